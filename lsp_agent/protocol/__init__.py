@@ -1,0 +1,1 @@
+"""The types of everything that leaves the process or passes between layers."""

@@ -1,0 +1,261 @@
+"""The canonical events: one model, whatever the agent (CONTRACT: "Events and messages").
+
+Wires make them, sessions stamp them with ``sessionId``, ``turnId``, ``seq`` and ``time``,
+clients get them as JSON (``to_json``): names in camelCase, absent fields left out.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Literal, cast
+
+from lsp_agent.protocol.edits import Edit
+from lsp_agent.protocol.messages import Block, Message, Usage
+from lsp_agent.protocol.questions import Question
+
+StopReason = Literal["endTurn", "maxTokens", "maxSteps", "refusal", "aborted", "error"]
+ToolKind = Literal["read", "edit", "command", "other"]
+Level = Literal["debug", "info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """One model call; ``step`` counts from 1 in each turn."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    tool_call_id: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolArgsDelta:
+    tool_call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """Exactly one a call. ``args`` is None when the model's JSON was cut; ``paths`` as given."""
+
+    tool_call_id: str
+    tool: str
+    kind: ToolKind
+    args: object
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """New output of a running tool; may be cut anywhere, the result has the whole."""
+
+    tool_call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    tool_call_id: str
+    is_error: bool
+    content: list[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """One step's usage, and the session's so far."""
+
+    usage: Usage
+    cumulative: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """``stop_reason`` is None where the step ended in tool calls."""
+
+    stop_reason: StopReason | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    stop_reason: StopReason
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReported:
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    level: Level
+    message: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChanged:
+    """The ids of the turns that wait, in order."""
+
+    queued: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """``option_id`` is None when it was dismissed or its turn ended."""
+
+    question_id: str
+    option_id: str | None
+
+
+EditEventName = Literal[
+    "editProposed",
+    "editApplied",
+    "editKept",
+    "editRejected",
+    "editConflict",
+    "editSuperseded",
+    "editLost",
+    "editUnknown",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EditChanged:
+    """An edit of the ledger took a new status; ``name`` is the event's type on the wire."""
+
+    name: EditEventName
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStatus:
+    status: Literal["starting", "ready", "exited", "restarting"]
+    message: str | None = None
+
+
+Event = (
+    TurnStarted
+    | StepStarted
+    | UserMessage
+    | TextDelta
+    | ThinkingDelta
+    | ToolCallStarted
+    | ToolArgsDelta
+    | ToolCall
+    | ToolProgress
+    | ToolResult
+    | AssistantMessage
+    | UsageReported
+    | StepEnded
+    | TurnEnded
+    | ErrorReported
+    | Notice
+    | Compacted
+    | QueueChanged
+    | QuestionAsked
+    | QuestionAnswered
+    | EditChanged
+    | AgentStatus
+)
+
+#: The ``type`` on the wire where it is not the class name in lower camel case.
+_SPECIAL_TYPES: Mapping[type[Any], str] = {UsageReported: "usage", ErrorReported: "error"}
+
+
+@dataclass(frozen=True, slots=True)
+class StampedEvent:
+    """An event as it stands in a session's log. ``time`` is seconds since the epoch."""
+
+    session_id: str
+    turn_id: str | None
+    seq: int
+    time: float
+    event: Event
+
+
+def camel(name: str) -> str:
+    """``tool_call_id`` -> ``toolCallId``."""
+    return re.sub(r"_([a-z])", lambda match: match.group(1).upper(), name)
+
+
+def event_type(event: Event) -> str:
+    """The ``type`` of an event on the wire."""
+    return event.name if isinstance(event, EditChanged) else _shape(type(event))[0]
+
+
+def to_json(stamped: StampedEvent) -> dict[str, object]:
+    """The JSON object of ``agent/event``."""
+    event = stamped.event
+    result: dict[str, object] = {
+        "sessionId": stamped.session_id,
+        "seq": stamped.seq,
+        "time": stamped.time,
+        "type": event_type(event),
+    }
+    if stamped.turn_id is not None:
+        result["turnId"] = stamped.turn_id
+    for attribute, key, convert in _shape(type(event))[1]:
+        value = getattr(event, attribute)
+        if value is not None or key in _NULLABLE:
+            result[key] = convert(value)
+    if isinstance(event, UsageReported):
+        result |= cast(dict[str, object], result.pop("usage"))
+    return result
+
+
+#: Fields whose null says something; other absent values are left out.
+_NULLABLE = frozenset({"args", "optionId"})
+
+
+@cache
+def _shape(kind: type[Any]) -> tuple[str, tuple[tuple[str, str, Callable[[Any], object]], ...]]:
+    name = _SPECIAL_TYPES.get(kind, kind.__name__[0].lower() + kind.__name__[1:])
+    attributes = [field.name for field in fields(kind) if not (kind is EditChanged and field.name == "name")]
+    return name, tuple((attr, camel(attr), _plain) for attr in attributes)
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, (Edit, Question)):
+        return value.model_dump(by_alias=True, exclude_none=True)
+    return list(cast(tuple[object, ...], value)) if isinstance(value, tuple) else cast(object, value)
