@@ -1,0 +1,1 @@
+"""An agent's subprocess: launch, guard, framing, limits, the bridge's socket and gate."""

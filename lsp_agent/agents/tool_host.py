@@ -1,0 +1,69 @@
+"""What a bridge asks of the session that owns its agent (implemented in sessions/)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call that the agent is about to run. ``tool_call_id`` is the one its wire's events
+    carry, None where it cannot be told."""
+
+    tool: str
+    args: Mapping[str, object]
+    tool_call_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """A file tool's result, in the agent's own form."""
+
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Let it run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Do not run it; ``reason`` is what the model reads."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Let the command start behind a gate: a person must decide first, which may take long."""
+
+
+Verdict = Allow | Block | Gate
+
+
+class ToolHost(Protocol):
+    """Every method is safe after an abort: it then refuses."""
+
+    async def intercept(self, request: ToolRequest) -> Verdict:
+        """Before every call of the agent's; must answer within 4 s, or the call is blocked."""
+        ...
+
+    async def decide(self, request: ToolRequest) -> Allow | Block:
+        """A gated command waits for this; as long as a person needs. Cancelled when the
+        command dies."""
+        ...
+
+    async def run(self, request: ToolRequest) -> ToolAnswer:
+        """Answers ``read``, ``write`` or ``edit`` in the agent's place, within 55 s."""
+        ...
+
+    def bridge_up(self) -> None:
+        """The agent has connected its extension."""
+        ...
+
+    def bridge_lost(self) -> None:
+        """The socket closed although the agent was not ended: the agent must be killed, since
+        commands would run ungated."""
+        ...

@@ -1,0 +1,306 @@
+"""The custom methods: one table of names, params and results.
+
+The commands (``workspace/executeCommand`` twins), ``docs/protocol.md`` and the advertised
+capability are all made from :data:`METHODS`. Optional params may be left out or null.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue
+
+from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Range
+from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.questions import Question
+
+PROTOCOL_VERSION = 1
+
+
+class Empty(Model):
+    """No fields."""
+
+
+class SessionParams(Model):
+    """Without ``sessionId``: the default session."""
+
+    session_id: str | None = None
+
+
+class ContextItem(Model):
+    """A document, or a range of it, whose text is sent along with the prompt."""
+
+    uri: str
+    range: Range | None = None
+
+
+class ImageInput(Model):
+    """``data`` is base64."""
+
+    mime_type: str
+    data: str
+
+
+class PromptParams(SessionParams):
+    text: str = Field(min_length=1)
+    context: list[ContextItem] = []
+    images: list[ImageInput] = []
+    when_busy: Literal["queue", "steer", "reject"] = "queue"
+    work_done_token: str | int | None = None
+
+
+class PromptStarted(Model):
+    """What ``lspAgent.prompt`` answers at once."""
+
+    session_id: str
+    turn_id: str
+
+
+class PromptResult(Model):
+    """At the turn's end; ``text`` is the last step's."""
+
+    session_id: str
+    turn_id: str
+    stop_reason: Literal["endTurn", "maxTokens", "maxSteps", "refusal", "aborted", "error"]
+    text: str
+    error: str | None = None
+    usage: dict[str, JsonValue] | None = None
+    edits: list[EditSummary] = []
+
+
+class AbortParams(SessionParams):
+    """With the ``turnId`` of a queued turn, only that one is dropped."""
+
+    turn_id: str | None = None
+
+
+class AbortResult(Model):
+    aborted: bool
+
+
+class EditParams(Model):
+    """``editId`` may be left out in the command's form where one edit is meant."""
+
+    edit_id: str
+    hunks: list[str] | None = None
+
+
+class RejectEditParams(EditParams):
+    reason: str | None = None
+
+
+class ApplyEditResult(Model):
+    applied: bool
+    failure_reason: str | None = None
+    edit: Edit
+
+
+class EditResult(Model):
+    edit: Edit
+
+
+class EditTextResult(Model):
+    """Whole texts, for a diff view."""
+
+    before: str
+    after: str
+
+
+class EditsParams(Model):
+    """All sessions' edits if no session is named."""
+
+    session_id: str | None = None
+    uri: str | None = None
+    status: EditStatus | None = None
+
+
+class EditsResult(Model):
+    edits: list[Edit]
+
+
+class RevertParams(SessionParams):
+    turn_id: str | None = None
+    only: bool = False
+
+
+class RevertedFile(Model):
+    uri: str
+    outcome: Literal["restored", "merged", "created", "deleted", "conflict", "unchanged"]
+
+
+class RevertResult(Model):
+    revert_id: str
+    files: list[RevertedFile]
+
+
+class StateResult(Model):
+    """``usage`` is the session's so far; ``capabilities`` has one boolean a feature."""
+
+    session_id: str
+    agent: str
+    wire: str
+    model: str | None = None
+    provider: str | None = None
+    cwd: str
+    busy: bool
+    turn_id: str | None = None
+    queued: list[str]
+    message_count: int
+    usage: dict[str, JsonValue]
+    hosting: Literal["starting", "hosted", "mirror"]
+    capabilities: dict[str, bool]
+    questions: list[Question]
+    agents: list[str]
+
+
+class MessagesResult(Model):
+    messages: list[dict[str, JsonValue]]
+
+
+class ModelInfo(Model):
+    id: str
+    provider: str
+    context_window: int | None = None
+    max_output: int | None = None
+    reasoning: bool | None = None
+
+
+class ModelsResult(Model):
+    models: list[ModelInfo]
+    current: str | None = None
+
+
+class SetModelParams(SessionParams):
+    model: str = Field(min_length=1)
+
+
+class CompactResult(Model):
+    summary: str
+
+
+class SessionInfo(Model):
+    session_id: str
+    agent: str
+    cwd: str
+    status: Literal["starting", "idle", "running", "closing", "closed", "failed"]
+    title: str | None = None
+    model: str | None = None
+
+
+class SessionsResult(Model):
+    sessions: list[SessionInfo]
+
+
+class NewSessionParams(Model):
+    """``agent`` is a name of the settings; ``cwd`` a folder of the workspace (path or URI)."""
+
+    agent: str | None = None
+    cwd: str | None = None
+    model: str | None = None
+
+
+class SessionResult(Model):
+    session_id: str
+
+
+class ResumeSessionParams(Model):
+    session_id: str
+
+
+class CommandInfo(Model):
+    name: str
+    description: str | None = None
+
+
+class CommandsResult(Model):
+    commands: list[CommandInfo]
+
+
+class RunCommandParams(SessionParams):
+    name: str
+    args: str | None = None
+
+
+class RunCommandResult(Model):
+    action: Literal["prompt", "insert", "display", "noop"]
+    text: str | None = None
+
+
+class AnswerParams(Model):
+    """Without ids: the one open question, or the server asks which."""
+
+    question_id: str | None = None
+    option_id: str | None = None
+
+
+class AnswerResult(Model):
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A custom request ``agent/<name>`` and its command ``lspAgent.<name>``."""
+
+    name: str
+    params: type[Model]
+    result: type[Model]
+    summary: str
+    command_result: type[Any] | None = None  # where the command answers something else
+
+    @property
+    def method(self) -> str:
+        return f"agent/{self.name}"
+
+    @property
+    def command(self) -> str:
+        return f"lspAgent.{self.name}"
+
+
+METHODS: tuple[Method, ...] = (
+    Method("prompt", PromptParams, PromptResult, "Runs one turn.", PromptStarted),
+    Method("abort", AbortParams, AbortResult, "Ends the running turn and drops the queue."),
+    Method("applyEdit", EditParams, ApplyEditResult, "Puts a proposed edit into the workspace."),
+    Method("rejectEdit", RejectEditParams, EditResult, "Drops a proposal, or takes an edit out."),
+    Method("keepEdit", EditParams, EditResult, "Ends the review of an applied edit."),
+    Method("editText", EditParams, EditTextResult, "The whole texts before and after an edit."),
+    Method("edits", EditsParams, EditsResult, "The agents' edits, with their hunks."),
+    Method("revert", RevertParams, RevertResult, "Takes a turn back."),
+    Method("state", SessionParams, StateResult, "What a session is and does."),
+    Method("messages", SessionParams, MessagesResult, "A session's transcript."),
+    Method("models", SessionParams, ModelsResult, "The models of a session's agent."),
+    Method("setModel", SetModelParams, StateResult, "Switches the model."),
+    Method("compact", SessionParams, CompactResult, "Summarises the transcript."),
+    Method("clear", SessionParams, Empty, "Drops the transcript."),
+    Method("sessions", Empty, SessionsResult, "The sessions."),
+    Method("newSession", NewSessionParams, SessionResult, "Opens a session."),
+    Method("closeSession", SessionParams, Empty, "Ends a session and its agent."),
+    Method("resumeSession", ResumeSessionParams, SessionResult, "Takes up a stored session."),
+    Method("commands", SessionParams, CommandsResult, "The agent's slash commands."),
+    Method("runCommand", RunCommandParams, RunCommandResult, "Runs a slash command."),
+)
+
+#: Only a command: answers an open question in editors that cannot show one.
+ANSWER_COMMAND = "lspAgent.answer"
+
+#: Server to client, for clients that advertise the name of the last part (CONTRACT §4).
+EVENT_NOTIFICATION = "agent/event"
+ASK_REQUEST = "agent/ask"
+SYNC_REQUEST = "agent/sync"
+SAVE_REQUEST = "agent/saveDocument"
+RELOAD_REQUEST = "agent/reloadDocument"
+DIAGNOSTICS_REQUEST = "agent/diagnostics"
+
+
+class AskAnswer(Model):
+    option_id: str | None = None
+
+
+class DocumentParams(Model):
+    uri: str
+
+
+class SaveAnswer(Model):
+    saved: bool
+
+
+class ReloadAnswer(Model):
+    reloaded: bool

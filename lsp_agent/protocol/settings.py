@@ -1,0 +1,80 @@
+"""The settings: their shape and defaults (CONTRACT §6).
+
+Names are the same in TOML files, ``initializationOptions`` and ``workspace/configuration``.
+How the sources are joined, and which may only narrow, is in ``settings_sources.py``.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Policy = Literal["allow", "ask", "deny"]
+WireName = Literal["zot", "pi", "meerkat", "acp"]
+Review = Literal["off", "after", "before"]
+
+BUILTIN_AGENT = "builtin"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
+
+class AgentSettings(_Section):
+    """One agent that can be started."""
+
+    wire: WireName = Field(description="the protocol that it speaks")
+    command: list[str] = Field(
+        min_length=1, description="program and arguments; its wire appends the flags it needs"
+    )
+    env: dict[str, str] = Field(default={}, description="added to its environment")
+    provider: str = Field(default="", description='"" is the agent\'s own default')
+    model: str = Field(default="", description='"" is the agent\'s own default')
+    hosting: Literal["auto", "hosted", "mirror"] = Field(
+        default="auto", description="whether its file tools are replaced by the editor's"
+    )
+
+
+class EditSettings(_Section):
+    review: Review = Field(default="after", description="when an agent's edits are reviewed")
+    save: Literal["clean", "always", "never"] = Field(
+        default="clean", description="which open documents the client saves after an edit"
+    )
+    hints: Literal["off", "file", "hunk"] = Field(
+        default="file", description="hint diagnostics on unreviewed changes"
+    )
+    hold_shrink: Annotated[float, Field(ge=0, le=1, strict=False)] = Field(
+        default=0.5,
+        description="a write that drops more than this share of a file's lines is held as a "
+        "proposal; 1 is never",
+    )
+
+
+class PermissionSettings(_Section):
+    read: Policy = Field(default="allow", description="files inside the workspace")
+    edit: Literal["allow", "deny"] = Field(
+        default="allow", description='to be asked about edits is review = "before"'
+    )
+    command: Policy = Field(default="ask", description="shell commands")
+    outside: Policy = Field(default="deny", description="any path outside the workspace folders")
+    other: Policy = Field(default="ask", description="the agent's other tools")
+    allow: list[str] = Field(
+        default=[], description='patterns, such as "command: git status*"; user file or editor only'
+    )
+
+
+class LimitSettings(_Section):
+    idle_seconds: Annotated[float, Field(gt=0, strict=False)] = Field(
+        default=600,
+        description="an agent silent this long in a turn is reported at half of it, then ended",
+    )
+    line_bytes: int = Field(
+        default=64 * 1024 * 1024, ge=1024, description="the longest line taken from an agent"
+    )
+
+
+class Settings(_Section):
+    agent: str = Field(default=BUILTIN_AGENT, description="the agent of new sessions")
+    agents: dict[str, AgentSettings] = Field(default={}, description="agents by name")
+    edits: EditSettings = EditSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    limits: LimitSettings = LimitSettings()

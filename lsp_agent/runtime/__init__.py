@@ -1,0 +1,1 @@
+"""The embedded agent; reached only as a subprocess, like any other agent."""

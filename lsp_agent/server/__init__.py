@@ -1,0 +1,1 @@
+"""The LSP face: the only place that imports pygls or lsprotocol."""

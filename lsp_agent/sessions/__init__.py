@@ -1,0 +1,1 @@
+"""Sessions and turns: joins agents/ and workspace/."""

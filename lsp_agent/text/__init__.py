@@ -1,0 +1,1 @@
+"""Documents as line lists, diffs, merges: pure values and functions, no I/O."""

@@ -1,0 +1,1 @@
+"""One translation an agent wire: frames to canonical events, commands to frames; pure."""

@@ -1,0 +1,1 @@
+"""What the editor shows and what is on disk."""

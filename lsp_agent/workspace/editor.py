@@ -1,0 +1,58 @@
+"""The editor as the workspace needs it; implemented over LSP in ``server/editor_port.py``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lsp_agent.text.edits import TextEdit
+
+
+@dataclass(frozen=True, slots=True)
+class EditorTraits:
+    """What is known of the client (EDITORS.md, PROOF-SPIKE.md).
+
+    ``min_version``: the version sent for an edit is at least this (1 for Neovim, which does not
+    check version 0). ``can_sync``: ``sync`` makes it send the changes that it holds back.
+    ``checks_versions``: it refuses an edit on a text that it no longer shows.
+    """
+
+    min_version: int = 0
+    can_sync: bool = False
+    can_save: bool = False
+    can_reload: bool = False
+    checks_versions: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The client's answer to an edit; never proof. ``applied`` is None when none came."""
+
+    applied: bool | None
+    reason: str | None = None
+
+
+class Editor(Protocol):
+    """All URIs are as the client sent them in didOpen."""
+
+    @property
+    def traits(self) -> EditorTraits: ...
+
+    async def apply(
+        self, uri: str, version: int | None, edits: Sequence[TextEdit], label: str
+    ) -> Applied:
+        """Sends one versioned edit of one document. ``edits`` are relative to the document's
+        text at the moment of the call, in code points; they are converted before anything is
+        awaited. Bounded; an error answer counts as ``applied=False``."""
+        ...
+
+    async def sync(self, uri: str) -> None:
+        """The barrier: returns when the client has sent what it held back, or after 0.3 s."""
+        ...
+
+    async def save(self, uri: str) -> bool:
+        """Asks the client to save; False where it cannot or did not."""
+        ...
+
+    async def reload(self, uri: str) -> bool:
+        """Asks the client to take the text on disk; False where it cannot or did not."""
+        ...
