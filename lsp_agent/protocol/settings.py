@@ -42,7 +42,7 @@ class EditSettings(_Section):
     hints: Literal["off", "file", "hunk"] = Field(
         default="file", description="hint diagnostics on unreviewed changes"
     )
-    hold_shrink: Annotated[float, Field(ge=0, le=1, strict=False)] = Field(
+    hold_shrink: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.5,
         description="a write that drops more than this share of a file's lines is held as a "
         "proposal; 1 is never",
@@ -63,7 +63,7 @@ class PermissionSettings(_Section):
 
 
 class LimitSettings(_Section):
-    idle_seconds: Annotated[float, Field(gt=0, strict=False)] = Field(
+    idle_seconds: Annotated[float, Field(gt=0)] = Field(
         default=600,
         description="an agent silent this long in a turn is reported at half of it, then ended",
     )

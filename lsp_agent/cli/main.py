@@ -1,0 +1,135 @@
+"""``lsp-agent``: chooses the command, and turns its errors into one line and an exit code.
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted. A command is a module of this package
+with ``add_arguments(parser)`` and ``run(args) -> int``; only the chosen one is imported, since
+start-up time matters to editors.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol, cast
+
+from lsp_agent import __version__
+from lsp_agent.protocol.errors import LspAgentError, UsageError
+
+COMMANDS: Mapping[str, str] = {
+    "serve": "run the language server, on stdio unless told otherwise",
+    "demo": "show the main job from end to end, offline",
+    "rpc": "run the embedded agent, which speaks zot's rpc protocol on stdio",
+}
+
+#: Set to anything: an unexpected error shows its traceback. For those who work on lsp-agent.
+TRACEBACK_VARIABLE = "LSP_AGENT_TRACEBACK"
+
+
+class Command(Protocol):
+    """What a module of this package offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int:
+        """The exit code. Raises ``UsageError`` for wrong use, any ``LspAgentError`` to fail."""
+        ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line ``argv`` (of this process if None); answers its exit code."""
+    try:
+        code = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except UsageError as error:
+        return _fail(str(error), 2)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output is gone; nothing must try to write the rest at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001  the process's own boundary
+        return _fail_with(error)
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    if not argv or argv[0] not in COMMANDS:
+        return _without_command(argv)
+    name = argv[0]
+    command = cast(Command, import_module(f"lsp_agent.cli.{name}"))
+    parser = _Parser(prog=f"lsp-agent {name}", description=_sentence(COMMANDS[name]))
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(argv[1:]))
+
+
+def _without_command(argv: Sequence[str]) -> int:
+    """Help, the version, or what is wrong."""
+    commands = "\n".join(f"  {name:<8}{summary}" for name, summary in COMMANDS.items())
+    parser = _Parser(
+        prog="lsp-agent",
+        usage="lsp-agent [--version] [--help] COMMAND ...",
+        description="A language server that puts a coding agent into any editor.",
+        epilog=f"commands (each has its own --help):\n{commands}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"lsp-agent {__version__}")
+    rest = parser.parse_known_args(argv)[1]
+    if not rest:
+        raise UsageError(f"no command given; say one of {', '.join(COMMANDS)}")
+    raise UsageError(f"{rest[0]!r} is no command; there are {', '.join(COMMANDS)}")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors in one line, and no abbreviated options: a later one could make them ambiguous."""
+
+    def __init__(
+        self,
+        prog: str,
+        description: str,
+        usage: str | None = None,
+        epilog: str | None = None,
+        formatter_class: type[argparse.HelpFormatter] = argparse.HelpFormatter,
+    ) -> None:
+        super().__init__(
+            prog=prog,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            formatter_class=formatter_class,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _fail_with(error: Exception) -> int:
+    known = _known(error)
+    if isinstance(known, UsageError):
+        return _fail(str(known), 2)
+    if known is not None:
+        return _fail(str(known), 1)
+    if os.environ.get(TRACEBACK_VARIABLE):
+        raise error
+    what = f"{type(error).__name__}: {error}"
+    return _fail(f"unexpected error: {what} ({TRACEBACK_VARIABLE}=1 shows where)", 1)
+
+
+def _known(error: BaseException) -> LspAgentError | None:
+    """The error of ours in ``error``, which a task group may have wrapped."""
+    if isinstance(error, LspAgentError):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        members = cast(BaseExceptionGroup[BaseException], error).exceptions
+        return next((known for member in members if (known := _known(member))), None)
+    return None
+
+
+def _fail(message: str, code: int) -> int:
+    print("lsp-agent:", " ".join(message.split()), file=sys.stderr)  # always one line
+    return code
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
