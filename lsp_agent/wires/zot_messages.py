@@ -1,0 +1,186 @@
+"""zot's values in canonical form: blocks, messages, usage, replies, stop reasons.
+
+An agent's frame may hold anything, so every reader here takes ``object`` and leaves out what
+it cannot use.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+from lsp_agent.protocol.events import Level, StopReason, ToolKind
+from lsp_agent.protocol.messages import Block, ImageBlock, Message, Role, Usage, text
+from lsp_agent.wires.wire import (
+    Command,
+    GetMessages,
+    GetModels,
+    GetState,
+    Hello,
+    SetModel,
+)
+
+Frame = Mapping[str, object]
+
+#: zot's reasons; ``tool_use`` ends a step only. ``end_turn`` is what its documentation says.
+STOP_REASONS: Mapping[str, StopReason | None] = {
+    "end": "endTurn",
+    "end_turn": "endTurn",
+    "length": "maxTokens",
+    "aborted": "aborted",
+    "error": "error",
+    "tool_use": None,
+}
+
+_TOOL_KINDS: Mapping[str, ToolKind] = {
+    "read": "read",
+    "write": "edit",
+    "edit": "edit",
+    "bash": "command",
+}
+
+_LEVELS: Mapping[str, Level] = {"warn": "warning", "warning": "warning", "error": "error"}
+
+#: Go's zero time: the message has none.
+_NO_TIME = "0001-01-01T00:00:00Z"
+
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
+
+
+def frame(value: object) -> Frame:
+    """``value`` if it is an object, else an empty one."""
+    return cast(Frame, value) if isinstance(value, dict) else {}
+
+
+def string(source: Frame, key: str) -> str:
+    """The text at ``key``, empty if there is none."""
+    value = source.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def tool_kind(tool: str) -> ToolKind:
+    return _TOOL_KINDS.get(tool, "other")
+
+
+def paths(args: object) -> tuple[str, ...]:
+    """The path that a tool was given, as given. Go takes the key in any case."""
+    values = (value for key, value in frame(args).items() if key.lower() == "path")
+    return tuple(value for value in values if isinstance(value, str))
+
+
+def level(name: str) -> Level:
+    return _LEVELS.get(name, "info")
+
+
+def usage(value: object) -> Usage:
+    source = frame(value)
+    result: Usage = {}
+    if (count := _integer(source, "input")) is not None:
+        result["input"] = count
+    if (count := _integer(source, "output")) is not None:
+        result["output"] = count
+    if (count := _integer(source, "cache_read")) is not None:
+        result["cacheRead"] = count
+    if (count := _integer(source, "cache_write")) is not None:
+        result["cacheWrite"] = count
+    cost = source.get("cost_usd")
+    if isinstance(cost, (int, float)) and not isinstance(cost, bool):
+        result["cost"] = cost
+    return result
+
+
+def blocks(value: object) -> list[Block]:
+    return [_block(frame(item)) for item in _items(value)]
+
+
+def message(source: Frame, role: Role) -> Message:
+    result: Message = {"role": role, "content": blocks(source.get("content"))}
+    time = string(source, "time")
+    if time and time != _NO_TIME:
+        result["time"] = time
+    return result
+
+
+def reply_data(command: Command, data: object) -> dict[str, object]:
+    """The data of the successful answer to ``command``."""
+    source = frame(data)
+    match command:
+        case Hello() | GetState():
+            return _state(source)
+        case GetMessages():
+            items = [frame(item) for item in _items(source.get("messages"))]
+            return {
+                "messages": [
+                    message(item, _ROLES.get(string(item, "role"), "assistant")) for item in items
+                ]
+            }
+        case GetModels():
+            return {"models": [_model(frame(item)) for item in _items(source.get("models"))]}
+        case SetModel(model):
+            return {"model": string(source, "model") or model}
+        case _:
+            return {}
+
+
+def _state(source: Frame) -> dict[str, object]:
+    result: dict[str, object] = {
+        key: value for key in ("provider", "model", "version") if (value := string(source, key))
+    }
+    if (count := _integer(source, "message_count")) is not None:
+        result["messageCount"] = count
+    if isinstance(source.get("usage"), dict):
+        result["usage"] = usage(source.get("usage"))
+    return result
+
+
+def _model(source: Frame) -> dict[str, object]:
+    result: dict[str, object] = {
+        "id": string(source, "id"),
+        "provider": string(source, "provider"),
+    }
+    for key, name in (("context_window", "contextWindow"), ("max_output", "maxOutput")):
+        if (count := _integer(source, key)) is not None:
+            result[name] = count
+    if isinstance(reasoning := source.get("reasoning"), bool):
+        result["reasoning"] = reasoning
+    return result
+
+
+def _block(source: Frame) -> Block:
+    match string(source, "type"):
+        case "text":
+            return text(string(source, "text"))
+        case "image":
+            return _image(source)
+        case "tool_call":
+            return {
+                "type": "toolCall",
+                "toolCallId": string(source, "id"),
+                "tool": string(source, "name"),
+                "args": source.get("args"),
+            }
+        case "tool_result":
+            return {
+                "type": "toolResult",
+                "toolCallId": string(source, "call_id"),
+                "isError": source.get("is_error") is True,
+                "content": blocks(source.get("content")),
+            }
+        case other:
+            return text(f"[{other or 'unknown'} block]")
+
+
+def _image(source: Frame) -> ImageBlock:
+    image: ImageBlock = {"type": "image", "mimeType": string(source, "mime_type")}
+    if data := string(source, "data"):
+        image["data"] = data
+    if (size := _integer(source, "bytes")) is not None:
+        image["size"] = size
+    return image
+
+
+def _items(value: object) -> list[object]:
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def _integer(source: Frame, key: str) -> int | None:
+    value = source.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
