@@ -69,9 +69,8 @@ class _Unusable(Exception):
 
 def _text(path: Path, flags: int) -> str:
     # Without O_NONBLOCK, opening a FIFO would wait for a writer.
-    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise _Unusable("not read: it is not a regular file")
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

@@ -149,11 +149,14 @@ class _Values:
     def narrow(self, source: str, given: object) -> None:
         """Takes of ``given`` what loosens nothing."""
         for path, value in self._checked(source, given):
-            refusal = self._refusal(path, value)
-            if refusal is not None:
-                self._report(source, path, refusal)
-            elif value != self.values.get(path):
+            now = self._effective(path)
+            if value in (now, []):
+                continue  # says nothing new
+            refusal = self._refusal(path, value, now)
+            if refusal is None:
                 self._set(path, value, source)
+            else:
+                self._report(source, path, refusal)
 
     def drop_unfinished_agents(self) -> None:
         for name in self._agents():
@@ -186,12 +189,14 @@ class _Values:
         origins = {dotted(path): self.origins.get(path, DEFAULTS) for path in self.values}
         return Loaded(Settings.model_validate(tree), _bounded(self.problems), origins)
 
-    def _refusal(self, path: Path, value: object) -> str | None:
+    def _effective(self, path: Path) -> object:
+        """The value that holds now; an agent's that nobody set is its default."""
+        unset = AgentSettings.model_fields[path[-1]].default if path[0] == "agents" else None
+        return self.values.get(path, unset)
+
+    def _refusal(self, path: Path, value: object, now: object) -> str | None:
         """Why a workspace may not set this, None where it may."""
-        now, key = self.values.get(path), ".".join(path)
-        if value in (now, []):
-            return None  # says nothing new
-        match NARROWING.get(key):
+        match NARROWING.get(".".join(path)):
             case None:
                 return "ignored: a workspace cannot set it; it belongs in your own settings"
             case "freely":
