@@ -1,0 +1,203 @@
+"""One running agent: its process, its wire and its bridge, joined."""
+
+import itertools
+from collections.abc import Awaitable, Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+from lsp_agent.agents.bridge import Bridge
+from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine, Exit
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import Event, Notice
+from lsp_agent.wires.wire import Abort, Command, CompactEnded, Hello, Launch, Reply, Wire
+
+START_SECONDS = 15.0
+REPLY_SECONDS = 10.0
+#: How long an agent may take to end by itself once its stdin is closed.
+GRACE_SECONDS = 1.0
+
+Received = Event | CompactEnded
+
+
+class AgentLink:
+    """Made by :meth:`start`; ``on_event`` gets everything that is no reply, in order, and
+    ``on_gone`` is called once, after the last event, when the agent has ended."""
+
+    def __init__(
+        self,
+        process: AgentProcess,
+        wire: Wire,
+        bridge: Bridge | None,
+        *,
+        on_event: Callable[[Received], None],
+        on_gone: Callable[["AgentLink", Exit], None],
+        drain: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.wire = wire
+        self.bridge = bridge
+        self._process = process
+        self._on_event = on_event
+        self._on_gone = on_gone
+        self._drain = drain
+        self._ids = itertools.count(1)
+        self._replies: dict[str, _Pending] = {}
+        self._gone = anyio.Event()
+        self.exit: Exit | None = None
+        #: When the agent last said anything, by the loop's clock.
+        self.heard_at = anyio.current_time()
+
+    @classmethod
+    async def start(
+        cls,
+        launch: Launch,
+        wire: Wire,
+        bridge: Bridge | None,
+        tasks: TaskGroup,
+        *,
+        cwd: str,
+        line_bytes: int,
+        on_event: Callable[[Received], None],
+        on_gone: Callable[["AgentLink", Exit], None],
+        drain: Callable[[], Awaitable[None]],
+    ) -> tuple["AgentLink", Reply]:
+        """Starts the agent and shakes hands.
+
+        :raises RequestFailed: "agentNotFound", "agentExited" or "agentTimeout"
+        """
+        process = await AgentProcess.start(
+            launch.argv, cwd=cwd, env=launch.env, line_bytes=line_bytes, secrets=_values(launch)
+        )
+        link = cls(process, wire, bridge, on_event=on_event, on_gone=on_gone, drain=drain)
+        tasks.start_soon(link._pump)
+        try:
+            hello = await link.request(Hello(), timeout=START_SECONDS)
+            await process.keep()
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await process.kill()
+            raise
+        return link, hello
+
+    @property
+    def alive(self) -> bool:
+        return self.exit is None
+
+    async def send(self, command: Command) -> str:
+        """Sends without waiting for the reply; the request's id.
+
+        :raises RequestFailed: "agentExited"; "unsupported" for a frame over the wire's limit
+        """
+        request_id = f"r{next(self._ids)}"
+        await self._send(request_id, command)
+        return request_id
+
+    async def request(self, command: Command, timeout: float | None = REPLY_SECONDS) -> Reply:
+        """Sends and waits for the reply, which may carry an error.
+
+        :raises RequestFailed: "agentExited", "agentTimeout"
+        """
+        request_id = f"r{next(self._ids)}"
+        pending = self._replies[request_id] = _Pending(anyio.Event())
+        try:
+            await self._send(request_id, command)
+            with anyio.fail_after(timeout):
+                await pending.arrived.wait()
+        except TimeoutError:
+            raise RequestFailed(
+                "agentTimeout",
+                f"The agent did not answer {type(command).__name__} within {timeout:g} s.",
+            ) from None
+        finally:
+            del self._replies[request_id]
+        if pending.reply is None:
+            raise self.death()
+        return pending.reply
+
+    async def abort(self) -> None:
+        """Tells the agent to stop and ends its commands' processes, at once."""
+        if self.bridge is not None:
+            self.bridge.abort()
+        try:
+            with anyio.move_on_after(0.2):
+                await self.send(Abort())
+        except RequestFailed:
+            return
+        with anyio.move_on_after(0.6):
+            await self._process.kill_commands()
+
+    async def kill_commands(self) -> None:
+        await self._process.kill_commands()
+
+    async def stop(self, grace: float = GRACE_SECONDS) -> None:
+        """Ends the agent and all that it started; returns when they are gone."""
+        await self._process.stop(grace)
+        with anyio.move_on_after(1):
+            await self._gone.wait()
+
+    async def kill(self) -> None:
+        await self.stop(0)
+
+    def death(self) -> RequestFailed:
+        """The error that tells how the agent ended."""
+        code = self.exit.code if self.exit else None
+        stderr = self.exit.stderr.strip() if self.exit else ""
+        how = "ended" if code in (None, 0) else f"ended with exit code {code}"
+        said = f": {stderr.splitlines()[-1]}" if stderr else "."
+        return RequestFailed(
+            "agentExited",
+            f"The agent {how}{said} The next prompt starts it again.",
+            {"exitCode": code, "stderr": stderr},
+        )
+
+    async def _send(self, request_id: str, command: Command) -> None:
+        try:
+            await self._process.send(self.wire.encode(request_id, command))
+        except AgentGone:
+            with anyio.move_on_after(2):
+                await self._gone.wait()
+            raise self.death() from None
+
+    async def _pump(self) -> None:
+        async for batch in self._process.batches():
+            self.heard_at = anyio.current_time()
+            for decoded in self._decode(batch):
+                if isinstance(decoded, Reply):
+                    self._replied(decoded)
+                else:
+                    self._on_event(decoded)
+            await self._drain()
+        self.exit = await self._process.wait()
+        for decoded in self.wire.lost("error", str(self.death())):
+            if not isinstance(decoded, Reply):
+                self._on_event(decoded)
+        self._gone.set()
+        for pending in self._replies.values():
+            pending.arrived.set()
+        self._on_gone(self, self.exit)
+
+    def _decode(self, batch: list[object]) -> list[Received | Reply]:
+        bad = [line for line in batch if isinstance(line, BadLine)]
+        for line in bad:
+            self._on_event(Notice("warning", f"{line.reason}: {line.text}", "agent"))
+        frames = [frame for frame in batch if not isinstance(frame, BadLine)] if bad else batch
+        return self.wire.decode(frames)
+
+    def _replied(self, reply: Reply) -> None:
+        pending = self._replies.get(reply.request_id)
+        if pending is not None:
+            pending.reply = reply
+            pending.arrived.set()
+        elif reply.error is not None:
+            self._on_event(Notice("debug", reply.error, "agent"))
+
+
+class _Pending:
+    def __init__(self, arrived: anyio.Event) -> None:
+        self.arrived = arrived
+        self.reply: Reply | None = None
+
+
+def _values(launch: Launch) -> list[str]:
+    """The secrets themselves, to be masked wherever the agent prints them."""
+    return [launch.env[name] for name in launch.secrets if launch.env.get(name)]

@@ -1,0 +1,34 @@
+"""The context that goes with a prompt: excerpts of live documents, as the model reads them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Text of a document. ``first_line`` is 1-based; None for the whole document."""
+
+    path: str
+    text: str
+    first_line: int | None = None
+
+
+def prompt_with_context(text: str, excerpts: Sequence[Excerpt]) -> str:
+    """The prompt, with each excerpt fenced behind it (a fence longer than any inside)."""
+    if not excerpts:
+        return text
+    return text + "\n\nContext from the editor:\n" + "".join(map(_block, excerpts))
+
+
+def _block(excerpt: Excerpt) -> str:
+    lines = excerpt.text.count("\n") + (not excerpt.text.endswith("\n"))
+    place = (
+        ""
+        if excerpt.first_line is None
+        else f", lines {excerpt.first_line}-{excerpt.first_line + max(lines, 1) - 1}"
+    )
+    fence = "```"
+    while fence in excerpt.text:
+        fence += "`"
+    body = excerpt.text if excerpt.text.endswith("\n") else excerpt.text + "\n"
+    return f"\n{excerpt.path}{place}:\n{fence}\n{body}{fence}\n"

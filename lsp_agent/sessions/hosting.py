@@ -1,0 +1,149 @@
+"""How a session's agent reaches files: through us (hosted), or by itself (mirror)."""
+
+from typing import Literal, Protocol
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from lsp_agent.agents.bridge import Bridge
+from lsp_agent.agents.tool_host import Allow, Block, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolResult
+from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.services import Services
+from lsp_agent.sessions.tools import HostedTools
+from lsp_agent.sessions.turn import Turn
+
+HostingState = Literal["starting", "hosted", "mirror"]
+
+_MIRROR_NOTICE = (
+    "This agent changes files on disk by itself: it does not see unsaved text, and its edits "
+    "reach open documents only when the editor reloads them."
+)
+
+
+class Owner(Protocol):
+    """The session, as its hosting sees it."""
+
+    id: str
+    cwd: str
+
+    @property
+    def turn(self) -> Turn | None: ...
+    @property
+    def settings(self) -> Settings: ...
+    def emit(self, event: Event, turn_id: str | None) -> object: ...
+    def lost_bridge(self) -> None: ...
+
+
+class Hosting:
+    """Implements ``ToolHost`` for one session, and knows what its agent turned out to do.
+
+    ``starting`` until the agent's first file call: one that comes to us makes it ``hosted``,
+    a file tool of its own makes it ``mirror`` for good.
+    """
+
+    def __init__(
+        self, services: Services, owner: Owner, wanted: Literal["auto", "hosted", "mirror"]
+    ) -> None:
+        self._owner = owner
+        self.state: HostingState = "mirror" if wanted == "mirror" else "starting"
+        self._tools = HostedTools(
+            services, owner.id, owner.cwd, self, owner.emit, lambda: owner.settings
+        )
+        self.served = self._tools.served
+        self._bridge: Bridge | None = None
+        self._bridge_closing = anyio.Event()
+        self._stopped = False
+        self._notified = False
+        self._file_calls: set[str] = set()
+        self._own_calls: set[str] = set()
+
+    @property
+    def turn_id(self) -> str | None:
+        return self._owner.turn.id if self._owner.turn else None
+
+    @property
+    def stopped(self) -> bool:
+        """Nothing of the agent's may be done: its turn was stopped, or none runs."""
+        return self._stopped or self._owner.turn is None
+
+    async def open_bridge(self, unset: tuple[str, ...], tasks: TaskGroup) -> Bridge:
+        """A bridge for a starting agent; the one before is closed."""
+        self.close_bridge()
+        self._bridge_closing = anyio.Event()
+        self._bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
+        return self._bridge
+
+    def close_bridge(self) -> None:
+        self._bridge = None
+        self._bridge_closing.set()
+
+    async def _hold_bridge(
+        self,
+        unset: tuple[str, ...],
+        closing: anyio.Event,
+        *,
+        task_status: TaskStatus[Bridge],
+    ) -> None:
+        """One task enters and leaves the bridge, whoever asks for its end."""
+        async with Bridge(self, unset=unset) as bridge:
+            task_status.started(bridge)
+            await closing.wait()
+
+    def turn_begins(self) -> None:
+        self._stopped = False
+        if self._bridge is not None:
+            self._bridge.resume()
+        if self.state == "mirror":
+            self._tell_mirror()
+
+    def stop(self) -> None:
+        """From here on every file call, intercept and gate is refused."""
+        self._stopped = True
+        if self._bridge is not None:
+            self._bridge.abort()
+
+    def turn_ended(self) -> None:
+        self._file_calls.clear()
+        self._own_calls.clear()
+        if self._bridge is not None:
+            self._bridge.turn_ended()
+
+    def observe(self, event: ToolCall | ToolResult) -> None:
+        """Learns from the wire whose file tools the agent used."""
+        if isinstance(event, ToolCall):
+            if event.kind in ("read", "edit"):
+                self._file_calls.add(event.tool_call_id)
+            return
+        if self._bridge is not None:
+            self._bridge.call_ended(event.tool_call_id)
+        own = event.tool_call_id in self._file_calls - self._own_calls
+        if own and not event.is_error and self.state != "mirror":
+            self.state = "mirror"
+            self._tell_mirror()
+
+    def _tell_mirror(self) -> None:
+        if not self._notified:
+            self._notified = True
+            self._owner.emit(Notice("warning", _MIRROR_NOTICE, "lsp-agent"), self.turn_id)
+
+    # -- ToolHost
+
+    async def intercept(self, request: ToolRequest) -> Verdict:
+        return await self._tools.intercept(request)
+
+    async def decide(self, request: ToolRequest) -> Allow | Block:
+        return await self._tools.decide(request)
+
+    async def run(self, request: ToolRequest) -> ToolAnswer:
+        if request.tool_call_id is not None:
+            self._own_calls.add(request.tool_call_id)
+        if self.state == "starting":
+            self.state = "hosted"
+        return await self._tools.run(request)
+
+    def bridge_up(self) -> None:
+        pass
+
+    def bridge_lost(self) -> None:
+        self._owner.lost_bridge()

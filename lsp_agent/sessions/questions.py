@@ -1,0 +1,142 @@
+"""The one broker of questions to the person.
+
+A question is open until it is answered, dismissed, or its turn ends. No answer is never
+consent: whoever asked gets None.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import Event, QuestionAnswered, QuestionAsked
+from lsp_agent.protocol.questions import Asker, Option, Question, QuestionKind
+
+#: What an :data:`Asker` answers when it has no way to reach the person: the question then
+#: stays open for ``lspAgent.answer``.
+CANNOT_ASK = "\0cannot-ask"
+
+
+class Emitter(Protocol):
+    """Puts an event into a session's log."""
+
+    def __call__(self, event: Event, turn_id: str | None) -> object: ...
+
+
+@dataclass(slots=True)
+class _Open:
+    question: Question
+    emit: Emitter
+    scope: anyio.CancelScope
+    answered: anyio.Event
+    option_id: str | None = None
+
+
+class Questions:
+    """``changed`` is called when a question opens or closes (code actions are refreshed)."""
+
+    def __init__(self, tasks: TaskGroup, ask: Asker, changed: Callable[[], None]) -> None:
+        self._tasks = tasks
+        self._ask = ask
+        self._changed = changed
+        self._open: dict[str, _Open] = {}
+
+    async def ask(
+        self,
+        emit: Emitter,
+        *,
+        session_id: str,
+        turn_id: str | None,
+        kind: QuestionKind,
+        title: str,
+        options: Sequence[Option],
+        detail: str | None = None,
+        tool_call_id: str | None = None,
+    ) -> str | None:
+        """The chosen option's id, or None. Cancelling this closes the question."""
+        question = Question(
+            question_id=f"q-{uuid.uuid4().hex[:8]}",
+            session_id=session_id,
+            turn_id=turn_id,
+            tool_call_id=tool_call_id,
+            kind=kind,
+            title=title,
+            detail=detail,
+            options=list(options),
+        )
+        entry = _Open(question, emit, anyio.CancelScope(), anyio.Event())
+        self._open[question.question_id] = entry
+        emit(QuestionAsked(question), turn_id)
+        self._changed()
+        self._tasks.start_soon(self._reach, entry)
+        try:
+            await entry.answered.wait()
+        finally:
+            self._close(entry)
+        return entry.option_id
+
+    def answer(self, question_id: str | None, option_id: str | None) -> bool:
+        """Answers an open question; without an id, the only one. None dismisses it.
+
+        :raises RequestFailed: "conflict" where the id or option does not fit
+        """
+        entry = self._find(question_id)
+        if entry is None:
+            return False
+        known = [option.option_id for option in entry.question.options]
+        if option_id is not None and option_id not in known:
+            raise RequestFailed(
+                "conflict", f"The question has no option {option_id!r}; it has {', '.join(known)}."
+            )
+        self._settle(entry, option_id)
+        return True
+
+    def open(self, session_id: str | None = None) -> list[Question]:
+        return [
+            entry.question
+            for entry in self._open.values()
+            if session_id in (None, entry.question.session_id)
+        ]
+
+    def close_turn(self, session_id: str, turn_id: str) -> None:
+        """Dismisses what a turn that ends has asked."""
+        for entry in list(self._open.values()):
+            if (entry.question.session_id, entry.question.turn_id) == (session_id, turn_id):
+                self._settle(entry, None)
+
+    async def _reach(self, entry: _Open) -> None:
+        option_id: str | None = CANNOT_ASK
+        with entry.scope:
+            option_id = await self._ask(entry.question)
+        known = [option.option_id for option in entry.question.options]
+        if option_id != CANNOT_ASK:
+            self._settle(entry, option_id if option_id in known else None)
+
+    def _settle(self, entry: _Open, option_id: str | None) -> None:
+        if not entry.answered.is_set():
+            entry.option_id = option_id
+            entry.answered.set()
+            self._close(entry)
+
+    def _close(self, entry: _Open) -> None:
+        if self._open.pop(entry.question.question_id, None) is None:
+            return
+        entry.scope.cancel()
+        question = entry.question
+        entry.emit(QuestionAnswered(question.question_id, entry.option_id), question.turn_id)
+        self._changed()
+
+    def _find(self, question_id: str | None) -> _Open | None:
+        if question_id is not None:
+            return self._open.get(question_id)
+        if len(self._open) > 1:
+            raise RequestFailed(
+                "conflict",
+                "Several questions are open; name one by questionId.",
+                {"questionIds": list(self._open)},
+            )
+        return next(iter(self._open.values()), None)

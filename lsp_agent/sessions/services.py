@@ -1,0 +1,33 @@
+"""What all sessions of one server share."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.edits import Edits
+from lsp_agent.sessions.questions import Questions
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.editor import Editor
+from lsp_agent.workspace.file_host import FileHost
+from lsp_agent.workspace.ledger import Ledger
+from lsp_agent.workspace.paths import Confinement
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """``settings`` is asked anew for each turn, by folder; ``drain`` waits while the client does
+    not read; ``folders`` and ``confinement`` follow the workspace folders as they change."""
+
+    tasks: TaskGroup
+    documents: Documents
+    editor: Editor
+    host: FileHost
+    ledger: Ledger
+    edits: Edits
+    questions: Questions
+    settings: Callable[[str], Settings]
+    folders: Callable[[], list[str]]
+    confinement: Callable[[], Confinement]
+    drain: Callable[[], Awaitable[None]]

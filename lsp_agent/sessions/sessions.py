@@ -1,0 +1,104 @@
+"""The sessions of one server: by id, and a default one for each folder."""
+
+import logging
+from collections.abc import Callable
+
+import anyio
+
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.sessions.launcher import choose_agent
+from lsp_agent.sessions.services import Services
+from lsp_agent.sessions.session import Session
+from lsp_agent.workspace.ledger import Change
+
+_LOG = logging.getLogger(__name__)
+
+
+class Sessions:
+    """``opened`` is called with each new session, before anything happens in it."""
+
+    def __init__(self, services: Services, opened: Callable[[Session], None]) -> None:
+        self._services = services
+        self._opened = opened
+        self._sessions: dict[str, Session] = {}
+        self._defaults: dict[str, str] = {}
+        services.ledger.subscribe(self._on_change)
+
+    def get(self, session_id: str | None, path: str | None = None) -> Session:
+        """The named session; else the default one of the folder that holds ``path``, else of
+        the first workspace folder, made on first use.
+
+        :raises RequestFailed: "unknownSession", "noFolder", "notConfigured", "agentNotFound"
+        """
+        if session_id is not None:
+            session = self._sessions.get(session_id)
+            if session is None:
+                raise RequestFailed("unknownSession", f"There is no session {session_id!r}.")
+            return session
+        folder = self._folder(path)
+        default = self._sessions.get(self._defaults.get(folder, ""))
+        if default is None or default.status in ("closing", "closed"):
+            default = self.open(folder)
+            self._defaults[folder] = default.id
+        return default
+
+    def open(
+        self, folder: str | None = None, agent: str | None = None, model: str | None = None
+    ) -> Session:
+        """A new session in a workspace folder (the first, if none is named).
+
+        :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
+        """
+        cwd = self._folder(None) if folder is None else self._inside(folder)
+        choice = choose_agent(self._services.settings(cwd), agent, model)
+        session = Session(self._services, choice, cwd)
+        self._sessions[session.id] = session
+        self._opened(session)
+        self._services.tasks.start_soon(self._run, session)
+        return session
+
+    def all(self) -> list[Session]:
+        return list(self._sessions.values())
+
+    async def close_all(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            for session in self.all():
+                tasks.start_soon(session.close)
+
+    async def _run(self, session: Session) -> None:
+        """A defect in one session ends that session, not the server."""
+        try:
+            await session.run()
+        except Exception:  # noqa: BLE001 - the boundary that keeps the others alive
+            _LOG.exception("session %s failed", session.id)
+            session.status = "failed"
+
+    def _on_change(self, change: Change) -> None:
+        session = self._sessions.get(change.session_id)
+        if session is not None:
+            self._services.tasks.start_soon(self._tell, session, change)
+
+    async def _tell(self, session: Session, change: Change) -> None:
+        event = await self._services.edits.event(change)
+        if event is not None:
+            session.emit(event, change.turn_id)
+
+    def _folder(self, path: str | None) -> str:
+        folders = self._services.folders()
+        if not folders:
+            raise RequestFailed(
+                "noFolder", "No folder is open; open one in the editor and try again."
+            )
+        holding = [folder for folder in folders if path and _holds(folder, path)]
+        return max(holding, key=len) if holding else folders[0]
+
+    def _inside(self, folder: str) -> str:
+        if not any(_holds(root, folder) for root in self._services.folders()):
+            raise RequestFailed(
+                "outsideWorkspace", f"{folder} is in none of the open folders.", {"cwd": folder}
+            )
+        return folder
+
+
+def _holds(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
