@@ -5,6 +5,7 @@ U+2028 stay inside a line. Columns are code points here; ``text/positions.py`` c
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,3 +57,113 @@ class Text:
 
 
 EMPTY = Text(())
+
+
+def body_length(line: str) -> int:
+    """Code points of ``line`` without its end."""
+    if line.endswith("\n"):
+        return len(line) - (2 if line.endswith("\r\n") else 1)
+    return len(line) - line.endswith("\r")
+
+
+def clamp(lines: Sequence[str], line: int, column: int) -> tuple[int, int]:
+    """The nearest place in ``lines`` to a code point position: past a line is its end (before
+    the line end), past the text is the text's end, which is (len(lines), 0) after a line end."""
+    if line < 0:
+        return 0, 0
+    if line < len(lines):
+        return line, max(0, min(column, body_length(lines[line])))
+    if not lines or body_length(lines[-1]) < len(lines[-1]):
+        return len(lines), 0
+    return len(lines) - 1, len(lines[-1])
+
+
+def append_lines(lines: list[str], more: Sequence[str]) -> None:
+    """Appends ``more`` in place, joining what becomes one line: an unfinished last line, or
+    ``\\r`` and ``\\n``."""
+    if not more:
+        return
+    if lines:
+        last = lines[-1]
+        ends = last[-1]
+        if ends not in "\r\n" or (ends == "\r" and more[0].startswith("\n")):
+            lines[-1:] = split_lines(last + more[0])
+            more = more[1:]
+    lines.extend(more)
+
+
+def splice(  # noqa: PLR0913, PLR0917 - an LSP range and its text
+    lines: list[str],
+    start_line: int,
+    start_column: int,
+    end_line: int,
+    end_column: int,
+    new_text: str,
+) -> None:
+    """Replaces a range (0-based, code points, clamped) of a mutable line list in place.
+
+    Costs what the changed lines cost. Afterwards ``lines`` equals ``split_lines`` of the new
+    text; lines outside the range stay the same objects.
+    """
+    start = clamp(lines, start_line, start_column)
+    end = max(start, clamp(lines, end_line, end_column))
+    first, past, replacement = _respliced(lines, start, end, new_text)
+    if past - first == 1 == len(replacement):
+        lines[first] = replacement[0]
+    else:
+        lines[first:past] = replacement
+
+
+def replace_span(text: Text, start: int, end: int, new: str) -> Text:
+    """``text`` with the code points ``start`` to ``end`` of its content replaced by ``new``.
+
+    Untouched lines stay the same objects. Raises ValueError for a span outside the content.
+    """
+    content = text.content
+    if not 0 <= start <= end <= len(content):
+        raise ValueError(f"span {start}:{end} is not in a text of {len(content)} code points")
+    first, past, replacement = _respliced(
+        text.lines, position_at(content, start), position_at(content, end), new
+    )
+    return text.with_lines((*text.lines[:first], *replacement, *text.lines[past:]))
+
+
+def position_at(content: str, offset: int) -> tuple[int, int]:
+    """The 0-based line and code point column of ``offset`` in ``content``.
+
+    Between ``\\r`` and ``\\n`` the column is one past the line's body; ``clamp`` mends that.
+    """
+    if "\r" not in content:
+        return content.count("\n", 0, offset), offset - content.rfind("\n", 0, offset) - 1
+    split = 1 if content[max(offset - 1, 0) : offset + 1] == "\r\n" else 0
+    before = offset - split
+    line = (
+        content.count("\n", 0, before)
+        + content.count("\r", 0, before)
+        - content.count("\r\n", 0, before)
+    )
+    line_end = max(content.rfind("\n", 0, before), content.rfind("\r", 0, before))
+    return line, offset - line_end - 1
+
+
+def _respliced(
+    lines: Sequence[str], start: tuple[int, int], end: tuple[int, int], new_text: str
+) -> tuple[int, int, list[str]]:
+    """Which lines (half-open) a replacement touches, and what stands there afterwards."""
+    first, start_column = start
+    last, end_column = end
+    before = lines[first][:start_column] if first < len(lines) else ""
+    after = lines[last][end_column:] if last < len(lines) else ""
+    changed = before + new_text + after
+    if changed.startswith("\n") and first and lines[first - 1].endswith("\r"):
+        first -= 1
+        changed = lines[first] + changed
+    past = min(last + 1, len(lines))
+    replacement = split_lines(changed)
+    if replacement and first < past:
+        # A line that came out the same stays the same object: diffs compare those fastest.
+        if replacement[-1] == lines[past - 1]:
+            replacement[-1] = lines[past - 1]
+        if replacement[0] == lines[first]:
+            replacement[0] = lines[first]
+    return first, past, replacement

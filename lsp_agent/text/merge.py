@@ -1,0 +1,180 @@
+"""Three-way merge, strict: what could be read in two ways is a conflict.
+
+Both sides' hunks are taken against *base*. Two of them clash when they share a base line, or
+when one is an insertion that touches the other; the same change on both sides is agreement;
+changes to neighbouring lines both stand (git calls those a conflict).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lsp_agent.text.diff import Hunk, diff, raw_diff
+from lsp_agent.text.lines import Text, append_lines, split_lines
+
+Lines = tuple[str, ...]
+Differ = Callable[[Sequence[str], Sequence[str]], list[Hunk]]
+
+# Words, runs of blanks, single punctuation marks, line ends: joined they give the text again.
+_TOKEN = re.compile(r"\r\n|\r|\n|\w+|[^\S\r\n]+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Lines that both sides changed, each side's whole; ``start_line`` is the 0-based line of
+    the merged text at which *ours* was kept."""
+
+    base: Lines
+    ours: Lines
+    theirs: Lines
+    start_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The merged text, *ours* where the two clash."""
+
+    text: Text
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        return not self.conflicts
+
+
+def merge3(base: Text, ours: Text, theirs: Text) -> Merge:
+    """Both sides' changes of ``base``, by lines; encoding and BOM are those of ``ours``."""
+    return _merged(base, ours, theirs, _no_second_try)
+
+
+def merge3_fine(base: Text, ours: Text, theirs: Text) -> Merge:
+    """``merge3`` that tries the lines that clash once more by tokens, equally strictly."""
+    return _merged(base, ours, theirs, _by_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A changed range of *base* with what each side has there."""
+
+    base: Lines
+    ours: Lines
+    theirs: Lines
+    ours_start: int
+    ours_end: int
+
+    @property
+    def outcome(self) -> Lines | None:
+        """What both agree on; None for a clash."""
+        if self.theirs in {self.ours, self.base}:
+            return self.ours
+        return self.theirs if self.base == self.ours else None
+
+
+def _merged(
+    base: Text, ours: Text, theirs: Text, second_try: Callable[[_Region], Lines | None]
+) -> Merge:
+    regions = _regions(base.lines, ours.lines, theirs.lines, diff)
+    out: list[str] = []
+    conflicts: list[Conflict] = []
+    done = 0
+    for region in regions:
+        append_lines(out, ours.lines[done : region.ours_start])
+        done = region.ours_end
+        outcome = region.outcome
+        if outcome is None:
+            outcome = second_try(region)
+        if outcome is None:
+            conflicts.append(Conflict(region.base, region.ours, region.theirs, len(out)))
+            outcome = region.ours
+        append_lines(out, outcome)
+    append_lines(out, ours.lines[done:])
+    return Merge(ours.with_lines(tuple(out)), tuple(conflicts))
+
+
+def _no_second_try(_: _Region) -> None:
+    return None
+
+
+def _by_tokens(region: _Region) -> Lines | None:
+    base, ours, theirs = (
+        tuple(_TOKEN.findall("".join(side))) for side in (region.base, region.ours, region.theirs)
+    )
+    out: list[str] = []
+    done = 0
+    for part in _regions(base, ours, theirs, raw_diff):
+        outcome = part.outcome
+        if outcome is None:
+            return None
+        out += ours[done : part.ours_start]
+        out += outcome
+        done = part.ours_end
+    out += ours[done:]
+    return tuple(split_lines("".join(out)))
+
+
+def _regions(base: Lines, ours: Lines, theirs: Lines, differ: Differ) -> list[_Region]:
+    """The changed ranges of ``base``, ascending; hunks that clash share one."""
+    our_hunks, their_hunks = differ(base, ours), differ(base, theirs)
+    regions: list[_Region] = []
+    our_shift = their_shift = 0
+    our_at = their_at = 0
+    while our_at < len(our_hunks) or their_at < len(their_hunks):
+        our_past, their_past = _group(our_hunks, our_at, their_hunks, their_at)
+        our_group, their_group = our_hunks[our_at:our_past], their_hunks[their_at:their_past]
+        start = min(group[0].old_start for group in (our_group, their_group) if group)
+        end = max(group[-1].old_end for group in (our_group, their_group) if group)
+        our_start, their_start = start + our_shift, start + their_shift
+        our_shift, their_shift = _shift(our_group, our_shift), _shift(their_group, their_shift)
+        regions.append(
+            _Region(
+                base[start:end],
+                ours[our_start : end + our_shift],
+                theirs[their_start : end + their_shift],
+                our_start,
+                end + our_shift,
+            )
+        )
+        our_at, their_at = our_past, their_past
+    return regions
+
+
+def _shift(group: list[Hunk], before: int) -> int:
+    """How far lines below ``group`` lie from their base line."""
+    return group[-1].new_end - group[-1].old_end if group else before
+
+
+def _group(ours: list[Hunk], our_at: int, theirs: list[Hunk], their_at: int) -> tuple[int, int]:
+    """The ends of the next run of hunks that clash, directly or through one another."""
+    our_past, their_past = our_at, their_at
+    if their_at == len(theirs) or (
+        our_at < len(ours) and _place(ours[our_at]) <= _place(theirs[their_at])
+    ):
+        our_past += 1
+    else:
+        their_past += 1
+    while True:
+        # A side's hunks lie apart, so only its last one can clash with the other's next.
+        if (
+            their_past < len(theirs)
+            and our_past > our_at
+            and _clash(ours[our_past - 1], theirs[their_past])
+        ):
+            their_past += 1
+        elif (
+            our_past < len(ours)
+            and their_past > their_at
+            and _clash(theirs[their_past - 1], ours[our_past])
+        ):
+            our_past += 1
+        else:
+            return our_past, their_past
+
+
+def _place(hunk: Hunk) -> tuple[int, int]:
+    return hunk.old_start, hunk.old_end
+
+
+def _clash(one: Hunk, other: Hunk) -> bool:
+    start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
+    inserts = one.old_start == one.old_end or other.old_start == other.old_end
+    return start < end or (inserts and start == end)
