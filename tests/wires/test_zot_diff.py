@@ -1,0 +1,101 @@
+"""zot's diffs, against its own answers and against the table it is said to fill."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_agent.text.lines import Text
+from lsp_agent.wires.zot_diff import edit_result, lines_diff
+
+from zot_recordings import disk_texts, tool_results
+
+
+def slow_diff(before: list[str], after: list[str]) -> str:
+    """zot's documented way: the whole table, walked back from the end, rows kept by nearness."""
+    if before == after:
+        return ""
+    rows = [[0] * (len(after) + 1) for _ in range(len(before) + 1)]
+    for i, line in enumerate(before, 1):
+        for j, other in enumerate(after, 1):
+            same = rows[i - 1][j - 1] + 1
+            rows[i][j] = same if line == other else max(rows[i - 1][j], rows[i][j - 1])
+    i, j = len(before), len(after)
+    walked: list[tuple[str, str]] = []
+    while i or j:
+        if i and j and before[i - 1] == after[j - 1]:
+            i, j = i - 1, j - 1
+            walked.append((" ", before[i]))
+        elif j and (not i or rows[i][j - 1] >= rows[i - 1][j]):
+            j -= 1
+            walked.append(("+", after[j]))
+        else:
+            i -= 1
+            walked.append(("-", before[i]))
+    walked.reverse()
+    changed = [k for k, (sign, _) in enumerate(walked) if sign != " "]
+    kept = [any(abs(k - c) <= 3 for c in changed) for k in range(len(walked))]
+    shown, had_run = "", False
+    for k, (sign, line) in enumerate(walked):
+        if kept[k]:
+            if had_run and not kept[k - 1]:
+                shown += "...\n"
+            shown += f"{sign}{line}\n"
+            had_run = True
+        elif had_run and kept[k - 1]:
+            shown += "...\n"
+    return shown
+
+
+LINES = st.lists(st.sampled_from("abcx"), max_size=24)
+
+
+@given(LINES, LINES)
+def test_every_diff_is_the_one_that_zot_would_choose(before: list[str], after: list[str]):
+    assert lines_diff(before, after) == slow_diff(before, after)
+
+
+@given(LINES, LINES, st.lists(st.sampled_from("axyz"), max_size=12), LINES)
+def test_common_ends_change_nothing_of_that(
+    head: list[str], before: list[str], tail: list[str], after: list[str]
+):
+    one, other = head + before + tail, head + after + tail
+    assert lines_diff(one, other) == slow_diff(one, other)
+
+
+def test_two_edits_of_one_recording_give_the_recorded_diff():
+    before = Text.of(tool_results("edit_lf_multiple")[0])
+    after = Text.of(disk_texts("edit_lf_multiple")[-1])
+    assert edit_result(before, after) == tool_results("edit_lf_multiple")[1]
+
+
+def test_emptying_a_file_gives_the_recorded_diff():
+    assert edit_result(Text.of("x\n"), Text.of("")) == tool_results("edit_delete_all")[0]
+
+
+def test_a_repeated_line_is_matched_with_the_later_one():
+    assert lines_diff(["x"], ["x", "x"]) == "+x\n x\n"
+
+
+def test_nothing_changed_is_an_empty_diff():
+    assert edit_result(Text.of("a\n"), Text.of("a\n")) == ""
+
+
+def test_a_crlf_file_shows_only_what_changed():
+    assert edit_result(Text.of("a\r\nb\r\n"), Text.of("a\r\nB\r\n")) == " a\n-b\n+B\n \n"
+
+
+def test_a_diff_past_the_limit_says_the_same_in_another_way():
+    before, after = list("abcdef"), list("axcdyf")
+    assert lines_diff(before, after, most_bits=0) == " a\n-b\n+x\n c\n d\n-e\n+y\n f\n"
+
+
+@pytest.mark.parametrize("lines", [10_000, 100_000])
+def test_a_diff_of_a_long_file_takes_no_time_to_speak_of(lines: int):
+    before = [f"line {number}" for number in range(lines)]
+    after = [*before[:100], "new", *before[100 : lines - 100], *before[lines - 99 :]]
+    started = time.perf_counter()
+    diff = lines_diff(before, after)
+    assert time.perf_counter() - started < 5
+    assert diff.count("...\n") == 3
