@@ -1,0 +1,183 @@
+"""One client's connection from start to end: what the application puts its handlers on."""
+
+import logging
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, cast
+
+import anyio
+from anyio.abc import TaskGroup
+from lsprotocol import types
+
+from lsp_agent import __version__
+from lsp_agent.server import capabilities, startup
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.frames import BODY_LIMIT, BadFrame, Frames
+from lsp_agent.server.parent import gone
+from lsp_agent.server.protocol import Json, NotificationHandler, RequestHandler, Server
+from lsp_agent.server.transport import Recv, Send, Writer, chunks
+
+#: No more is read from a client that leaves this many bytes of answers unread.
+_UNREAD_LIMIT = 64 * 1024 * 1024
+
+log = logging.getLogger(__name__)
+
+
+class Face:
+    """The LSP face of one client.
+
+    The application fills the tables and sets the hooks, then calls ``run``:
+
+    - ``requests[method] = handler`` and ``notifications[method] = handler`` take plain dicts;
+      ``feature`` serves a standard request with lsprotocol's types and advertises it.
+    - ``on_initialize(client)``: before ``initialize`` is answered; the tables may still change.
+    - ``on_initialized()``: a task of its own, after the client's ``initialized``.
+    - ``on_folders()``: the workspace folders changed.
+    - ``on_shutdown()``: awaited before ``shutdown`` is answered.
+
+    ``tasks`` lives from ``run`` until the client has gone; all tasks in it are cancelled then.
+    An exception that leaves one of them ends the server.
+    """
+
+    tasks: TaskGroup
+
+    def __init__(self, name: str = "lsp-agent", version: str = __version__) -> None:
+        self._server = Server(name, version)
+        self._protocol = self._server.protocol
+        self._writer: Writer | None = None
+        self._folders: dict[str, str] = {}
+        self.client = ClientInfo()
+        self.on_initialize: Callable[[ClientInfo], None] | None = None
+        self.on_initialized: Callable[[], Coroutine[Any, Any, None]] | None = None
+        self.on_folders: Callable[[], None] | None = None
+        self._protocol.on_initialize = self._initialize
+        self.notifications["initialized"] = self._initialized
+        self.notifications["workspace/didChangeWorkspaceFolders"] = self._folders_changed
+
+    @property
+    def requests(self) -> dict[str, RequestHandler]:
+        return self._protocol.requests
+
+    @property
+    def notifications(self) -> dict[str, NotificationHandler]:
+        return self._protocol.notifications
+
+    @property
+    def on_shutdown(self) -> Callable[[], Awaitable[None]] | None:
+        return self._protocol.on_shutdown
+
+    @on_shutdown.setter
+    def on_shutdown(self, hook: Callable[[], Awaitable[None]]) -> None:
+        self._protocol.on_shutdown = hook
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The URIs of the workspace folders, in the client's order."""
+        return tuple(self._folders)
+
+    def feature(
+        self, method: str, handler: Callable[[Any], object], options: object = None
+    ) -> None:
+        """Serves the standard request ``method``; ``handler`` gets its typed params."""
+        self._protocol.feature(method, handler, options)
+
+    # Talking to the client
+
+    def notify(self, method: str, params: object) -> None:
+        """Sends a notification; never blocks. Who sends much awaits ``drain`` in between."""
+        self._protocol.notify(method, params)
+
+    async def ask(self, method: str, params: object, timeout: float | None) -> Any:
+        """Sends a request; its result. Raises ``ClientRefused`` and ``TimeoutError``."""
+        return await self._protocol.ask(method, params, timeout)
+
+    @property
+    def behind(self) -> bool:
+        """Whether the client leaves much unread, so that ``drain`` would wait."""
+        return self._writer is not None and self._writer.behind
+
+    async def drain(self) -> None:
+        """Waits while the client leaves much unread."""
+        if self._writer is not None:
+            await self._writer.drain()
+
+    def close(self) -> None:
+        """Ends the connection, as the client's going would."""
+        self.tasks.cancel_scope.cancel()
+
+    # Running
+
+    def run(self, recv: Recv, send: Send, body_limit: int = BODY_LIMIT) -> int:
+        """Serves until the client goes; the exit code: 0 after ``shutdown``, else 1."""
+        return anyio.run(self.serve, recv, send, body_limit)
+
+    async def serve(self, recv: Recv, send: Send, body_limit: int = BODY_LIMIT) -> int:
+        """``run`` on a loop that runs already."""
+        protocol = self._protocol
+        self._writer = protocol.out = writer = Writer(send, self.close)
+        async with anyio.create_task_group() as tasks:
+            self.tasks = protocol.tasks = tasks
+            tasks.start_soon(self._end_on_signal)
+            try:
+                async with aclosing(chunks(recv)) as stream:
+                    await self._read(stream, Frames(body_limit), writer)
+            except BadFrame as exc:
+                log.error("the connection ends: %s", exc)  # noqa: TRY400 - the client's fault
+            tasks.cancel_scope.cancel()
+        writer.close()
+        return 0 if protocol.stopping else 1
+
+    async def _read(self, stream: AsyncIterator[bytes], frames: Frames, writer: Writer) -> None:
+        async for chunk in stream:
+            for body in frames.feed(chunk):
+                self._protocol.receive(body)
+                if self._protocol.done:
+                    return
+            await writer.drain(_UNREAD_LIMIT)
+
+    async def _end_on_signal(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for received in signals:
+                log.info("%s: the server ends", received.name)
+                self.close()
+
+    async def _end_with_parent(self, process_id: int) -> None:
+        await gone(process_id)
+        log.info("the client's process %d is gone: the server ends", process_id)
+        self.close()
+
+    # What the client tells of itself
+
+    def _initialize(self, params: Json, result: types.InitializeResult) -> None:
+        encoding = types.PositionEncodingKind(self._server.workspace.position_encoding)
+        self.client = ClientInfo.of(params, encoding.value)
+        self._folders = _first_folders(params)
+        if self.on_initialize:
+            self.on_initialize(self.client)
+        capabilities.complete(result.capabilities, self.client)
+        if self.client.process_id is not None:
+            self.tasks.start_soon(self._end_with_parent, self.client.process_id)
+
+    def _initialized(self, _params: Json) -> None:
+        startup.finished()
+        if self.on_initialized:
+            self.tasks.start_soon(self.on_initialized)
+
+    def _folders_changed(self, params: Json) -> None:
+        event = cast(dict[str, list[Json] | None], params["event"])
+        for folder in event.get("removed") or []:
+            self._folders.pop(folder["uri"], None)
+        for folder in event.get("added") or []:
+            self._folders[folder["uri"]] = folder["name"]
+        if self.on_folders:
+            self.on_folders()
+
+
+def _first_folders(params: Json) -> dict[str, str]:
+    """``workspaceFolders``; from clients older than these, the root."""
+    if folders := params.get("workspaceFolders"):
+        return {folder["uri"]: folder["name"] for folder in folders}
+    if root := params.get("rootUri"):
+        return {root: root.rstrip("/").rpartition("/")[2]}
+    return {}

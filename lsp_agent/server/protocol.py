@@ -1,0 +1,280 @@
+"""The JSON-RPC machine: one dispatcher over plain dicts, pygls as its typed half.
+
+Ours are the bytes, the tasks, every request's run and cancel, errors, and requests to the
+client. pygls has ``initialize`` with the capabilities it computes, typed structuring and error
+classes. Of pygls' private names only ``_send_data`` is used; a test holds that.
+
+A handler is called on receipt, before the next message is read; what it returns may be awaited.
+So what must see the text as of its request is a plain ``def`` that takes its snapshot and
+returns a coroutine: the body of an ``async def`` does not start until the rest of a chunk,
+perhaps a ``didChange``, has been handled.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
+from typing import Any, NoReturn, cast
+
+import anyio
+from anyio.abc import TaskGroup
+from cattrs import Converter
+from lsprotocol import types
+from pygls.exceptions import JsonRpcMethodNotFound
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
+from pygls.protocol.json_rpc import RPCMessage
+
+from lsp_agent.protocol.errors import BadParams
+from lsp_agent.protocol.model import Model
+from lsp_agent.server.frames import TooLarge, frame
+from lsp_agent.server.json_codec import decode, encode
+from lsp_agent.server.rpc_error import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    NOT_INITIALIZED,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    ClientRefused,
+    rpc_error,
+    wire_error,
+)
+from lsp_agent.server.transport import Writer
+
+Json = dict[str, Any]
+MessageId = str | int
+#: Takes the params; returns the result or an awaitable of it. A result is made of plain values,
+#: models of ours and lsprotocol's objects.
+RequestHandler = Callable[[Json], object]
+NotificationHandler = Callable[[Json], None]
+
+log = logging.getLogger(__name__)
+
+
+class AgentProtocol(LanguageServerProtocol):
+    """One connection's state. ``tasks`` and ``out`` are set before the first message.
+
+    ``on_initialize(params, result)`` may change the result of ``initialize`` before it is sent.
+    """
+
+    tasks: TaskGroup
+
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
+        super().__init__(server, converter)
+        self.converter = converter
+        self.out: Writer | None = None
+        self.requests: dict[str, RequestHandler] = {}
+        self.notifications: dict[str, NotificationHandler] = {}
+        self.on_initialize: Callable[[Json, types.InitializeResult], None] | None = None
+        self.on_shutdown: Callable[[], Awaitable[None]] | None = None
+        self.initialized = False  # ``initialize`` has been answered
+        self.stopping = False  # ``shutdown`` came
+        self.done = False  # ``exit`` came
+        self._initialize_params: Json = {}
+        self._running: dict[MessageId, anyio.CancelScope] = {}
+        self._asked: dict[MessageId, asyncio.Future[Json]] = {}
+        self._ids = itertools.count(1)
+        self.notifications["$/cancelRequest"] = self._cancel
+        self.requests["shutdown"] = self._shut_down
+
+    def feature(
+        self, method: str, handler: Callable[[Any], object], options: object = None
+    ) -> None:
+        """Serves a standard request: pygls advertises it, ``handler`` gets its typed params."""
+
+        def advertised(params: object) -> object:  # pygls sets attributes on what it is given
+            return handler(params)
+
+        self.fm.feature(method, options)(advertised)  # pyright: ignore[reportUnknownMemberType]
+        params_type: Any = types.METHOD_TO_TYPES[method][2]
+        self.requests[method] = lambda params: handler(
+            self.converter.structure(params, params_type)
+        )
+
+    # Receiving
+
+    def receive(self, body: bytes | TooLarge) -> None:
+        """Handles one message. Never raises."""
+        if isinstance(body, TooLarge):
+            text = f"A message of {body.length} bytes; the limit is {body.limit}."
+            return self._fail(None, wire_error(INVALID_REQUEST, text))
+        try:
+            message = decode(body)
+        except ValueError as exc:
+            return self._fail(None, wire_error(PARSE_ERROR, f"Not JSON: {exc}"))
+        if not isinstance(message, dict) or cast(Json, message).get("jsonrpc") != "2.0":
+            return self._fail(None, wire_error(INVALID_REQUEST, "Not a JSON-RPC 2.0 message."))
+        message = cast(Json, message)
+        msg_id, method = message.get("id"), message.get("method")
+        if method is None:
+            return self._answered(message)
+        if not isinstance(method, str) or type(msg_id) not in (str, int, type(None)):
+            return self._fail(None, wire_error(INVALID_REQUEST, "A bad id or method."))
+        if msg_id is None:
+            return self._notified(method, message)
+        try:
+            self._requested(msg_id, method, message)
+        except Exception as exc:  # noqa: BLE001 - the boundary: whatever it is, it is answered
+            self._fail(msg_id, rpc_error(exc))
+        return None
+
+    def _notified(self, method: str, message: Json) -> None:
+        if method == "exit":
+            self.done = True
+        elif not self.initialized or self.stopping:
+            log.debug("%s ignored: not the time for it", method)
+        elif handle := self.notifications.get(method):
+            try:
+                handle(_params(message))
+            except Exception:
+                log.exception("%s failed", method)
+        else:
+            log.debug("%s ignored: unknown", method)
+
+    def _requested(self, msg_id: MessageId, method: str, message: Json) -> None:
+        if not self.initialized and method != "initialize":
+            self._fail(msg_id, wire_error(NOT_INITIALIZED, "initialize must come first."))
+        elif self.stopping:
+            self._fail(msg_id, wire_error(INVALID_REQUEST, "The server is shutting down."))
+        elif msg_id in self._running:
+            self._fail(msg_id, wire_error(INVALID_REQUEST, f"A request {msg_id!r} is running."))
+        elif method == "initialize":
+            if self.initialized:
+                self._fail(msg_id, wire_error(INVALID_REQUEST, "initialize came already."))
+                return
+            self._initialize_params = _params(message)
+            self.handle_message(cast(RPCMessage, self.structure_message(message)))
+        elif answer := self.requests.get(method):
+            self._start(msg_id, answer(_params(message)))
+        else:
+            raise JsonRpcMethodNotFound.of(method)
+
+    def _start(self, msg_id: MessageId, work: object) -> None:
+        if not isawaitable(work):
+            return self._succeed(msg_id, work)
+        # Made here and not in the task, so that a cancel in the same chunk finds it.
+        self._running[msg_id] = scope = anyio.CancelScope()
+        self.tasks.start_soon(self._answer, msg_id, scope, work)
+        return None
+
+    async def _answer(
+        self, msg_id: MessageId, scope: anyio.CancelScope, work: Awaitable[object]
+    ) -> None:
+        try:
+            with scope:
+                self._succeed(msg_id, await work)
+            if scope.cancelled_caught:
+                self._fail(msg_id, wire_error(REQUEST_CANCELLED, "The request was cancelled."))
+        except Exception as exc:  # noqa: BLE001 - the boundary, as above
+            self._fail(msg_id, rpc_error(exc))
+        finally:
+            del self._running[msg_id]
+
+    def _cancel(self, params: Json) -> None:
+        if scope := self._running.get(params["id"]):
+            scope.cancel()
+
+    def _shut_down(self, _params: Json) -> Awaitable[None] | None:
+        self.stopping = True
+        return self.on_shutdown() if self.on_shutdown else None
+
+    def _answered(self, message: Json) -> None:
+        msg_id = message.get("id")
+        future = self._asked.get(msg_id) if isinstance(msg_id, (str, int)) else None
+        if future is None or future.done():
+            log.debug("an answer that nobody waits for: id %r", msg_id)
+        else:
+            future.set_result(message)
+
+    # pygls' half
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Any:
+        """Lets pygls compute the capabilities, then ours add to them."""
+        result = yield from super().lsp_initialize(params)
+        if self.on_initialize:
+            self.on_initialize(self._initialize_params, result)
+        self._initialize_params = {}
+        self.initialized = True
+        return result
+
+    def _send_data(self, data: Any) -> None:
+        self.send(data)
+
+    def notify(self, method: str, params: object = None) -> None:
+        """Sends a notification; ``params`` are dicts or lsprotocol objects."""
+        self.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def send_request(self, *_args: object, **_kwargs: object) -> NoReturn:
+        raise NotImplementedError("use ask: pygls' futures never expire")
+
+    # Sending
+
+    def send(self, message: object) -> None:
+        """Sends a message; raises ``TypeError`` or ``ValueError`` where it has no JSON form."""
+        body = encode(message, self._plain)
+        if self.out is not None:
+            self.out.write(frame(body))
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, Model):
+            return value.model_dump(by_alias=True, exclude_none=True)
+        return self.converter.unstructure(value)
+
+    def _succeed(self, msg_id: MessageId, result: object) -> None:
+        self.send({"jsonrpc": "2.0", "id": msg_id, "result": result})
+
+    def _fail(self, msg_id: MessageId | None, error: Mapping[str, Any]) -> None:
+        try:
+            self.send({"jsonrpc": "2.0", "id": msg_id, "error": error})
+        except (TypeError, ValueError):
+            log.exception("an error's data cannot be sent")
+            error = wire_error(INTERNAL_ERROR, str(error["message"]))
+            self.send({"jsonrpc": "2.0", "id": msg_id, "error": error})
+
+    async def ask(self, method: str, params: object, timeout: float | None) -> Any:
+        """Sends a request to the client; its result. None as ``timeout`` waits for ever.
+
+        Raises ``ClientRefused`` for an error answer and ``TimeoutError``. When the caller gives
+        up, the client is told by ``$/cancelRequest``; a late answer is then harmless.
+        """
+        msg_id = f"agent-{next(self._ids)}"
+        future = asyncio.get_running_loop().create_future()
+        self._asked[msg_id] = future
+        try:
+            self.send({"jsonrpc": "2.0", "id": msg_id, "method": method, "params": params})
+            with anyio.fail_after(timeout):
+                answer = cast(Json, await future)
+        except (TimeoutError, asyncio.CancelledError):
+            self.notify("$/cancelRequest", {"id": msg_id})
+            raise
+        finally:
+            del self._asked[msg_id]
+        if error := answer.get("error"):
+            error = cast(Json, error) if isinstance(error, dict) else {}
+            raise ClientRefused(method, error.get("code", 0), str(error.get("message", "")))
+        return answer.get("result")
+
+
+class Server(LanguageServer):
+    """pygls' server object, without its loop and without its error pop-ups."""
+
+    protocol: AgentProtocol  # pyright: ignore[reportIncompatibleVariableOverride] - ours always
+
+    def __init__(self, name: str, version: str) -> None:
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            name, version, protocol_cls=AgentProtocol, converter_factory=default_converter
+        )
+
+    def report_server_error(self, error: Exception, source: object) -> None:  # noqa: ARG002
+        log.error("pygls: %s", error)
+
+
+def _params(message: Json) -> Json:
+    params = message.get("params")
+    if params is None:
+        return {}
+    if not isinstance(params, dict):
+        raise BadParams("params", "must be an object")
+    return cast(Json, params)

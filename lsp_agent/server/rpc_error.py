@@ -1,0 +1,79 @@
+"""The one place where exceptions become JSON-RPC errors.
+
+BadParams, pydantic's and cattrs' validation errors   -32602, the field named
+RequestFailed                                         -32803, ``data.kind`` says why
+pygls' own JSON-RPC errors                            their codes
+anything else                                         -32603, logged, without a traceback
+"""
+
+import logging
+from typing import Any
+
+from cattrs import transform_error
+from cattrs.errors import BaseValidationError
+from pydantic import ValidationError
+from pygls.exceptions import JsonRpcException
+
+from lsp_agent.protocol.errors import BadParams, RequestFailed
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_INITIALIZED = -32002
+REQUEST_CANCELLED = -32800
+REQUEST_FAILED = -32803
+
+log = logging.getLogger(__name__)
+
+
+class ClientRefused(RequestFailed):
+    """The client answered one of our requests with an error. ``code`` is the client's own.
+
+    Where nobody handles it, the request that it was needed for has failed; the client's code
+    must not travel back as if it were ours.
+    """
+
+    def __init__(self, method: str, code: int, message: str) -> None:
+        super().__init__(
+            "editorFailed",
+            f"The editor refused {method}: {message}",
+            {"method": method, "code": code},
+        )
+        self.code = code
+
+
+def wire_error(code: int, message: str, data: object = None) -> dict[str, Any]:
+    """The ``error`` member of an answer."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    return error if data is None else error | {"data": data}
+
+
+def rpc_error(exc: Exception) -> dict[str, Any]:
+    """The ``error`` member that tells the client of ``exc``."""
+    match exc:
+        case BadParams():
+            return wire_error(INVALID_PARAMS, str(exc), {"field": exc.field})
+        case RequestFailed():
+            return wire_error(REQUEST_FAILED, str(exc), {**exc.data, "kind": exc.kind})
+        case ValidationError():
+            first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+            return _bad_field(".".join(map(str, first["loc"])), first["msg"])
+        case BaseValidationError():
+            message, _, path = transform_error(exc)[0].partition(" @ ")
+            return _bad_field(path.removeprefix("$").removeprefix("."), message)
+        case JsonRpcException():
+            cause = exc.__cause__
+            if isinstance(cause, BaseValidationError):
+                return rpc_error(cause)
+            return wire_error(exc.code, exc.message)
+        case ExceptionGroup(exceptions=(Exception() as only,)):
+            return rpc_error(only)
+        case _:
+            log.error("a request failed", exc_info=exc)
+            return wire_error(INTERNAL_ERROR, f"Internal error: {type(exc).__name__}; see the log.")
+
+
+def _bad_field(field: str, message: str) -> dict[str, Any]:
+    return wire_error(INVALID_PARAMS, f"{field}: {message}" if field else message, {"field": field})

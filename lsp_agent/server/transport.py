@@ -1,0 +1,214 @@
+"""Bytes in and out: channels, the reader's and the writer's thread.
+
+A channel is two blocking calls, ``recv(n) -> bytes`` (b"" is the end) and ``send(view) -> sent``,
+each run on a daemon thread of its own. So pipes, files and sockets are alike on every system, the
+event loop never waits for the client, and an open stdin does not hold the process at its exit.
+"""
+
+import asyncio
+import ipaddress
+import logging
+import os
+import queue
+import socket
+import threading
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+
+from lsp_agent.protocol.errors import UsageError
+
+Recv = Callable[[int], bytes]
+Send = Callable[[memoryview], int]
+
+#: Beyond this many unsent bytes ``Writer.drain`` waits until half of them have gone.
+HIGH_WATER = 1024 * 1024
+
+_CHUNK = 64 * 1024
+_CHUNKS_AHEAD = 16
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """The two ends of a connection to one client."""
+
+    recv: Recv
+    send: Send
+
+
+def stdio() -> Channel:
+    """The process's stdin and stdout, taken away from everything else in it.
+
+    Descriptor 0 becomes the null device and 1 becomes stderr: no ``print`` breaks the wire, and
+    no child process eats the client's bytes.
+    """
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return Channel(lambda n: os.read(source, n), lambda view: os.write(sink, view))
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """``HOST:PORT`` (``[::1]:7000`` for IPv6). Raises ``UsageError``."""
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"{text!r} is not HOST:PORT; for example 127.0.0.1:7000")
+    return host, int(port)
+
+
+def tcp(host: str, port: int, listening: Callable[[str, int], None]) -> Channel:
+    """Waits for one client on a loopback address; ``listening`` is told the real one (port 0).
+
+    Raises ``UsageError`` for any other address: there is no authentication on this wire.
+    """
+    with _listen(host, port) as listener:
+        address = listener.getsockname()
+        listening(address[0], address[1])
+        connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Channel(connection.recv, connection.send)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as exc:
+        raise UsageError(f"{host!r} is not an address: {exc}") from exc
+    if not ipaddress.ip_address(address[0]).is_loopback:
+        raise UsageError(f"{host!r} is not a loopback address; use 127.0.0.1 or ::1")
+    try:
+        listener = socket.socket(family)
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1)
+    except OSError as exc:
+        raise UsageError(f"cannot listen on {host}:{port}: {exc.strerror or exc}") from exc
+    return listener
+
+
+async def chunks(recv: Recv) -> AsyncGenerator[bytes, None]:
+    """What the client sends, until its end. The thread runs at most 16 chunks ahead."""
+    loop = asyncio.get_running_loop()
+    arrived = asyncio.Queue[bytes]()
+    ahead = threading.Semaphore(_CHUNKS_AHEAD)
+
+    def read() -> None:
+        chunk = b"-"
+        while chunk:
+            ahead.acquire()
+            try:
+                chunk = recv(_CHUNK)
+            except OSError as exc:
+                log.info("reading from the client ended: %s", exc)
+                chunk = b""
+            try:
+                loop.call_soon_threadsafe(arrived.put_nowait, chunk)
+            except RuntimeError:  # the loop is closed: nobody listens any more
+                return
+
+    threading.Thread(target=read, name="client-reader", daemon=True).start()
+    while chunk := await arrived.get():
+        ahead.release()
+        yield chunk
+
+
+class Writer:
+    """Sends bytes from a thread of its own, many writes in one. To be made and used on the loop.
+
+    ``write`` never blocks and never fails; who produces much awaits ``drain`` in between. When
+    the client is gone ``on_broken`` is called once, on the loop, and what follows is dropped.
+
+    There is no lock: each side counts for itself. ``drain`` says that it waits *before* it looks
+    at the counters, the thread counts *before* it looks whether someone waits, and only the
+    wake-up on the loop takes that back; so no wake-up is missed.
+    """
+
+    def __init__(self, send: Send, on_broken: Callable[[], None]) -> None:
+        self._send = send
+        self._on_broken = on_broken
+        self._loop = asyncio.get_running_loop()
+        self._items = queue.SimpleQueue[bytes | None]()
+        self._written = 0  # counted by the loop
+        self._sent = 0  # counted by the thread
+        self._waiting = False
+        self._low = 0
+        self._room = asyncio.Event()
+        self._broken = False
+        self._thread = threading.Thread(target=self._run, name="client-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def pending(self) -> int:
+        """Bytes not yet taken by the client's end of the pipe."""
+        return 0 if self._broken else self._written - self._sent
+
+    @property
+    def behind(self) -> bool:
+        """Whether ``drain`` would wait."""
+        return self.pending > HIGH_WATER
+
+    def write(self, data: bytes) -> None:
+        if not self._broken:
+            self._written += len(data)
+            self._items.put(data)
+
+    async def drain(self, high: int = HIGH_WATER) -> None:
+        """Waits while more than ``high`` bytes are unsent; with room it does not even yield."""
+        while self.pending > high:
+            self._room.clear()
+            self._low = max(self._low, high // 2)
+            self._waiting = True
+            if self.pending > high:
+                await self._room.wait()
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Sends what is left, for at most ``seconds``; blocks, for use after the loop's work."""
+        self._items.put(None)
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        closing = False
+        while not closing:
+            batch: list[bytes] = []
+            size = 0
+            item = self._items.get()
+            while item is not None:
+                batch.append(item)
+                size += len(item)
+                if size >= _CHUNK or self._items.empty():
+                    break
+                item = self._items.get()
+            closing = item is None
+            try:
+                self._send_all(b"".join(batch))
+            except OSError as exc:
+                log.info("writing to the client ended: %s", exc)
+                self._broken = True
+                self._call(self._on_broken)
+                self._call(self._wake)
+                return
+
+    def _send_all(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            sent = self._send(view[:_CHUNK])
+            view = view[sent:]
+            self._sent += sent
+            if self._waiting and self._written - self._sent <= self._low:
+                self._call(self._wake)
+
+    def _wake(self) -> None:
+        self._waiting = False
+        self._low = 0
+        self._room.set()
+
+    def _call(self, callback: Callable[[], None]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            log.debug("the loop ended before the writer")

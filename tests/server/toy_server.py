@@ -1,0 +1,128 @@
+"""A server of toy handlers on the real face, for the tests of the face: ``toy_server.py [tcp]``."""
+
+import sys
+from typing import Any
+
+from lsp_agent.server import startup
+
+startup.begun()
+
+import anyio.lowlevel  # noqa: E402
+
+from lsp_agent.protocol.errors import BadParams, RequestFailed  # noqa: E402
+from lsp_agent.protocol.methods import DocumentParams, PromptParams  # noqa: E402
+from lsp_agent.server import transport  # noqa: E402
+from lsp_agent.server.face import Face  # noqa: E402
+
+Json = dict[str, Any]
+
+
+class Toy:
+    def __init__(self, face: Face) -> None:
+        self.face = face
+        self.keys: list[str] = []
+        self.cleaned: list[str] = []
+        handlers = {
+            "toy/echo": lambda params: params,
+            "toy/late": self.late,
+            "toy/sleep": self.sleep,
+            "toy/snapshot": self.snapshot,
+            "toy/fail": self.fail,
+            "toy/ask": self.ask,
+            "toy/prompt": lambda params: PromptParams.model_validate(params).text,
+            "toy/flood": self.flood,
+            "toy/model": lambda _params: DocumentParams(uri="file:///a"),
+            "toy/keys": lambda _params: self.keys,
+            "toy/cleaned": lambda _params: self.cleaned,
+            "toy/folders": lambda _params: list(face.folders),
+            "toy/client": self.client,
+            "toy/unserialisable": lambda _params: {"value": object()},
+        }
+        face.requests.update(handlers)
+        face.notifications["textDocument/didChange"] = self.did_change
+        face.feature("textDocument/hover", self.hover)
+        face.on_shutdown = self.shut_down
+        face.on_initialized = self.initialized
+
+    async def initialized(self) -> None:
+        self.face.notify("toy/initialized", {})
+
+    def did_change(self, params: Json) -> None:
+        self.keys.append(params["text"])
+
+    async def late(self, _params: Json) -> Json:
+        return {"keys": list(self.keys)}
+
+    def snapshot(self, _params: Json) -> Any:
+        keys = list(self.keys)
+
+        async def answer() -> Json:
+            return {"keys": keys}
+
+        return answer()
+
+    async def sleep(self, params: Json) -> str:
+        try:
+            await anyio.sleep(params.get("seconds", 60))
+        finally:
+            self.cleaned.append(params.get("name", ""))
+        return "slept"
+
+    async def fail(self, params: Json) -> None:
+        await anyio.lowlevel.checkpoint()
+        match params["how"]:
+            case "params":
+                raise BadParams("text", "must not be empty")
+            case "kind":
+                raise RequestFailed("busy", "A turn is running.", {"turnId": "t1"})
+            case "group":
+                async with anyio.create_task_group():
+                    raise RequestFailed("busy", "A turn is running.")
+            case _:
+                raise ZeroDivisionError("a secret")
+
+    async def ask(self, params: Json) -> Any:
+        try:
+            return await self.face.ask(params["method"], {}, params.get("timeout", 5))
+        except TimeoutError:
+            return "timeout"
+
+    async def flood(self, params: Json) -> int:
+        for number in range(params["count"]):
+            self.face.notify("toy/flood", {"number": number, "text": "x" * params["size"]})
+            await self.face.drain()
+        return params["count"]
+
+    def hover(self, params: Any) -> Json:
+        return {"contents": params.text_document.uri}
+
+    def client(self, _params: Json) -> Json:
+        client = self.face.client
+        return {
+            "name": client.name,
+            "version": client.version,
+            "encoding": client.encoding,
+            "processId": client.process_id,
+            "events": client.events,
+        }
+
+    async def shut_down(self) -> None:
+        await anyio.sleep(0.05)
+        self.face.notify("toy/closed", {})
+
+
+def main() -> int:
+    face = Face()
+    Toy(face)
+    if sys.argv[1:] == ["tcp"]:
+        channel = transport.tcp(
+            "127.0.0.1", 0, lambda _host, port: print(port, file=sys.stderr, flush=True)
+        )
+    else:
+        channel = transport.stdio()
+    print("this must not reach the client")
+    return face.run(channel.recv, channel.send, body_limit=2_000_000)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
