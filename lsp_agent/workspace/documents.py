@@ -1,0 +1,308 @@
+"""What the editor shows: its open documents, kept by didOpen, didChange, didSave, didClose.
+
+All handlers are plain functions, called in the order of the wire, and raise nothing: a bad
+message is clamped as LSP says, or logged. Positions are converted here, once.
+"""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from lsp_agent.text.lines import Text, splice, split_lines
+from lsp_agent.text.positions import Encoding, to_column
+from lsp_agent.workspace.files import FileProblem, NotText, decode, read_bytes
+from lsp_agent.workspace.paths import from_ledger, uri_to_path
+
+_log = logging.getLogger(__name__)
+
+Span = tuple[int, int, int, int]
+"""Start line and column, end line and column; 0-based, code points, as the client sent them
+(not clamped)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentChange:
+    """One content change: ``span`` of ``before`` was replaced by ``text``, giving ``after``.
+
+    ``span`` is None where the whole text came (full sync, or a didOpen of a reload).
+    """
+
+    before: Text
+    span: Span | None
+    text: str
+    after: Text
+
+
+Observer = Callable[[ContentChange], None]
+
+
+class OpenDocument:
+    """One document as the editor shows it.
+
+    ``seq`` counts content changes, a repeated didOpen included. ``path`` is the real path, None
+    where the URI is none of a file. ``changed_at`` is ``time.monotonic()`` of the last change.
+    """
+
+    def __init__(self, uri: str, path: str | None) -> None:
+        self.uri = uri
+        self.path = path
+        self.version: int | None = None
+        self.seq = 0
+        self.closed = True
+        self.changed_at = 0.0
+        self.lines: list[str] = []
+        self._text: Text | None = None
+        self._saved: Text | None = None
+        self._dirty: tuple[int, bool] | None = None
+        self._encoding = "utf-8"
+        self._bom = False
+        self._compared = threading.Event()
+        self._found: tuple[Text, Text | NotText | None] | None = None
+        self._observers: list[Observer] = []
+        self._closings: list[Callable[[], None]] = []
+
+    @property
+    def text(self) -> Text:
+        """A snapshot of the text, with the file's encoding and BOM; made once a change."""
+        if self._text is None:
+            self._text = Text(tuple(self.lines), self._encoding, bom=self._bom)
+        return self._text
+
+    @property
+    def saved(self) -> Text | None:
+        """What was last saved, or found on disk at didOpen; None if there was no file, or while
+        that comparison still runs (``compared``)."""
+        self._settle()
+        return self._saved
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is unsaved text; also True until the disk was compared."""
+        self._settle()
+        if self._dirty is None or self._dirty[0] != self.seq:
+            self._dirty = (self.seq, self._saved is None or self._saved != self.text)
+        return self._dirty[1]
+
+    async def compared(self) -> None:
+        """Returns when what didOpen found on disk is known, so that ``dirty`` is sure."""
+        if not self._compared.is_set():
+            await anyio.to_thread.run_sync(self._compared.wait)
+
+    @property
+    def observed(self) -> bool:
+        return bool(self._observers)
+
+    @contextlib.contextmanager
+    def record(
+        self, observer: Observer, closing: Callable[[], None] | None = None
+    ) -> Generator[None]:
+        """Calls ``observer`` right after every content change, within its didChange; and
+        ``closing`` at didClose. A document that is opened again while recorded is the same
+        object, and its didOpen counts as one change."""
+        self._observers.append(observer)
+        if closing:
+            self._closings.append(closing)
+        try:
+            yield
+        finally:
+            self._observers.remove(observer)
+            if closing:
+                self._closings.remove(closing)
+
+    @contextlib.contextmanager
+    def next_change(self) -> Generator[anyio.Event]:
+        """An event that is set by the next content change or didClose. Register, then send."""
+        event = anyio.Event()
+        with self.record(lambda _: event.set(), event.set):
+            yield event
+
+    # What follows is called by Documents alone.
+
+    def take_open(self, version: int | None, content: str) -> None:
+        before = self.text if self.seq else None
+        self.version = version
+        self.closed = False
+        self._saved = self._dirty = None
+        self.lines[:] = split_lines(content)
+        self._changed(before, None, content)
+        self._compare_with_disk()
+
+    def take_change(self, span: Span | None, text: str) -> None:
+        before = self.text if self._observers else None
+        if span is None:
+            self.lines[:] = split_lines(text)
+        else:
+            splice(self.lines, *span, text)
+        self._changed(before, span, text)
+
+    def _changed(self, before: Text | None, span: Span | None, text: str) -> None:
+        self.seq += 1
+        self.changed_at = time.monotonic()
+        self._text = None
+        if self._observers and before is not None:
+            change = ContentChange(before, span, text, self.text)
+            for observer in tuple(self._observers):
+                observer(change)
+
+    def take_save(self) -> None:
+        self._found, self._compared = None, threading.Event()
+        self._compared.set()
+        self._saved = self.text
+        self._dirty = None
+
+    def take_close(self) -> None:
+        self.closed = True
+        for closing in tuple(self._closings):
+            closing()
+
+    def _compare_with_disk(self) -> None:
+        """Reads the disk in a thread: the file may be large, or on a slow network."""
+        compared = self._compared = threading.Event()
+        self._found = None
+        if self.path is None:
+            compared.set()
+            return
+        opened, path = self.text, self.path
+
+        def compare() -> None:
+            try:
+                disk = _disk_text(path)
+                if self._compared is compared:
+                    self._found = (opened, disk)
+            finally:
+                compared.set()
+
+        threading.Thread(target=compare, name="compare-with-disk", daemon=True).start()
+
+    def _settle(self) -> None:
+        """Takes what the thread has found, in the loop's own thread."""
+        if self._found is None or not self._compared.is_set():
+            return
+        opened, disk = self._found
+        self._found = self._dirty = None
+        if isinstance(disk, NotText):
+            # The editor knows an encoding that we do not: it shows what it read.
+            self._saved = opened
+        elif disk is not None:
+            if (disk.encoding, disk.bom) != (self._encoding, self._bom):
+                self._encoding, self._bom, self._text = disk.encoding, disk.bom, None
+            self._saved = opened if _shown_alike(opened, disk) else disk
+
+
+class Documents:
+    """The open documents of one editor, by URI and by real path.
+
+    ``encoding`` is the negotiated position encoding; set it before the first didOpen.
+    """
+
+    def __init__(self, encoding: Encoding = "utf-16") -> None:
+        self.encoding: Encoding = encoding
+        self._by_uri: dict[str, OpenDocument] = {}
+        self._by_path: dict[str, list[OpenDocument]] = {}
+        # Closed while an edit was on its way: a reload closes and opens again.
+        self._lingering: dict[str, OpenDocument] = {}
+
+    def get(self, uri: str) -> OpenDocument | None:
+        return self._by_uri.get(uri)
+
+    def at(self, path: str) -> OpenDocument | None:
+        """The open document of a real path; of several (opened through symlinks) one with
+        unsaved text, else the first."""
+        documents = self._by_path.get(path)
+        if documents is None or len(documents) == 1:
+            return documents[0] if documents else None
+        return next((d for d in documents if d.dirty), documents[0])
+
+    def all(self) -> list[OpenDocument]:
+        return list(self._by_uri.values())
+
+    def open(self, uri: str, version: int | None, text: str) -> None:
+        document = self._by_uri.get(uri) or self._lingering.pop(uri, None)
+        if document is None:
+            path = uri_to_path(uri)
+            document = OpenDocument(uri, None if path is None else os.path.realpath(path))
+        if document.closed:
+            self._by_uri[uri] = document
+            if document.path is not None:
+                self._by_path.setdefault(document.path, []).append(document)
+        document.take_open(version, text)
+
+    def change(self, uri: str, version: int | None, changes: Sequence[Mapping[str, Any]]) -> None:
+        """``changes`` are didChange's contentChanges as they came; each range is in the text
+        that the one before it left."""
+        document = self._by_uri.get(uri)
+        if document is None:
+            _log.warning("didChange for a document that is not open: %s", uri)
+            return
+        document.version = version
+        for change in changes:
+            try:
+                span = self._span(document.lines, change.get("range"))
+                text = change["text"]
+                if not isinstance(text, str):
+                    raise TypeError("text is not a string")  # noqa: TRY301
+            except (KeyError, TypeError, AttributeError) as error:
+                _log.error("malformed didChange for %s: %r", uri, error)
+                continue
+            document.take_change(span, text)
+
+    def save(self, uri: str) -> None:
+        if (document := self._by_uri.get(uri)) is not None:
+            document.take_save()
+
+    def close(self, uri: str) -> None:
+        document = self._by_uri.pop(uri, None)
+        if document is None:
+            _log.warning("didClose for a document that is not open: %s", uri)
+            return
+        if document.path is not None:
+            remaining = [d for d in self._by_path[document.path] if d is not document]
+            if remaining:
+                self._by_path[document.path] = remaining
+            else:
+                del self._by_path[document.path]
+        self._lingering = {u: d for u, d in self._lingering.items() if d.observed}
+        if document.observed:
+            self._lingering[uri] = document
+        document.take_close()
+
+    def _span(self, lines: list[str], wanted: Any) -> Span | None:
+        if wanted is None:
+            return None
+        start, end = wanted["start"], wanted["end"]
+        first, last = start["line"], end["line"]
+        return (
+            first,
+            self._column(lines, first, start["character"]),
+            last,
+            self._column(lines, last, end["character"]),
+        )
+
+    def _column(self, lines: list[str], line: int, units: int) -> int:
+        return to_column(lines[line], units, self.encoding) if 0 <= line < len(lines) else 0
+
+
+def _disk_text(path: str) -> Text | NotText | None:
+    """What is on disk; None where there is no file that we could read."""
+    try:
+        return decode(read_bytes(from_ledger(path)))
+    except NotText as error:
+        return error
+    except FileProblem:
+        return None
+
+
+def _shown_alike(opened: Text, disk: Text) -> bool:
+    """Whether an editor that opens ``disk`` shows ``opened`` with no unsaved change: some make
+    all line ends alike or keep them apart from the text, and Neovim shows no text as one line."""
+    if opened == disk or (opened.content == "\n" and not disk.lines):
+        return True
+    shown, stored = (text.content.replace("\r\n", "\n") for text in (opened, disk))
+    return shown == stored and opened.content in {shown, shown.replace("\n", "\r\n")}

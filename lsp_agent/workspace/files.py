@@ -1,0 +1,323 @@
+"""Files on disk: read whole, decoded, written atomically. Blocking; call it in a thread."""
+
+import codecs
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Generator
+from typing import Literal
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.text.lines import Text
+from lsp_agent.workspace.paths import SafePath, open_folder
+
+#: The largest file that is read or written, in bytes.
+MAX_BYTES = 64 * 1024 * 1024
+
+_NEW_MODE = 0o644
+_BINARY_PROBE = 8192
+
+# Longest first: the UTF-16 mark is the beginning of the UTF-32 one.
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_BOM_OF = {encoding: bom for bom, encoding in _BOMS}
+
+FileKind = Literal[
+    "missing",
+    "directory",
+    "notDirectory",
+    "special",
+    "huge",
+    "hardLink",
+    "readOnly",
+    "denied",
+    "owner",
+    "diskFull",
+    "failed",
+]
+
+_MESSAGES: dict[FileKind, str] = {
+    "missing": "no such file",
+    "directory": "is a directory",
+    "notDirectory": "a folder of its path is a file",
+    "special": "is not a regular file",
+    "huge": f"is larger than {MAX_BYTES // (1024 * 1024)} MiB",
+    "hardLink": "has several hard links, which replacing it would part; edit it in the editor",
+    "readOnly": "is read-only; change its permissions to let it be written",
+    "denied": "permission denied",
+    "owner": "belongs to another user, which replacing it would change; edit it in the editor",
+    "diskFull": "no space is left on the disk",
+}
+
+_KINDS: dict[int, FileKind] = {
+    errno.ENOENT: "missing",
+    errno.EISDIR: "directory",
+    errno.ENOTDIR: "notDirectory",
+    errno.ENXIO: "special",
+    errno.EACCES: "denied",
+    errno.EPERM: "denied",
+    errno.EROFS: "readOnly",
+    errno.ENOSPC: "diskFull",
+    errno.EDQUOT: "diskFull",
+}
+
+
+class FileProblem(LspAgentError):
+    """A file cannot be read or written; ``kind`` says why."""
+
+    def __init__(self, kind: FileKind, path: str, detail: str | None = None) -> None:
+        super().__init__(f"{path}: {detail or _MESSAGES.get(kind, kind)}")
+        self.kind: FileKind = kind
+        self.path = path
+
+
+class ChangedOnDisk(LspAgentError):
+    """The file is not what it was when the new text was made."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: changed on disk meanwhile; read it again")
+        self.path = path
+
+
+class NotWritten(Exception):
+    """The caller's last condition no longer held; nothing was changed."""
+
+
+class NotText(LspAgentError):
+    """Bytes that are no text we keep byte for byte; ``reason`` goes after the file's name."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def read_bytes(path: SafePath) -> bytes:
+    """The whole file. Raises FileProblem (missing, directory, special, huge, …) and
+    OutsideWorkspace if a symlink has come into the path."""
+    with _problems(path):
+        folder = open_folder(path)
+        try:
+            return _read(folder, path)[0]
+        finally:
+            os.close(folder)
+
+
+def decode(data: bytes) -> Text:
+    """UTF-8, or the encoding that the byte order mark names. ``encode`` gives ``data`` again.
+
+    Raises NotText for anything else, and for text that holds NUL.
+    """
+    bom, encoding = next(((b, e) for b, e in _BOMS if data.startswith(b)), (b"", "utf-8"))
+    if not bom and b"\0" in data[:_BINARY_PROBE]:
+        raise NotText("looks binary")
+    try:
+        content = data[len(bom) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        where = len(bom) + error.start
+        raise NotText(f"is not valid {encoding.upper()} (byte {where})") from None
+    if "\0" in content:
+        raise NotText("looks binary")
+    return Text.of(content, Text((), encoding, bom=bool(bom)))
+
+
+def encode(text: Text) -> bytes:
+    """The bytes of ``text`` in its encoding, with its BOM. Raises NotText where it holds what
+    the encoding cannot (half a surrogate pair)."""
+    try:
+        data = text.content.encode(text.encoding)
+    except UnicodeEncodeError as error:
+        raise NotText(f"cannot be written as {text.encoding.upper()}: {error.reason}") from None
+    return _BOM_OF[text.encoding] + data if text.bom else data
+
+
+def write_atomic(
+    path: SafePath,
+    text: Text,
+    expected: bytes | None,
+    *,
+    permitted: Callable[[], bool] | None = None,
+) -> None:
+    """Replaces the file by ``text`` in one step: other readers see the old or the new one.
+
+    ``expected`` is what the disk must still hold, None for a file that must not exist yet; it is
+    looked at once more right before the rename, as is ``permitted`` (NotWritten if False).
+    The mode, owner and extended attributes of an existing file are kept, parents are made.
+    Raises ChangedOnDisk, FileProblem, NotText, OutsideWorkspace; the file is then as it was.
+    """
+    data = encode(text)
+    if len(data) > MAX_BYTES:
+        raise FileProblem("huge", path.path)
+    with _problems(path):
+        folder = open_folder(path, make=expected is None)
+        try:
+            _replace(folder, path, data, expected, permitted)
+        finally:
+            os.close(folder)
+
+
+def remove(path: SafePath, expected: bytes, *, permitted: Callable[[], bool] | None = None) -> None:
+    """Deletes the file if it still holds ``expected``. Raises as ``write_atomic`` does."""
+    with _problems(path):
+        folder = open_folder(path)
+        try:
+            _check(folder, path, expected, permitted)
+            os.unlink(_name(path), dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _replace(
+    folder: int,
+    path: SafePath,
+    data: bytes,
+    expected: bytes | None,
+    permitted: Callable[[], bool] | None,
+) -> None:
+    status = _check(folder, path, expected, permitted)
+    temporary = f".lsp-agent-{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, _NEW_MODE, dir_fd=folder)
+    try:
+        try:
+            _write_all(descriptor, data)
+            if status is not None:
+                _take_over(descriptor, folder, path, status)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        _check(folder, path, expected, permitted)
+        if status is None:
+            _put_new(temporary, folder, path)
+        else:
+            os.replace(temporary, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    _sync_folder(folder)
+
+
+def _check(
+    folder: int, path: SafePath, expected: bytes | None, permitted: Callable[[], bool] | None
+) -> os.stat_result | None:
+    """The file's status if it is as expected and may be replaced."""
+    try:
+        found, status = _read(folder, path)
+    except FileNotFoundError:
+        if expected is not None:
+            raise ChangedOnDisk(path.path) from None
+        status = None
+    else:
+        if found != expected:
+            raise ChangedOnDisk(path.path)
+        if status.st_nlink > 1:
+            raise FileProblem("hardLink", path.path)
+        # root may write anything; a file without any write bit is meant to stay as it is
+        if not status.st_mode & 0o222 or not os.access(_name(path), os.W_OK, dir_fd=folder):
+            raise FileProblem("readOnly", path.path)
+    if permitted is not None and not permitted():
+        raise NotWritten
+    return status
+
+
+def _read(folder: int, path: SafePath) -> tuple[bytes, os.stat_result]:
+    # O_NONBLOCK: opening a FIFO must not wait for its other end.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(_name(path), flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EMLINK}:
+            raise FileProblem("special", path.path, "has become a symlink") from None
+        raise
+    with open(descriptor, "rb") as file:  # noqa: PTH123
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise FileProblem("directory", path.path)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileProblem("special", path.path)
+        data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1)
+        if status.st_size > MAX_BYTES or len(data) > MAX_BYTES:
+            raise FileProblem("huge", path.path)
+        return data, status
+
+
+def _take_over(descriptor: int, folder: int, path: SafePath, status: os.stat_result) -> None:
+    """Gives the new file the old one's owner, mode and extended attributes (ACLs are such)."""
+    mine = os.fstat(descriptor)
+    if (mine.st_uid, mine.st_gid) != (status.st_uid, status.st_gid):
+        try:
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+        except PermissionError:
+            raise FileProblem("owner", path.path) from None
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    if not hasattr(os, "listxattr"):  # macOS: Python has no call for them
+        return
+    old = os.open(_name(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        for name in _attributes(old):
+            # Some only the system may set (security labels, which it sets itself).
+            with contextlib.suppress(PermissionError):
+                os.setxattr(descriptor, name, os.getxattr(old, name))
+    finally:
+        os.close(old)
+
+
+def _attributes(descriptor: int) -> list[str]:
+    try:
+        return os.listxattr(descriptor)
+    except OSError as error:
+        if error.errno == errno.ENOTSUP:  # a file system without them
+            return []
+        raise
+
+
+def _put_new(temporary: str, folder: int, path: SafePath) -> None:
+    """Names the new file without ever replacing one that has come up meanwhile."""
+    try:
+        os.link(temporary, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
+    except FileExistsError:
+        raise ChangedOnDisk(path.path) from None
+    except OSError as error:
+        if error.errno not in {errno.EPERM, errno.ENOTSUP}:
+            raise
+        # A file system without hard links: it was looked at a moment ago.
+        os.replace(temporary, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(temporary, dir_fd=folder)
+
+
+def _sync_folder(folder: int) -> None:
+    # The new text is in already: a folder that may be entered but not listed is no failure.
+    with contextlib.suppress(PermissionError):
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _name(path: SafePath) -> str:
+    return os.path.basename(path.path)  # noqa: PTH119
+
+
+@contextlib.contextmanager
+def _problems(path: SafePath) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        kind = _KINDS.get(error.errno or 0, "failed")
+        detail = error.strerror if kind == "failed" else None
+        raise FileProblem(kind, path.path, detail) from error
