@@ -4,13 +4,15 @@ Works on any strings, so ``merge.py`` diffs tokens with it too.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# Cells of the bit matrix that an exact search may take: 100 MB.
+# Pairs of lines up to which an exact search is faster than looking for anchors first.
+_FAST_CELLS = 100_000_000
+# ... and up to which it may be made at all: a bit each, 100 MB.
 _EXACT_CELLS = 800_000_000
-# Up to here exact search is so fast that looking for anchors would not pay.
-_SMALL_CELLS = 1_000_000
+# What larger ranges are cut at: runs of so many lines that occur once in each text.
+_ANCHOR_RUNS = (1, 4, 16)
 _BLOCK = 1024
 # Below this share of kept lines, scattered matches help no reader; short texts are left alone.
 _KEPT_SHARE = 0.2
@@ -37,9 +39,9 @@ Match = tuple[int, int, int]
 def diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """The changed line ranges, ascending; between two of them lies at least one kept line.
 
-    Minimal up to 1,000,000 pairs of lines and between lines that occur once in each; larger
-    ranges of repeated lines only get a good alignment. A near-total rewrite of a long range is
-    one hunk. Lines that are the same object in both compare fastest.
+    Minimal where the changed range is up to 10,000 lines long; in a longer one, minimal between
+    the lines, or short runs of lines, that occur once in each. A near-total rewrite of a long
+    range is one hunk. Lines that are the same object in both compare fastest.
     """
     hunks = raw_diff(old, new)
     if len(hunks) > 1:
@@ -62,7 +64,8 @@ def raw_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     if start in {old_end, new_end}:
         return [Hunk(start, old_end, start, new_end)] if old_end != new_end else []
     old_ids, new_ids = _intern(old[start:old_end], new[start:new_end])
-    return list(_hunks(_matches(old_ids, new_ids), start, old_end, new_end))
+    hunks = list(_hunks(_matches(old_ids, new_ids), start, old_end, new_end))
+    return _slid_down(hunks, old, new)
 
 
 def _common_prefix(old: tuple[str, ...], new: tuple[str, ...]) -> int:
@@ -109,33 +112,61 @@ def _hunks(matches: Iterator[Match], start: int, old_end: int, new_end: int) -> 
         yield Hunk(old_at, old_end, new_at, new_end)
 
 
-def _matches(old: list[int], new: list[int]) -> Iterator[Match]:
-    if len(old) * len(new) <= _SMALL_CELLS:
-        yield from _exact(old, new, 0, 0)
-        return
-    for gap, anchor in _between(_anchors(old, new, _only_once), len(old), len(new)):
-        old_start, old_end, new_start, new_end = gap
-        yield from _gap(old[old_start:old_end], new[new_start:new_end], old_start, new_start)
-        if anchor:
-            yield anchor
+def _slid_down(hunks: list[Hunk], old: tuple[str, ...], new: tuple[str, ...]) -> list[Hunk]:
+    """Each insertion or deletion as far down as repeated lines allow.
+
+    So the same change has the same place in any two diffs from one base, which a merge needs
+    in order to see that both sides made it. Hunks that come to touch become one.
+    """
+    slid: list[Hunk] = []
+    for hunk in reversed(hunks):
+        moved = _slide(hunk, old, new, slid[-1].old_start if slid else len(old))
+        while slid and moved.old_end == slid[-1].old_start:
+            below = slid.pop()
+            joined = Hunk(moved.old_start, below.old_end, moved.new_start, below.new_end)
+            moved = _slide(joined, old, new, slid[-1].old_start if slid else len(old))
+        slid.append(moved)
+    slid.reverse()
+    return slid
 
 
-def _gap(old: list[int], new: list[int], old_base: int, new_base: int) -> Iterator[Match]:
-    """Matches of a range without lines of its own; by occurrence where it is too large."""
-    if len(old) * len(new) <= _EXACT_CELLS:
+def _slide(hunk: Hunk, old: tuple[str, ...], new: tuple[str, ...], limit: int) -> Hunk:
+    if hunk.old_start == hunk.old_end:
+        lines, start, end = new, hunk.new_start, hunk.new_end
+    elif hunk.new_start == hunk.new_end:
+        lines, start, end = old, hunk.old_start, hunk.old_end
+    else:
+        return hunk
+    room = limit - hunk.old_end
+    steps = 0
+    while steps < room and lines[start + steps] == lines[end + steps]:
+        steps += 1
+    return Hunk(
+        hunk.old_start + steps, hunk.old_end + steps, hunk.new_start + steps, hunk.new_end + steps
+    )
+
+
+def _matches(
+    old: list[int], new: list[int], old_base: int = 0, new_base: int = 0, depth: int = 0
+) -> Iterator[Match]:
+    """Runs of equal lines, ascending; ``depth`` is how many of ``_ANCHOR_RUNS`` were tried."""
+    cells = len(old) * len(new)
+    if cells <= (_EXACT_CELLS if depth else _FAST_CELLS):
         yield from _exact(old, new, old_base, new_base)
-        return
-    for gap, anchor in _between(_anchors(old, new, _by_occurrence), len(old), len(new)):
-        old_start, old_end, new_start, new_end = gap
-        if (old_end - old_start) * (new_end - new_start) <= _EXACT_CELLS:
-            yield from _exact(
-                old[old_start:old_end],
-                new[new_start:new_end],
-                old_base + old_start,
-                new_base + new_start,
+    elif depth < len(_ANCHOR_RUNS):
+        old_at = new_at = 0
+        run = _ANCHOR_RUNS[depth]
+        for old_end, new_end in (*_anchors(old, new, run), (len(old), len(new))):
+            yield from _matches(
+                old[old_at:old_end],
+                new[new_at:new_end],
+                old_base + old_at,
+                new_base + new_at,
+                depth + 1,
             )
-        if anchor:
-            yield old_base + anchor[0], new_base + anchor[1], 1
+            if old_end < len(old):
+                yield old_base + old_end, new_base + new_end, 1
+            old_at, new_at = old_end + 1, new_end + 1
 
 
 def _exact(old: list[int], new: list[int], old_base: int, new_base: int) -> Iterator[Match]:
@@ -149,49 +180,24 @@ def _exact(old: list[int], new: list[int], old_base: int, new_base: int) -> Iter
             yield old_base + op.src_start, new_base + op.dest_start, op.src_end - op.src_start
 
 
-Gap = tuple[int, int, int, int]
-
-
-def _between(
-    anchors: list[tuple[int, int]], old_size: int, new_size: int
-) -> Iterator[tuple[Gap, Match | None]]:
-    """The gap before each anchor with that anchor, and the last gap."""
-    old_at = new_at = 0
-    for old_anchor, new_anchor in anchors:
-        yield (old_at, old_anchor, new_at, new_anchor), (old_anchor, new_anchor, 1)
-        old_at, new_at = old_anchor + 1, new_anchor + 1
-    yield (old_at, old_size, new_at, new_size), None
-
-
-Keys = Callable[[list[int]], "dict[object, int]"]
-
-
-def _only_once(ids: list[int]) -> dict[object, int]:
+def _places(ids: list[int], run: int) -> dict[object, int]:
+    """Where each run of ``run`` lines starts that occurs once only."""
+    keys = zip(*(ids[skip:] for skip in range(run)), strict=False)
     places: dict[object, int] = {}
-    repeated: set[int] = set()
-    for place, number in enumerate(ids):
-        if number in places:
-            repeated.add(number)
-        places[number] = place
-    for number in repeated:
-        del places[number]
+    repeated: set[object] = set()
+    for place, key in enumerate(keys):
+        if key in places:
+            repeated.add(key)
+        places[key] = place
+    for key in repeated:
+        del places[key]
     return places
 
 
-def _by_occurrence(ids: list[int]) -> dict[object, int]:
-    seen: dict[int, int] = {}
-    places: dict[object, int] = {}
-    for place, number in enumerate(ids):
-        nth = seen.get(number, 0)
-        seen[number] = nth + 1
-        places[number, nth] = place
-    return places
-
-
-def _anchors(old: list[int], new: list[int], keys: Keys) -> list[tuple[int, int]]:
-    """The longest ascending run of the places that ``keys`` names in both (patience)."""
-    in_new = keys(new)
-    pairs = [(at, in_new[key]) for key, at in keys(old).items() if key in in_new]
+def _anchors(old: list[int], new: list[int], run: int) -> list[tuple[int, int]]:
+    """The longest ascending series of places whose runs occur once in each (patience)."""
+    in_new = _places(new, run)
+    pairs = [(at, in_new[key]) for key, at in _places(old, run).items() if key in in_new]
     pairs.sort()
     tops: list[int] = []
     top_pair: list[int] = []

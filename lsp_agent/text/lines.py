@@ -122,8 +122,12 @@ def replace_span(text: Text, start: int, end: int, new: str) -> Text:
     content = text.content
     if not 0 <= start <= end <= len(content):
         raise ValueError(f"span {start}:{end} is not in a text of {len(content)} code points")
+    line, column = position_at(content, start)
+    # The end from the start's line on, so that the text before is counted once.
+    line_start = start - column
+    down, end_column = position_at(content[line_start : end + 1], end - line_start)
     first, past, replacement = _respliced(
-        text.lines, position_at(content, start), position_at(content, end), new
+        text.lines, (line, column), (line + down, end_column), new
     )
     return text.with_lines((*text.lines[:first], *replacement, *text.lines[past:]))
 

@@ -65,7 +65,7 @@ class _Region:
     @property
     def outcome(self) -> Lines | None:
         """What both agree on; None for a clash."""
-        if self.theirs in {self.ours, self.base}:
+        if self.theirs in (self.ours, self.base):
             return self.ours
         return self.theirs if self.base == self.ours else None
 
@@ -73,6 +73,10 @@ class _Region:
 def _merged(
     base: Text, ours: Text, theirs: Text, second_try: Callable[[_Region], Lines | None]
 ) -> Merge:
+    if theirs in (ours, base):
+        return Merge(ours)
+    if ours == base:
+        return Merge(ours.with_lines(theirs.lines))
     regions = _regions(base.lines, ours.lines, theirs.lines, diff)
     out: list[str] = []
     conflicts: list[Conflict] = []
