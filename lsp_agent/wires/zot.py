@@ -150,8 +150,10 @@ class ZotWire:
 
     def decode(self, frames: Iterable[object]) -> list[Decoded]:
         batch = Batch()
+        texts: list[str] = []  # a run of text deltas: the hot path of a stream
         for value in frames:
             if not isinstance(value, dict):
+                self._text(texts, batch)
                 batch.add(_debug(f"not a JSON object: {type(value).__name__}"))
                 continue
             frame = cast(Frame, value)
@@ -159,9 +161,12 @@ class ZotWire:
             if kind == "text_delta" and self._turn is not None:
                 delta = frame.get("delta")
                 if isinstance(delta, str):
-                    self._turn.text(delta, batch)
-            else:
-                self._frame(kind if isinstance(kind, str) else "", frame, batch)
+                    texts.append(delta)
+                continue
+            if texts:
+                self._text(texts, batch)
+            self._frame(kind if isinstance(kind, str) else "", frame, batch)
+        self._text(texts, batch)
         return batch.finish()
 
     def lost(self, reason: StopReason, message: str | None) -> list[Decoded]:
@@ -173,6 +178,11 @@ class ZotWire:
         self._sent.clear()
         self._doomed.clear()
         return batch.finish()
+
+    def _text(self, texts: list[str], batch: Batch) -> None:
+        if self._turn is not None and (joined := "".join(texts)):
+            self._turn.text(joined, batch)
+        texts.clear()
 
     def _frame(self, kind: str, frame: Frame, batch: Batch) -> None:
         match kind:

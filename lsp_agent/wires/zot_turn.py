@@ -15,6 +15,7 @@ from lsp_agent.protocol.events import (
     StepEnded,
     StepStarted,
     StopReason,
+    TextDelta,
     ToolArgsDelta,
     ToolCall,
     ToolCallStarted,
@@ -70,7 +71,7 @@ class Turn:
 
     def text(self, delta: str, batch: Batch) -> None:
         self._step_has_text = True
-        batch.text(delta)
+        batch.add(TextDelta(delta))
 
     def frame(self, kind: str, frame: Frame, batch: Batch) -> None:
         """A frame whose type is in :data:`TURN_FRAMES`."""
@@ -101,13 +102,15 @@ class Turn:
     def error(self, message: str, batch: Batch) -> None:
         """A failure; told once though a step's end and an event of its own both name it."""
         if self.aborted:
-            batch.add(Notice("debug", f"after the abort: {message}", "agent"))
+            batch.add(Notice("debug", f"in an aborted turn: {message}", "agent"))
         elif message != self._error:
             self._error = message
             batch.add(ErrorReported(message))
 
     def end(self, batch: Batch) -> None:
         """``done`` came."""
+        if self._stop is None and self._error is None and not self.aborted:
+            self.error("the agent ended the turn in the middle of its work", batch)
         self._close(*self._outcome(), batch)
 
     def cut(self, reason: StopReason, message: str | None, batch: Batch) -> None:
@@ -126,10 +129,8 @@ class Turn:
             return "maxSteps", self._error
         if self._stop == "aborted":
             return "aborted", self._error
-        if self._error is not None:
+        if self._error is not None or self._stop is None:
             return "error", self._error
-        if self._stop is None:
-            return "error", "the agent ended the turn in the middle of its work"
         return self._stop, None
 
     def _close(self, reason: StopReason, error: str | None, batch: Batch) -> None:
@@ -157,7 +158,7 @@ class Turn:
     def _args(self, frame: Frame, batch: Batch) -> None:
         call_id = zot.string(frame, "id")
         if call_id in self._calls:
-            batch.tool_delta(ToolArgsDelta, call_id, zot.string(frame, "delta"))
+            batch.piece(ToolArgsDelta, call_id, zot.string(frame, "delta"))
         else:
             self._stray("tool_use_args", batch)
 
@@ -173,7 +174,7 @@ class Turn:
             self._stray("tool_progress", batch)
             return
         self._called(call_id, call, None, batch)
-        batch.tool_delta(ToolProgress, call_id, zot.string(frame, "text"))
+        batch.piece(ToolProgress, call_id, zot.string(frame, "text"))
 
     def _result(self, frame: Frame, batch: Batch) -> None:
         call_id = zot.string(frame, "id")
