@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pygls.exceptions import JsonRpcException
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.events import camel
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -62,7 +63,7 @@ def rpc_error(exc: Exception) -> dict[str, Any]:
             return _bad_field(".".join(map(str, first["loc"])), first["msg"])
         case BaseValidationError():
             message, _, path = transform_error(exc)[0].partition(" @ ")
-            return _bad_field(path.removeprefix("$").removeprefix("."), message)
+            return _bad_field(camel(path.removeprefix("$").removeprefix(".")), message)
         case JsonRpcException():
             cause = exc.__cause__
             if isinstance(cause, BaseValidationError):
