@@ -1,7 +1,6 @@
 """zot's rpc wire, spoken by the embedded agent as well."""
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import Literal, cast
 
 from lsp_agent.protocol.events import Compacted, Notice, StopReason, TurnStarted
@@ -248,18 +247,17 @@ class ZotWire:
             batch.add(Notice("error", message, "agent"))
 
     def _mark_aborted(self) -> None:
-        """What runs is aborted; if nothing does, what was sent first and has not started."""
+        """What runs is aborted; if nothing does, what was sent and has not started."""
         if self._turn is not None:
             self._turn.aborted = True
         elif self._compaction is not None:
             self._compaction = "aborted"
         else:
-            waiting = (
+            self._doomed.update(
                 request_id
                 for request_id, command in self._sent.items()
                 if isinstance(command, (Prompt, Compact))
             )
-            self._doomed.update(islice(waiting, 1))
 
     def _end_former(self, batch: Batch) -> None:
         """The agent does one thing at a time, so what starts ends what has had no end."""
