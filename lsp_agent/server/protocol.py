@@ -204,7 +204,7 @@ class AgentProtocol(LanguageServerProtocol):
 
     def notify(self, method: str, params: object = None) -> None:
         """Sends a notification; ``params`` are dicts or lsprotocol objects."""
-        self.send({"jsonrpc": "2.0", "method": method, "params": params})
+        self.send(_message({"method": method}, params))
 
     def send_request(self, *_args: object, **_kwargs: object) -> NoReturn:
         raise NotImplementedError("use ask: pygls' futures never expire")
@@ -243,7 +243,7 @@ class AgentProtocol(LanguageServerProtocol):
         future = asyncio.get_running_loop().create_future()
         self._asked[msg_id] = future
         try:
-            self.send({"jsonrpc": "2.0", "id": msg_id, "method": method, "params": params})
+            self.send(_message({"id": msg_id, "method": method}, params))
             with anyio.fail_after(timeout):
                 answer = cast(Json, await future)
         except (TimeoutError, asyncio.CancelledError):
@@ -269,6 +269,14 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: object) -> None:  # noqa: ARG002
         log.error("pygls: %s", error)
+
+
+def _message(message: Json, params: object) -> Json:
+    """``params`` are an object or are left out; null is not allowed."""
+    message["jsonrpc"] = "2.0"
+    if params is not None:
+        message["params"] = params
+    return message
 
 
 def _params(message: Json) -> Json:

@@ -1,0 +1,75 @@
+"""The ways to put a question to the person: ``agent/ask``, else ``window/showMessageRequest``."""
+
+import logging
+from typing import Any, cast
+
+from lsp_agent.protocol.methods import ASK_REQUEST
+from lsp_agent.protocol.questions import Question
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.connection import Connection
+from lsp_agent.server.rpc_error import METHOD_NOT_FOUND, ClientRefused
+from lsp_agent.sessions.questions import CANNOT_ASK
+
+_INFO, _WARNING = 3, 2
+_TEXT_LIMIT = 4000
+
+log = logging.getLogger(__name__)
+
+
+class PersonAsker:
+    """An ``Asker`` over one client. There is no time limit: cancelling withdraws the question.
+
+    ``CANNOT_ASK`` where the client has no way to ask or fails at it: the question then stays
+    open for the ``lspAgent.answer`` command. None where the person dismissed it.
+    """
+
+    def __init__(self, connection: Connection, client: ClientInfo) -> None:
+        self._connection = connection
+        self._can_ask = client.ask
+        self._can_show = client.show_message_request
+
+    async def __call__(self, question: Question) -> str | None:
+        if self._can_ask:
+            return await self._ask(question)
+        if self._can_show:
+            return await self._show(question)
+        return CANNOT_ASK
+
+    async def _ask(self, question: Question) -> str | None:
+        try:
+            answer = await self._connection.ask(ASK_REQUEST, question, None)
+        except ClientRefused as exc:
+            self._can_ask = self._can_ask and not _unknown(exc)
+            return await self._show(question) if self._can_show else CANNOT_ASK
+        return _member(answer, "optionId")
+
+    async def _show(self, question: Question) -> str | None:
+        params = {
+            "type": _WARNING if question.kind == "permission" else _INFO,
+            "message": _text(question),
+            "actions": [{"title": option.name} for option in question.options],
+        }
+        try:
+            answer = await self._connection.ask("window/showMessageRequest", params, None)
+        except ClientRefused as exc:
+            self._can_show = self._can_show and not _unknown(exc)
+            return CANNOT_ASK
+        title = _member(answer, "title")
+        return next((o.option_id for o in question.options if o.name == title), None)
+
+
+def _unknown(refusal: ClientRefused) -> bool:
+    log.info("the person cannot be asked: %s", refusal)
+    return refusal.code == METHOD_NOT_FOUND
+
+
+def _member(answer: Any, key: str) -> str | None:
+    value = cast(dict[str, Any], answer).get(key) if isinstance(answer, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _text(question: Question) -> str:
+    text = f"{question.title}\n{question.detail}" if question.detail else question.title
+    if len(text) <= _TEXT_LIMIT:
+        return text
+    return f"{text[:_TEXT_LIMIT]}…\n({len(text) - _TEXT_LIMIT} more characters are not shown)"

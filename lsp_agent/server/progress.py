@@ -1,0 +1,178 @@
+"""Work done progress: one for a turn, one for each tool call that takes a while.
+
+Each progress is begun at most once and, once begun, ended exactly once, whatever happens: its
+end is sent by ``end`` itself, or when the task group goes.
+"""
+
+import itertools
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.connection import Connection
+from lsp_agent.server.rpc_error import ClientRefused
+
+Token = str | int
+
+CANCEL_NOTIFICATION = "window/workDoneProgress/cancel"
+
+#: A tool call that ends sooner shows no progress.
+TOOL_DELAY = 0.15
+#: Between two reports of one progress.
+REPORT_INTERVAL = 0.1
+
+_CREATE_SECONDS = 5.0
+_MESSAGE_LIMIT = 200
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+_LINE_ENDS = re.compile(r"[\r\n]")
+
+log = logging.getLogger(__name__)
+
+
+class Progress:
+    """One progress. ``report`` and ``end`` may be called at any time and send at most what the
+    client can take; after ``end`` both do nothing."""
+
+    def __init__(self, connection: Connection, token: Token, begin: dict[str, Any]) -> None:
+        self.token = token
+        self._connection = connection
+        self._begin = begin
+        self._begun = False
+        self._ended = False
+        self._message: str | None = None  # not reported yet
+        self._changed = anyio.Event()
+
+    def report(self, message: str) -> None:
+        """Shows ``message``, now or with the next report; the newest counts."""
+        self._message = message
+        self._changed.set()
+
+    def end(self, message: str | None = None) -> None:
+        """Ends it at once; ``message`` says how it ended."""
+        if self._begun and not self._ended:
+            self._send({"kind": "end"} | ({"message": message} if message else {}))
+        self._ended = True
+        self._changed.set()
+
+    async def run(self, *, create: bool, delay: float = 0.0) -> None:
+        """Begins after ``delay``, then reports until the end; the task of this progress."""
+        try:
+            with anyio.move_on_after(delay):
+                await self._until_end()
+            if self._ended or (create and not await self._created()) or self._ended:
+                return
+            self.begin()
+            while not self._ended:
+                await anyio.sleep(REPORT_INTERVAL)
+                await self._changed.wait()
+                self._changed = anyio.Event()
+                self._flush()
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Sends the begin, once."""
+        if not self._begun:
+            self._begun = True
+            message = {"message": self._message} if self._message else {}
+            self._message = None
+            self._send(self._begin | message)
+
+    def _flush(self) -> None:
+        if self._message is not None and not self._ended:
+            self._send({"kind": "report", "message": self._message})
+            self._message = None
+
+    async def _until_end(self) -> None:
+        while not self._ended:
+            await self._changed.wait()
+            self._changed = anyio.Event()
+
+    async def _created(self) -> bool:
+        params = {"token": self.token}
+        try:
+            await self._connection.ask("window/workDoneProgress/create", params, _CREATE_SECONDS)
+        except (ClientRefused, TimeoutError) as exc:
+            log.info("no progress: %s", exc or "the client did not answer")
+            return False
+        return True
+
+    def _send(self, value: dict[str, Any]) -> None:
+        self._connection.notify("$/progress", {"token": self.token, "value": value})
+
+
+class ToolProgress(Progress):
+    """The progress of one tool call; its message is the newest line of output."""
+
+    _rest = ""  # the last line, perhaps not whole yet
+
+    def output(self, text: str) -> None:
+        """New output, cut anywhere."""
+        lines = _LINE_ENDS.split(self._rest + text)
+        self._rest = lines[-1][-4 * _MESSAGE_LIMIT :]
+        for line in reversed(lines):
+            if shown := _readable(line):
+                self.report(shown)
+                return
+
+
+class ProgressBoard:
+    """Makes the progresses of one client; without progress on its side they send nothing."""
+
+    def __init__(self, connection: Connection, client: ClientInfo, tasks: TaskGroup) -> None:
+        self._connection = connection
+        self._can_create = client.work_done_progress
+        self._tasks = tasks
+        self._ids = itertools.count(1)
+        self._cancels: dict[Token, Callable[[], None]] = {}
+
+    def turn(
+        self, title: str, on_cancel: Callable[[], None], token: Token | None = None
+    ) -> Progress:
+        """A turn's progress, cancellable. ``token`` is the client's own ``workDoneToken``: it
+        may come from a client that has no progress of the server's making."""
+        begin = {"kind": "begin", "title": title, "cancellable": True}
+        progress = Progress(self._connection, self._token("turn", token), begin)
+        if token is not None:
+            progress.begin()
+        if token is not None or self._can_create:
+            self._cancels[progress.token] = on_cancel
+            self._tasks.start_soon(self._run_turn, progress, token is None)
+        return progress
+
+    def tool(self, title: str) -> ToolProgress:
+        """A tool call's progress, shown if it is not ended within 150 ms."""
+        begin = {"kind": "begin", "title": title, "cancellable": False}
+        progress = ToolProgress(self._connection, self._token("tool", None), begin)
+        if self._can_create:
+            self._tasks.start_soon(self._run_tool, progress)
+        return progress
+
+    def cancelled(self, params: dict[str, Any]) -> None:
+        """The handler of ``window/workDoneProgress/cancel``."""
+        if on_cancel := self._cancels.get(params["token"]):
+            on_cancel()
+
+    async def _run_turn(self, progress: Progress, create: bool) -> None:
+        try:
+            await progress.run(create=create)
+        finally:
+            self._cancels.pop(progress.token, None)
+
+    async def _run_tool(self, progress: ToolProgress) -> None:
+        await progress.run(create=True, delay=TOOL_DELAY)
+
+    def _token(self, kind: str, token: Token | None) -> Token:
+        return f"lsp-agent-{kind}-{next(self._ids)}" if token is None else token
+
+
+def _readable(line: str) -> str:
+    """``line`` without escape sequences and control characters, shortened."""
+    plain = _ESCAPES.sub("", line).replace("\t", " ")
+    plain = "".join(char for char in plain if char.isprintable()).strip()
+    return plain if len(plain) <= _MESSAGE_LIMIT else plain[: _MESSAGE_LIMIT - 1] + "…"
