@@ -1,0 +1,282 @@
+"""The bridge: an agent's own extension, answered by the session.
+
+The agent starts the guarded pipe (``guard/pipe.py``) as an extension; over it the agent asks
+before every call and has its file tools answered here. Commands that a person must decide on get
+a gate before them (``gatekeeper``). Everything fails closed: late, too large, unknown or after
+an abort means that a call does not run.
+"""
+
+import os
+import re
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+
+import anyio
+from anyio.abc import SocketListener, SocketStream, TaskGroup
+
+from lsp_agent.agents import commands
+from lsp_agent.agents import extension_frames as frames
+from lsp_agent.agents.extension_frames import BadFrame, Frame
+from lsp_agent.agents.framing import LineSplitter, TooLong
+from lsp_agent.agents.gatekeeper import Gatekeeper
+from lsp_agent.agents.peers import peer_of
+from lsp_agent.agents.private_folder import PrivateFolder
+from lsp_agent.agents.tool_host import (
+    Allow,
+    Block,
+    Gate,
+    ToolAnswer,
+    ToolHost,
+    ToolRequest,
+    Verdict,
+)
+from lsp_agent.protocol.errors import LspAgentError
+
+_ABORTED = "Not run: the turn was stopped."
+_STOPPED = "The turn was stopped before the call had ended."
+_LATE = "Not run: the editor's server did not decide in time."
+_UNDECIDED = "Not run: nobody decided in time whether it may."
+_RUN_LATE = "The editor did not answer in time; the call may or may not have been carried out."
+_AMBIGUOUS = "Not run: bash was given more than one command; name it once, as `command`."
+_NO_COMMAND = "Not run: bash was called without a command."
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: What the agent may say in one line.
+_LINE_BYTES = 64 << 20
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """In seconds. The agent lets a call run 5 s after it asked and gives up on a file call after
+    60 s; the pipe answers in our place after ``pipe``."""
+
+    intercept: float = 3.5
+    pipe: float = 4.0
+    run: float = 55.0
+    term: float = 3.0
+
+
+class Bridge:
+    """Use as an async context manager around the agent's life; ``folder`` is for ``--ext``.
+
+    ``unset`` names environment variables that commands must not see.
+    """
+
+    def __init__(
+        self, host: ToolHost, *, unset: Sequence[str] = (), limits: Limits | None = None
+    ) -> None:
+        for name in unset:
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of a variable that a shell can unset")
+        self._host = host
+        self._unset = tuple(unset)
+        self._limits = limits or Limits()
+        self._stack = AsyncExitStack()
+        self._place: PrivateFolder
+        self._gatekeeper: Gatekeeper
+        self._aborted = False
+        self._pending: set[anyio.CancelScope] = set()
+        self._sending = anyio.Lock()
+        self._up = self._shut_down = self._broken = False
+        #: Calls let through and not yet come to us: (tool, the wire's id), oldest first.
+        self._let_through: list[tuple[str, str]] = []
+
+    async def __aenter__(self) -> "Bridge":
+        async with self._stack as stack:
+            self._place = PrivateFolder(self._limits.pipe)
+            stack.callback(self._place.remove)
+            extension = await anyio.create_unix_listener(self._place.extension_socket, mode=0o600)
+            await stack.enter_async_context(extension)
+            gate = await anyio.create_unix_listener(self._place.gate_socket, mode=0o600)
+            await stack.enter_async_context(gate)
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+            stack.callback(tasks.cancel_scope.cancel)
+            self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
+            tasks.start_soon(gate.serve, self._gatekeeper.serve)
+            tasks.start_soon(self._serve_extension, extension, tasks)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return await self._stack.__aexit__(exc_type, exc, traceback)
+
+    @property
+    def folder(self) -> str:
+        """The extension's folder."""
+        return str(self._place.extension)
+
+    def abort(self) -> None:
+        """From now on every question is answered "block" at once, every file call is refused,
+        those pending are cancelled and waiting gates denied."""
+        self._aborted = True
+        self._gatekeeper.stop()
+        for scope in self._pending:
+            scope.cancel()
+
+    def resume(self) -> None:
+        """The next turn may begin."""
+        self._aborted = False
+        self._gatekeeper.resume()
+
+    def call_ended(self, tool_call_id: str) -> None:
+        """The wire told a result of that call."""
+        self._let_through = [call for call in self._let_through if call[1] != tool_call_id]
+        self._gatekeeper.forget(tool_call_id)
+
+    def turn_ended(self) -> None:
+        """No call is open any more."""
+        self._let_through.clear()
+        self._gatekeeper.forget()
+
+    async def _serve_extension(self, listener: SocketListener, tasks: TaskGroup) -> None:
+        """The one connection of the pipe, to its end."""
+        async with await self._accept(listener) as stream:
+            splitter = LineSplitter(_LINE_BYTES)
+            try:
+                await self._send(stream, frames.greeting())
+                while not self._broken:
+                    for line in splitter.feed(await stream.receive(_CHUNK)):
+                        self._take(line, stream, tasks)
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                pass
+        self.abort()  # whatever is pending can reach nobody any more
+        if not self._shut_down:
+            self._host.bridge_lost()
+
+    async def _accept(self, listener: SocketListener) -> SocketStream:
+        while True:
+            stream = await listener.accept()
+            if peer_of(stream).uid == os.getuid():
+                await listener.aclose()
+                self._place.extension_socket.unlink()
+                return stream
+            await stream.aclose()
+
+    def _take(self, line: bytes | TooLong, stream: SocketStream, tasks: TaskGroup) -> None:
+        """Starts what one line asks for; never waits, so that no question holds up another."""
+        try:
+            frame = Frame.parse(line)
+        except BadFrame:
+            # Not answering would do; ending is safer, since nothing that follows can be trusted.
+            self._broken = True
+            return
+        if not self._up:
+            self._up = True
+            self._host.bridge_up()
+        match frame.type:
+            case "event_intercept":
+                tasks.start_soon(self._intercept, frame, stream)
+            case "tool_call":
+                request = ToolRequest(frame.tool, frame.args, self._call_id(frame.tool))
+                tasks.start_soon(self._run, frame.id, request, stream)
+            case "shutdown":
+                self._shut_down = True
+                tasks.start_soon(self._send, stream, frames.shutdown_ack())
+            case _:
+                pass  # hello_ack, events: the set may grow
+
+    async def _intercept(self, frame: Frame, stream: SocketStream) -> None:
+        try:
+            answer = await self._answer(frame)
+        except frames.LineTooLarge as error:
+            answer = frames.blocked(frame.id, f"Not run: the call is too large ({error}).")
+        await self._send(stream, answer)
+
+    async def _answer(self, frame: Frame) -> bytes:
+        """The line that lets a call run, changed or as it is, or blocks it."""
+        command, args = None, frame.args
+        if frame.tool == commands.TOOL:
+            try:
+                command = commands.command_of(args, self._unset)
+            except commands.AmbiguousCommand:
+                return frames.blocked(frame.id, _AMBIGUOUS)
+            args = command.args if command else args
+        request = ToolRequest(frame.tool, args, frame.call_id)
+        verdict = await self._verdict(request)
+        if isinstance(verdict, Block):
+            return frames.blocked(frame.id, verdict.reason)
+        if isinstance(verdict, Gate) and command is None:
+            return frames.blocked(frame.id, _NO_COMMAND)
+        modified = self._modified(request, command, verdict) if command else None
+        answer = frames.allowed(frame.id, modified if modified != frame.args else None)
+        if frame.tool in frames.TOOLS and frame.call_id is not None:
+            self._let_through.append((frame.tool, frame.call_id))
+        return answer
+
+    async def _verdict(self, request: ToolRequest) -> Verdict:
+        """The session's, within the time; a Gate only for commands."""
+        verdict: Verdict = Block(_LATE)
+        with self._limited(self._limits.intercept):
+            try:
+                verdict = await self._host.intercept(request)
+                if isinstance(verdict, Gate) and request.tool != commands.TOOL:
+                    verdict = Block(_UNDECIDED)
+                    verdict = await self._host.decide(request)
+            except LspAgentError as error:
+                verdict = Block(f"Not run: {error}")
+        return Block(_ABORTED) if self._aborted else verdict
+
+    def _modified(
+        self, request: ToolRequest, command: commands.Command, verdict: Allow | Gate
+    ) -> Mapping[str, object]:
+        if isinstance(verdict, Allow):
+            return command.allowed_args(self._unset)
+        number = self._gatekeeper.expect(request, command.timeout)
+        return command.gated_args(self._place.gate_line(number, self._unset))
+
+    def _call_id(self, tool: str) -> str | None:
+        """Calls run one after another, so it is the last one of that name let through."""
+        for call in reversed(self._let_through):
+            if call[0] == tool:
+                self._let_through.remove(call)
+                return call[1]
+        return None
+
+    async def _run(self, identifier: str, request: ToolRequest, stream: SocketStream) -> None:
+        answer = await self._tool_answer(request)
+        try:
+            line = frames.tool_result(identifier, answer.text, is_error=answer.is_error)
+        except frames.LineTooLarge as error:
+            done = "failed" if answer.is_error else "was carried out"
+            text = f"The call {done}, but its result is too large to be shown ({error})."
+            line = frames.tool_result(identifier, text, is_error=True)
+        await self._send(stream, line)
+
+    async def _tool_answer(self, request: ToolRequest) -> ToolAnswer:
+        if request.tool not in frames.TOOLS:
+            return ToolAnswer(f'unknown tool "{request.tool}"', is_error=True)
+        if self._aborted:
+            return ToolAnswer(_ABORTED, is_error=True)
+        answer: ToolAnswer | None = None
+        with self._limited(self._limits.run):
+            try:
+                answer = await self._host.run(request)
+            except LspAgentError as error:
+                answer = ToolAnswer(str(error), is_error=True)
+        late = ToolAnswer(_STOPPED if self._aborted else _RUN_LATE, is_error=True)
+        return answer or late
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Generator[None]:
+        """Cancels the body after that time and at an abort; at once after one."""
+        with anyio.move_on_after(seconds) as scope:
+            self._pending.add(scope)
+            if self._aborted:
+                scope.cancel()
+            try:
+                yield
+            finally:
+                self._pending.discard(scope)
+
+    async def _send(self, stream: SocketStream, line: bytes) -> None:
+        async with self._sending:
+            # The reader sees the same end.
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await stream.send(line)

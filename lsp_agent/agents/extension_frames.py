@@ -1,0 +1,164 @@
+"""The extension's side of zot's wire, as lines of bytes (zot's page in docs/ lists them)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import orjson
+
+from lsp_agent.agents.framing import TooLong
+
+#: The agent's reader ends silently at a line of 4 MiB.
+MAX_LINE = (4 << 20) - 1024
+
+_PATH = {"type": "string"}
+_TOOLS: tuple[tuple[str, str, dict[str, object]], ...] = (
+    (
+        "read",
+        "Read a file. Images (png/jpg/gif/webp) return inline.",
+        {
+            "type": "object",
+            "properties": {
+                "path": _PATH,
+                "offset": {"type": "integer"},
+                "limit": {"type": "integer"},
+            },
+            "required": ["path"],
+        },
+    ),
+    (
+        "write",
+        "Write a file. Creates parent dirs. Overwrites.",
+        {
+            "type": "object",
+            "properties": {"path": _PATH, "content": {"type": "string"}},
+            "required": ["path", "content"],
+        },
+    ),
+    (
+        "edit",
+        "Edit a file via exact-match replacements. Each oldText must be unique in the file.",
+        {
+            "type": "object",
+            "properties": {
+                "path": _PATH,
+                "edits": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "oldText": {"type": "string"},
+                            "newText": {"type": "string"},
+                        },
+                        "required": ["oldText", "newText"],
+                    },
+                },
+            },
+            "required": ["path", "edits"],
+        },
+    ),
+)
+TOOLS = frozenset(name for name, _, _ in _TOOLS)
+
+
+class LineTooLarge(Exception):
+    """An answer that the agent could not read; ``size`` in bytes."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"{size} bytes, and the agent takes at most {MAX_LINE}")
+        self.size = size
+
+
+class BadFrame(Exception):
+    """The agent said something that is no frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the agent said. ``id`` answers it; ``call_id`` is the one of the rpc events, told
+    only with a question before a call."""
+
+    type: str
+    id: str
+    tool: str
+    args: Mapping[str, object]
+    call_id: str | None
+
+    @classmethod
+    def parse(cls, line: bytes | TooLong) -> "Frame":
+        """Raises BadFrame."""
+        try:
+            value = None if isinstance(line, TooLong) else orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise BadFrame from error
+        if not isinstance(value, dict):
+            raise BadFrame
+        fields = cast(dict[str, object], value)
+        asks = fields.get("type") == "event_intercept"
+        args = fields.get("tool_args" if asks else "args")
+        return cls(
+            type=_text(fields, "type"),
+            id=_text(fields, "id"),
+            tool=_text(fields, "tool_name" if asks else "name"),
+            # null where the model's JSON was cut: the tool says so
+            args=cast(dict[str, object], args) if isinstance(args, dict) else {},
+            call_id=_text(fields, "tool_id") or None,
+        )
+
+
+def _text(fields: Mapping[str, object], name: str) -> str:
+    value = fields.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def greeting() -> bytes:
+    """All that the agent must know before it begins: the tools, and that calls are asked about."""
+    frames: list[dict[str, object]] = [
+        {"type": "hello", "name": "bridge", "version": "1"},
+        *(
+            {"type": "register_tool", "name": name, "description": description, "schema": schema}
+            for name, description, schema in _TOOLS
+        ),
+        {"type": "subscribe", "intercept": ["tool_call"]},
+        {"type": "ready"},
+    ]
+    return b"".join(_line(frame) for frame in frames)
+
+
+def allowed(identifier: str, modified_args: Mapping[str, object] | None = None) -> bytes:
+    """Lets an intercepted call run, with other arguments if given. Raises LineTooLarge."""
+    answer: dict[str, object] = {"type": "event_intercept_response", "id": identifier}
+    if modified_args is not None:
+        answer["modified_args"] = modified_args
+    return _line(answer)
+
+
+def blocked(identifier: str, reason: str) -> bytes:
+    """The model reads ``reason`` as the call's error."""
+    return _line(
+        {"type": "event_intercept_response", "id": identifier, "block": True, "reason": reason}
+    )
+
+
+def tool_result(identifier: str, text: str, *, is_error: bool) -> bytes:
+    """Raises LineTooLarge."""
+    answer: dict[str, object] = {
+        "type": "tool_result",
+        "id": identifier,
+        "content": [{"type": "text", "text": text}],
+    }
+    if is_error:
+        answer["is_error"] = True
+    return _line(answer)
+
+
+def shutdown_ack() -> bytes:
+    return _line({"type": "shutdown_ack"})
+
+
+def _line(frame: Mapping[str, object]) -> bytes:
+    # Fields in this order and without blanks: the pipe reads type and id by position.
+    line = orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE)
+    if len(line) > MAX_LINE:
+        raise LineTooLarge(len(line))
+    return line

@@ -1,0 +1,52 @@
+"""Lines out of chunks, without ever holding more than the limit."""
+
+from dataclasses import dataclass
+
+_SAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """In place of a line over the limit; ``head`` is how it began."""
+
+    head: bytes
+
+
+class LineSplitter:
+    """Cuts a byte stream at ``\\n``.
+
+    ``limit`` is in bytes, the line end not counted. A longer line is told once, as soon as it is
+    over; the rest of it is dropped.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._dropping = False
+
+    def feed(self, chunk: bytes) -> list[bytes | TooLong]:
+        """The lines that ``chunk`` ends, in order, blank ones included."""
+        *ended, rest = chunk.split(b"\n")
+        lines: list[bytes | TooLong] = []
+        for piece in ended:
+            self._add(piece, lines)
+            if not self._dropping:
+                lines.append(b"".join(self._parts))
+            self._parts, self._held, self._dropping = [], 0, False
+        self._add(rest, lines)
+        return lines
+
+    def end(self) -> list[bytes]:
+        """What the stream ended with, if that was no line end."""
+        rest, self._parts, self._held = b"".join(self._parts), [], 0
+        return [rest] if rest else []
+
+    def _add(self, piece: bytes, lines: list[bytes | TooLong]) -> None:
+        if self._dropping or not piece:
+            return
+        self._parts.append(piece)
+        self._held += len(piece)
+        if self._held > self._limit:
+            lines.append(TooLong(b"".join(self._parts)[:_SAMPLE]))
+            self._parts, self._dropping = [], True

@@ -1,0 +1,273 @@
+"""Runs one agent and sees to it that nothing of it is left behind.
+
+    python -I -S supervise.py FD -- PROGRAM ARG...
+
+The agent gets this process's standard streams untouched. FD is a stream socket whose other end
+only the server holds; the agent does not inherit it. Lines on it:
+
+    -> started PID | failed REASON   once, when the agent runs or could not be executed
+    <- keep   -> ok N                the N present descendants of the agent are no commands
+    <- kill   -> ok N                every other descendant was killed; they were N
+    -> exited CODE                   the agent has ended, by signal S if CODE is -S
+    <- end of file                   the server is gone or wants the end
+
+After the agent's end or the socket's, every descendant is killed until none is left.
+
+Linux: this process is a subreaper, so that also double-forked and ``setsid`` descendants stay
+below it, and the agent dies with it (PDEATHSIG). Elsewhere the process table comes from ``ps``:
+a descendant whose parents ended before the walk is missed, and so is all of it if this process
+is killed.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+LINUX = sys.platform.startswith("linux")
+
+#: In the environment of the agent and what it starts: this process's pid.
+MARK = "LSP_AGENT_GUARD"
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_PYTHON_CHANGES = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
+#: A process that sleeps in the kernel dies when it wakes; an answer does not wait for that.
+_KILL_SECONDS = 1.0
+
+
+class Process(NamedTuple):
+    """A row of the process table; ``start`` tells two processes of one pid apart."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    start: str
+    zombie: bool
+
+
+def process_table() -> list[Process]:
+    """All processes that can be seen now."""
+    return _from_proc() if LINUX else _from_ps()
+
+
+def _from_proc() -> list[Process]:
+    table: list[Process] = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                # The name, in brackets, may contain anything.
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue  # it ended while we looked
+        state, parent, group, session = fields[0], *map(int, fields[1:4])
+        start = fields[19].decode()
+        table.append(Process(int(name), parent, group, session, start, state in b"ZX"))
+    return table
+
+
+def _from_ps() -> list[Process]:
+    import subprocess  # noqa: PLC0415 (not needed on Linux, and slow to import)
+
+    rows = subprocess.run(
+        ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    ).stdout.splitlines()
+    table: list[Process] = []
+    for row in rows:
+        pid, parent, group, state, start = row.split(None, 4)
+        table.append(Process(int(pid), int(parent), int(group), 0, start, state.startswith("Z")))
+    return table
+
+
+def kill_process(process: Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process.pid, signal.SIGKILL)
+
+
+class Supervisor:
+    def __init__(self, control: int) -> None:
+        self._control = control
+        self._pid = os.getpid()
+        self._agent = 0
+        self._code: int | None = None
+        self._kept: set[tuple[int, str]] = set()
+        self._wake, wake = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _wake_up)
+        for number in _IGNORED:
+            signal.signal(number, signal.SIG_IGN)
+        self._prctl = _prctl()
+        self._prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+    def run(self, command: Sequence[str]) -> int:
+        """Returns the exit code for this process: the agent's, 128 + S after a signal."""
+        os.environ[MARK] = str(self._pid)
+        failure = self._start(command)
+        if failure:
+            self._tell(f"failed {failure}")
+            return 127
+        self._tell(f"started {self._agent}")
+        while self._code is None and self._serve():
+            self._reap()
+        self._end_everything()
+        code = 1 if self._code is None else self._code
+        return code if code >= 0 else 128 - code
+
+    def _start(self, command: Sequence[str]) -> str:
+        """Forks the agent; what kept it from being executed, else ""."""
+        failed, report = os.pipe()
+        self._agent = os.fork()
+        if self._agent == 0:
+            self._become(command, report)
+        os.close(report)
+        failure = os.read(failed, 4096).decode()  # ends when the agent is executed
+        os.close(failed)
+        # From here on only the agent holds its streams.
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.dup2(null, 1)
+        os.chdir("/")
+        return failure
+
+    def _become(self, command: Sequence[str], report: int) -> None:
+        try:
+            for number in (*_IGNORED, *_PYTHON_CHANGES):
+                signal.signal(number, signal.SIG_DFL)
+            os.setpgid(0, 0)
+            self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() == self._pid:
+                os.execv(command[0], list(command))
+        except OSError as error:
+            os.write(report, (error.strerror or str(error)).encode())
+        finally:
+            os._exit(127)
+
+    def _serve(self) -> bool:
+        """Waits for a signal or a request; False at the end of the requests."""
+        poll = select.poll()
+        poll.register(self._wake, select.POLLIN)
+        poll.register(self._control, select.POLLIN)
+        ready = {fd for fd, _ in poll.poll()}
+        if self._wake in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake, 4096)
+        if self._control not in ready:
+            return True
+        try:
+            requests = os.read(self._control, 4096)
+        except ConnectionError:
+            return False
+        for request in requests.split():
+            self._tell(f"ok {self._keep() if request == b'keep' else self._kill_commands()}")
+        return bool(requests)
+
+    def _keep(self) -> int:
+        present = [process for process in self._descendants() if process.pid != self._agent]
+        self._kept = {(process.pid, process.start) for process in present}
+        return len(present)
+
+    def _kill_commands(self) -> int:
+        def commands() -> list[Process]:
+            found = self._descendants(below_kept=False)
+            return [process for process in found if process.pid != self._agent]
+
+        spared = {self._agent, *(pid for pid, _ in self._kept)}
+        return self._kill_until_none(commands, spared, _KILL_SECONDS)
+
+    def _end_everything(self) -> None:
+        self._kill_until_none(self._descendants, set(), float("inf"))
+
+    def _kill_until_none(
+        self, find: Callable[[], list[Process]], spared: set[int], seconds: float
+    ) -> int:
+        """``spared`` are the processes whose groups must live, beside our own."""
+        killed: set[tuple[int, str]] = set()
+        deadline, pause = time.monotonic() + seconds, 0.001
+        while (found := find()) and time.monotonic() < deadline:
+            table = {process.pid: process for process in process_table()}
+            groups = {table[pid].group for pid in spared | {self._pid} if pid in table}
+            # A group is killed at one stroke, so that nothing escapes by forking meanwhile.
+            for group in {process.group for process in found} - groups:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(group, signal.SIGKILL)
+            for process in found:
+                kill_process(process)
+                killed.add((process.pid, process.start))
+            time.sleep(pause)
+            pause = min(pause * 2, 0.02)
+            self._reap()
+        return len(killed)
+
+    def _descendants(self, *, below_kept: bool = True) -> list[Process]:
+        """The living ones; without ``below_kept`` neither the kept ones nor what they started."""
+        children: dict[int, list[Process]] = {}
+        for process in process_table():
+            children.setdefault(process.parent, []).append(process)
+        found: list[Process] = []
+        parents = [self._pid]
+        while parents:
+            for process in children.get(parents.pop(), ()):
+                if not below_kept and (process.pid, process.start) in self._kept:
+                    continue
+                parents.append(process.pid)
+                if not process.zombie:
+                    found.append(process)
+        return found
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == self._agent:
+                self._code = os.waitstatus_to_exitcode(status)
+                self._tell(f"exited {self._code}")
+
+    def _tell(self, line: str) -> None:
+        with contextlib.suppress(ConnectionError):  # the server is gone: nobody to tell
+            os.write(self._control, line.encode() + b"\n")
+
+
+def _wake_up(_number: int, _frame: object) -> None:
+    """Only there so that the signal is told to the wake-up pipe."""
+
+
+def _prctl() -> Callable[[int, int], None]:
+    if not LINUX:
+        return lambda _option, _value: None
+    import ctypes  # noqa: PLC0415 (not needed elsewhere)
+
+    function = ctypes.CDLL(None, use_errno=True).prctl
+
+    def call(option: int, value: int) -> None:
+        numbers = (ctypes.c_ulong(number) for number in (value, 0, 0, 0))
+        if function(ctypes.c_int(option), *numbers) != 0:
+            raise OSError(ctypes.get_errno(), "prctl failed")
+
+    return call
+
+
+def main(argv: Sequence[str]) -> int:
+    control = int(argv[1])
+    os.set_inheritable(control, False)
+    return Supervisor(control).run(argv[3:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,40 @@
+"""The last resort: what is left of an agent whose supervisor was killed."""
+
+import time
+from pathlib import Path
+
+from lsp_agent.agents.guard import supervise
+
+
+def kill_orphans(supervisor: int) -> int:
+    """Kills what belonged to that supervisor (its pid) until none is left; returns how many.
+
+    The agent died with it, but the agent's commands went to init. They are told by the
+    supervisor's session and by its mark in their environment; a process that left both
+    (``env -i setsid``) is missed. Linux only: elsewhere nothing is found.
+    """
+    if not supervise.LINUX:
+        return 0
+    killed: set[tuple[int, str]] = set()
+    while found := [
+        process for process in supervise.process_table() if _is_of(process, supervisor)
+    ]:
+        for process in found:
+            supervise.kill_process(process)
+            killed.add((process.pid, process.start))
+        time.sleep(0.002)
+    return len(killed)
+
+
+def _is_of(process: supervise.Process, supervisor: int) -> bool:
+    if process.zombie:
+        return False
+    return process.session == supervisor or _is_marked(process.pid, supervisor)
+
+
+def _is_marked(pid: int, supervisor: int) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False  # it ended, or it is another user's
+    return f"{supervise.MARK}={supervisor}".encode() in environment

@@ -1,0 +1,103 @@
+"""The private folder of one bridge: its two sockets, the extension, the gate."""
+
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsp_agent.agents.guard import gate, pipe
+from lsp_agent.protocol.errors import RequestFailed
+
+#: What fits into a socket's address on every system, with room for the file's name.
+_LONGEST_FOLDER = 80
+#: The kernel cuts longer first lines of scripts.
+_LONGEST_INTERPRETER = 100
+_PREFIX = "lsp-agent-"
+
+
+class PrivateFolder:
+    """A new folder that only this user may enter (0700), outside of any workspace.
+
+    Raises RequestFailed (``notConfigured``) where none can be made. :meth:`remove` deletes it.
+    """
+
+    def __init__(self, answer_seconds: float) -> None:
+        """``answer_seconds`` is how long the extension waits before it blocks a call itself."""
+        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_parent())
+        self.path = Path(self._folder.name)
+        self.extension_socket = self.path / "bridge.sock"
+        self.gate_socket = self.path / "gate.sock"
+        self.extension = self.path / "bridge"
+        self._write_extension(answer_seconds)
+        self._gate = self._write_gate()
+
+    def gate_line(self, identifier: str, unset: Sequence[str]) -> str:
+        """What goes before a command that must be decided, its line end included."""
+        return f"{self._gate} {identifier} || exit{'; ' if unset else ''}{_unset(unset)}\n"
+
+    def remove(self) -> None:
+        self._folder.cleanup()
+
+    def _write_extension(self, answer_seconds: float) -> None:
+        self.extension.mkdir(mode=0o700)
+        manifest = {
+            "name": "bridge",
+            "version": "1",
+            "exec": sys.executable,
+            "args": ["-I", "-S", pipe.__file__, str(self.extension_socket), str(answer_seconds)],
+        }
+        (self.extension / "extension.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    def _write_gate(self) -> str:
+        """Returns the shell words that start it."""
+        script = self.path / "gate"
+        source = Path(gate.__file__).read_text(encoding="utf-8")
+        script.write_text(f"#!{sys.executable} -IS\n{source}", encoding="utf-8")
+        script.chmod(0o700)
+        plain = len(sys.executable) <= _LONGEST_INTERPRETER and not re.search(r"\s", sys.executable)
+        # A file system mounted noexec says so here.
+        if plain and os.access(script, os.X_OK):
+            return shlex.quote(str(script))
+        return shlex.join([sys.executable, "-I", "-S", str(script)])
+
+
+def unset_line(names: Sequence[str]) -> str:
+    """What goes before a command that needs no decision, "" if nothing must be hidden."""
+    return f"{_unset(names)}\n" if names else ""
+
+
+def without_our_lines(command: str, unset: Sequence[str]) -> str:
+    """``command`` without the first lines that a model copied from an earlier result."""
+    unset_words = re.escape(_unset(unset)) if unset else "(?!)"
+    ours = re.compile(
+        rf"[^\n;&|]*/{_PREFIX}\w+/gate'? \d+ \|\| exit(?:; {unset_words})?\n|{unset_words}\n"
+    )
+    while match := ours.match(command):
+        command = command[match.end() :]
+    return command
+
+
+def _unset(names: Sequence[str]) -> str:
+    return " ".join(("unset", *names)) if names else ""
+
+
+def _parent() -> str:
+    """The user's own runtime folder if it can be used, else the one for temporary files."""
+    candidates = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir()]
+    for candidate in candidates:
+        if (
+            Path(candidate).is_absolute()
+            and len(os.fsencode(candidate)) <= _LONGEST_FOLDER - len(_PREFIX) - 8
+            and os.access(candidate, os.W_OK | os.X_OK)
+        ):
+            return candidate
+    raise RequestFailed(
+        "notConfigured",
+        "There is no folder for the sockets between server and agent. Set XDG_RUNTIME_DIR or"
+        f" TMPDIR to a folder that you can write to, with a path of less than {_LONGEST_FOLDER}"
+        " bytes.",
+    )
