@@ -1,0 +1,380 @@
+"""Placing one edit in one open document: sent at a version, proved by the document's states,
+made again on newer text where the person typed first, and never sent again once it is in.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import anyio
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.text.edits import text_edits
+from lsp_agent.text.lines import Text, body_length
+from lsp_agent.workspace.documents import ContentChange, OpenDocument
+from lsp_agent.workspace.editor import Editor
+from lsp_agent.workspace.flight import (
+    Again,
+    Attempt,
+    Decision,
+    Flight,
+    How,
+    Landed,
+    Strayed,
+    Timings,
+    Unknown,
+    merged,
+)
+
+Resolve = Callable[[Text], Text]
+Outcome = Literal["in", "conflict", "unknown"]
+
+# Shorter words are in a text by chance.
+_TELLING_LENGTH = 4
+
+
+class NotWanted(LspAgentError):
+    """The turn was stopped before the edit was sent (again); nothing of it is in."""
+
+    def __init__(self) -> None:
+        super().__init__("the turn was stopped; the edit was not made")
+
+
+class DocumentClosed(Exception):
+    """The document was closed meanwhile; look at the file. ``before`` and ``meant`` are what
+    was sent and answered last, None if nothing was."""
+
+    def __init__(self, before: Text | None = None, meant: Text | None = None) -> None:
+        super().__init__("the document was closed")
+        self.before = before
+        self.meant = meant
+
+
+class Late:
+    """Looks on for an edit whose fate was not known in time; ends by itself."""
+
+    def __init__(self, document: OpenDocument, flight: Flight, timings: Timings) -> None:
+        self._document = document
+        self._flight = flight
+        self._loop = asyncio.get_running_loop()
+        self._pause = timings.quiet
+        self._landed: Callable[[Text, Text], None] | None = None
+        self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
+        self._end = self._loop.call_later(timings.late, self._look_last)
+        self._recording = contextlib.ExitStack()
+        self._recording.enter_context(document.record(self._changed))
+
+    def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
+        """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
+        self._landed = callback
+
+    def stop(self) -> None:
+        self._recording.close()
+        self._end.cancel()
+        if self._check is not None:
+            self._check.cancel()
+
+    def _changed(self, change: ContentChange) -> None:
+        if self._flight.changed(change, time.monotonic()):
+            self._document.not_typed()
+        # A merge costs too much for every key that is typed in a long text.
+        if self._check is None:
+            self._check = self._loop.call_later(self._pause, self._look)
+
+    def _look(self) -> None:
+        self._check = None
+        if (landed := self._flight.landed(self._document.text)) is not None:
+            self.stop()
+            if self._landed is not None:
+                self._landed(landed.attempt.base, landed.attempt.meant)
+
+    def _look_last(self) -> None:
+        self._look()
+        self.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How it went. ``before`` and ``meant`` are the texts of the edit as it was last made (for
+    ``in``: as it is in). ``late`` goes on watching an ``unknown`` one."""
+
+    outcome: Outcome
+    before: Text
+    meant: Text
+    how: How | None
+    sends: int
+    late: Late | None = None
+
+
+async def place(  # noqa: PLR0913 - one edit, whole
+    document: OpenDocument,
+    editor: Editor,
+    resolve: Resolve,
+    label: str,
+    *,
+    still_wanted: Callable[[], bool],
+    prepare: Callable[[Text, Text], Awaitable[None]] | None = None,
+    timings: Timings = Timings(),  # noqa: B008 - immutable
+) -> Proof:
+    """Puts ``resolve(text)`` into the document; the caller holds the document's lock.
+
+    ``resolve`` is asked again for newer text. What it raises propagates where nothing of the
+    edit is in; where that cannot be told, the outcome is ``conflict``. ``prepare(before,
+    meant)`` is awaited once, before anything is sent. ``still_wanted`` is asked right before
+    each send. Raises NotWanted and DocumentClosed. Ends within ``timings.unknown`` and a little.
+    """
+    placement = Placement(document, editor, resolve, label, still_wanted, prepare, timings)
+    return await placement.run()
+
+
+class Placement:
+    """One ``place``. After a cancellation, ``late`` watches what was sent (None: nothing was)."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - see place
+        self,
+        document: OpenDocument,
+        editor: Editor,
+        resolve: Resolve,
+        label: str,
+        still_wanted: Callable[[], bool],
+        prepare: Callable[[Text, Text], Awaitable[None]] | None,
+        timings: Timings,
+    ) -> None:
+        self._document = document
+        self._editor = editor
+        self._resolve = resolve
+        self._label = label
+        self._still_wanted = still_wanted
+        self._prepare = prepare
+        self._timings = timings
+        self._flight = Flight(checked=editor.traits.checks_versions, timings=timings)
+        self._wake = anyio.Event()
+        self._closed_at = 0.0
+        self._all_refused = True
+        self.sends = 0
+        self.late: Late | None = None
+        # What is sent next: ``meant`` made from ``base``. The change that stands for it in the
+        # ledger is the same, save for a repair, which also takes out what went wrong.
+        self._base = self._meant = document.text
+        self._change: tuple[Text, Text] | None = None
+        self._failure: Exception | None = None
+
+    async def run(self) -> Proof:
+        self._meant = self._resolved(self._base)
+        if self._meant == self._base:
+            return self._proof("in", "same")
+        if self._prepare is not None:
+            await self._prepare(self._base, self._meant)
+        with self._document.record(self._changed, self._closing):
+            try:
+                proof = await self._until_decided()
+            except anyio.get_cancelled_exc_class():
+                self._look_on()
+                raise
+            if proof.outcome == "unknown":
+                self._look_on()
+                proof = replace(proof, late=self.late)
+            return proof
+
+    async def _until_decided(self) -> Proof:
+        while True:
+            await self._barrier()
+            if (landed := self._flight.landed(self._document.text)) is not None:
+                return self._in(landed)
+            if (proof := self._make_anew()) is not None:
+                return proof
+            if not self._still_wanted():
+                raise NotWanted
+            match await self._send():
+                case Landed() as landed:
+                    return self._in(landed)
+                case Unknown():
+                    return self._proof("unknown")
+                case Strayed() as strayed:
+                    if (proof := self._put_right(strayed)) is not None:
+                        return proof
+                case Again():
+                    pass
+
+    # Before a send.
+
+    async def _barrier(self) -> None:
+        """Lets the client send what it holds back; where it cannot be asked, waits for the next
+        key of a person who is typing. Bounded, and never a condition."""
+        document, timings = self._document, self._timings
+        if document.closed:
+            with document.next_change() as opened, anyio.move_on_after(timings.quiet):
+                await opened.wait()
+            self._check_open()
+        if self._editor.traits.can_sync:
+            await self._editor.sync(document.uri)
+        elif time.monotonic() - document.typed_at < timings.align_within:
+            with document.next_change() as changed, anyio.move_on_after(timings.align_wait):
+                await changed.wait()
+        self._check_open()
+
+    def _check_open(self) -> None:
+        if self._document.closed:
+            raise DocumentClosed(self._base, self._meant) if self.sends else DocumentClosed
+
+    def _make_anew(self) -> Proof | None:
+        """Makes the edit on the present text, or says how it ended."""
+        now = self._document.text
+        if now == self._base:
+            return None
+        if not self.sends:
+            self._meant = self._resolved(now)
+        elif (meant := merged(self._base, self._meant, now)) is not None:
+            self._meant = meant
+        elif self._change is not None:
+            return self._proof("conflict")  # half repaired: nothing more to be done safely
+        elif not self._editor.traits.checks_versions and self._words_are_in(now):
+            return self._proof("in", "words")
+        else:
+            try:
+                self._meant = self._resolved(now)
+            except Exception:
+                # A client that ignores versions may have put it in, and more was typed there.
+                if self._words_are_in(now):
+                    return self._proof("in", "words")
+                if self._all_refused:
+                    raise
+                return self._proof("conflict")
+        self._base = now
+        if now != self._meant:
+            return None
+        if self._change is not None:
+            return self._repaired()
+        return self._proof("in", "merge" if self.sends else "same")
+
+    def _words_are_in(self, now: Text) -> bool:
+        words = [edit.new_text.strip() for edit in text_edits(self._base, self._meant)]
+        return all(
+            len(word) >= _TELLING_LENGTH
+            and now.content.count(word) == 1
+            and word not in self._base.content
+            for word in words
+        )
+
+    def _resolved(self, now: Text) -> Text:
+        return _with_line_ends_of(now, self._resolve(now))
+
+    # A send, and what comes of it.
+
+    async def _send(self) -> Decision:
+        document, now = self._document, time.monotonic()
+        edits = text_edits(self._base, self._meant)
+        version = max(document.version or 0, self._editor.traits.min_version)
+        self.sends += 1
+        self._flight.sent(Attempt(self._base, self._meant, tuple(edits)), now)
+        answered = anyio.Event()
+        decisions: list[Decision] = []
+        async with anyio.create_task_group() as tasks:
+            # It runs as soon as this task waits: nothing comes between the text and the send.
+            tasks.start_soon(self._decide, answered, decisions, tasks.cancel_scope)
+            answer = await self._editor.apply(document.uri, version, edits, self._label)
+            self._all_refused = self._all_refused and answer.applied is False
+            self._flight.replied(answer.applied, time.monotonic())
+            answered.set()
+            self._wake.set()
+            if self._editor.traits.can_sync and not document.closed and not decisions:
+                await self._editor.sync(document.uri)
+        return decisions[0]
+
+    async def _decide(
+        self, answered: anyio.Event, decisions: list[Decision], sending: anyio.CancelScope
+    ) -> None:
+        while (decision := self._decision()) is None:
+            self._wake = anyio.Event()
+            with anyio.move_on_after(self._timings.tick):
+                await self._wake.wait()
+        decisions.append(decision)
+        if not isinstance(decision, Unknown):
+            # One request in flight a document: the answer is usually right behind.
+            with anyio.move_on_after(self._timings.quiet):
+                await answered.wait()
+        sending.cancel()
+
+    def _decision(self) -> Decision | None:
+        now = time.monotonic()
+        decision = self._flight.decide(self._document.text, now)
+        if (
+            decision is None
+            and self._document.closed
+            and self._flight.answered
+            and now - self._closed_at >= self._timings.quiet
+        ):
+            return Again()  # which finds it closed
+        return decision
+
+    def _changed(self, change: ContentChange) -> None:
+        if self._flight.changed(change, time.monotonic()):
+            self._document.not_typed()
+        self._wake.set()
+
+    def _closing(self) -> None:
+        self._closed_at = time.monotonic()
+        self._wake.set()
+
+    # After a send.
+
+    def _put_right(self, strayed: Strayed) -> Proof | None:
+        """The edit went where it was not meant to go: next is sent what undoes the harm and, if
+        it still can be made, makes the edit. Returns how it ended if nothing is to be sent."""
+        attempt, now = strayed.attempt, self._document.text
+        right = merged(attempt.base, attempt.meant, strayed.before)
+        if right is None:
+            try:
+                right = self._resolved(strayed.before)
+            except Exception as error:  # noqa: BLE001 - any refusal of the caller's
+                right, self._failure = strayed.before, error
+        self._change = (strayed.before, right)
+        meant = merged(strayed.after, right, now)
+        if meant is None:
+            return self._proof("conflict")
+        self._flight.repair()
+        self._base, self._meant = now, meant
+        return self._repaired() if meant == now else None
+
+    def _in(self, landed: Landed) -> Proof:
+        self._base, self._meant = landed.attempt.base, landed.attempt.meant
+        return self._proof("in", landed.how) if self._change is None else self._repaired()
+
+    def _repaired(self) -> Proof:
+        if self._failure is not None:
+            raise self._failure
+        return self._proof("in", "repaired")
+
+    def _proof(self, outcome: Outcome, how: How | None = None) -> Proof:
+        before, meant = self._change or (self._base, self._meant)
+        return Proof(outcome, before, meant, how, self.sends)
+
+    def _look_on(self) -> None:
+        if self.sends:
+            self.late = Late(self._document, self._flight, self._timings)
+
+
+def _with_line_ends_of(base: Text, meant: Text) -> Text:
+    """``meant`` with the line ends that ``base`` has throughout: editors make them alike, and
+    what they make of an edit must be known to be recognised."""
+    first = base.lines[0] if base.lines else ""
+    end = first[body_length(first) :]
+    known = set(base.lines)
+    if not end or all(line in known or _ends_with(line, end) for line in meant.lines):
+        return meant
+    if not all(_ends_with(line, end) for line in base.lines):
+        return meant
+    return meant.with_lines(
+        tuple(
+            line[: body_length(line)] + end if body_length(line) < len(line) else line
+            for line in meant.lines
+        )
+    )
+
+
+def _ends_with(line: str, end: str) -> bool:
+    """Whether the line ends so, or, as the last one may, not at all."""
+    return line[body_length(line) :] in {end, ""}
