@@ -3,7 +3,7 @@ import subprocess
 import sys
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from random_texts import changed_lines, numbered
 
@@ -51,6 +51,8 @@ def test_lists_and_tuples_compare():
 
 
 @given(few_lines, few_lines)
+@example([*"bax"], [*"axx"])
+@example([*"axxb"], [*"xbb"])
 def test_among_repeated_lines_a_change_stands_as_far_down_as_it_can(old: list[str], new: list[str]):
     for hunk in raw_diff(old, new):
         if hunk.old_start == hunk.old_end and hunk.new_end < len(new):
