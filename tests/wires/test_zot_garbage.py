@@ -70,7 +70,24 @@ shaped = st.fixed_dictionaries(
         "input": anything,
     },
 )
-answer = st.builds(lambda id_: {"type": "response", "id": id_, "success": True}, ids)
+#: Frames as zot makes them, in any order.
+plausible = st.builds(
+    lambda kind, id_, stop, value: {
+        "type": kind,
+        "id": id_,
+        "name": "read",
+        "delta": "d",
+        "text": "t",
+        "args": {"path": value},
+        "content": [{"type": "text", "text": value}],
+        "stop": stop,
+        "message": value,
+    },
+    st.sampled_from(TYPES),
+    ids,
+    st.sampled_from(["end", "tool_use", "error", "aborted"]),
+    st.sampled_from(["x", "y"]),
+)
 commands = st.sampled_from(
     [
         Prompt("p"),
@@ -83,33 +100,36 @@ commands = st.sampled_from(
         SetModel("m"),
     ]
 )
+#: A batch of frames, or a command and whether it is answered at once.
 acts = st.lists(
-    st.lists(shaped | answer | anything, max_size=8) | st.tuples(ids, commands), max_size=20
+    st.lists(plausible | plausible | shaped | anything, min_size=1, max_size=8)
+    | st.tuples(commands, st.booleans()),
+    max_size=20,
 )
 
 
 @settings(deadline=None)
 @given(acts)
 def test_garbage_never_raises_and_every_turn_and_compaction_ends_once(
-    acts: list[list[object] | tuple[str, Command]],
+    acts: list[list[object] | tuple[Command, bool]],
 ) -> None:
     wire = ZotWire()
     sent: dict[str, Command] = {}
     decoded: list[Decoded] = []
-    compactions = 0
-    for act in acts:
-        if isinstance(act, tuple):
-            sent[act[0]] = act[1]
-            wire.encode(*act)
+    for act in [(Prompt("first"), True), *acts]:
+        if isinstance(act, list):
+            decoded += wire.decode(act)
             continue
-        said = wire.decode(act)
-        compactions += sum(
-            isinstance(item, Reply)
-            and item.error is None
-            and isinstance(sent[item.request_id], Compact)
-            for item in said
-        )
-        decoded += said
+        command, answered = act
+        request_id = str(len(sent))
+        sent[request_id] = command
+        wire.encode(request_id, command)
+        if answered:
+            decoded += wire.decode([{"type": "response", "id": request_id, "success": True}])
+    compactions = sum(
+        isinstance(item, Reply) and not item.error and isinstance(sent[item.request_id], Compact)
+        for item in decoded
+    )
     decoded += wire.lost("error", "gone")
     assert wire.lost("error", "gone") == []
 
