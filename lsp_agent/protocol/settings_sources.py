@@ -38,7 +38,7 @@ NARROWING: Mapping[str, Rule] = {
     "edits.hints": "freely",
     "edits.hold_shrink": "smaller",
     "permissions.read": _POLICIES,
-    "permissions.edit": _POLICIES,
+    "permissions.edit": ("allow", "deny"),
     "permissions.command": _POLICIES,
     "permissions.outside": _POLICIES,
     "permissions.other": _POLICIES,
