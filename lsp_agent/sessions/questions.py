@@ -5,7 +5,7 @@ consent: whoever asked gets None.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,12 +37,11 @@ class _Open:
 
 
 class Questions:
-    """``changed`` is called when a question opens or closes (code actions are refreshed)."""
+    """The open questions of all sessions; ``ask`` puts one to the person."""
 
-    def __init__(self, tasks: TaskGroup, ask: Asker, changed: Callable[[], None]) -> None:
+    def __init__(self, tasks: TaskGroup, ask: Asker) -> None:
         self._tasks = tasks
         self._ask = ask
-        self._changed = changed
         self._open: dict[str, _Open] = {}
 
     async def ask(
@@ -71,7 +70,6 @@ class Questions:
         entry = _Open(question, emit, anyio.CancelScope(), anyio.Event())
         self._open[question.question_id] = entry
         emit(QuestionAsked(question), turn_id)
-        self._changed()
         self._tasks.start_soon(self._reach, entry)
         try:
             await entry.answered.wait()
@@ -128,7 +126,6 @@ class Questions:
         entry.scope.cancel()
         question = entry.question
         entry.emit(QuestionAnswered(question.question_id, entry.option_id), question.turn_id)
-        self._changed()
 
     def _find(self, question_id: str | None) -> _Open | None:
         if question_id is not None:

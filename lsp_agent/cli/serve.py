@@ -1,0 +1,49 @@
+"""``lsp-agent serve``: the language server, on stdio or for one client on a loopback port."""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from lsp_agent.protocol.errors import UsageError
+from lsp_agent.server import startup
+
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tcp", metavar="HOST:PORT", help="serve one client on this loopback address"
+    )
+    parser.add_argument("--log-file", type=Path, metavar="F", help="write the log to this file")
+    parser.add_argument("--log-level", choices=_LEVELS, default="warning", metavar="L")
+
+
+def run(args: argparse.Namespace) -> int:
+    startup.begun()
+    _log_to(args.log_file, args.log_level)
+    # Imported only now: the collector is off while hundreds of classes are made.
+    from lsp_agent.server import transport  # noqa: PLC0415
+    from lsp_agent.server.app import serve  # noqa: PLC0415
+
+    if args.tcp is None:
+        channel = transport.stdio()
+    else:
+        channel = transport.tcp(*transport.parse_address(args.tcp), _tell_address)
+    return serve(channel)
+
+
+def _tell_address(host: str, port: int) -> None:
+    print(f"lsp-agent: listening on {host}:{port}", file=sys.stderr, flush=True)
+
+
+def _log_to(file: Path | None, level: str) -> None:
+    try:
+        handler = logging.FileHandler(file, encoding="utf-8") if file else logging.StreamHandler()
+    except OSError as error:
+        raise UsageError(f"cannot write the log to {file}: {error.strerror}") from error
+    logging.basicConfig(
+        handlers=[handler],
+        level=level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )

@@ -1,0 +1,208 @@
+"""The whole server: the face of one client joined to documents, ledger and sessions."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Awaitable
+from typing import Any
+
+import anyio
+from lsprotocol import types
+from platformdirs import user_data_path
+
+from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, Method
+from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.settings_sources import Problem
+from lsp_agent.server import code_actions, settings_pull
+from lsp_agent.server.ask_person import PersonAsker
+from lsp_agent.server.barrier import RefreshBarrier
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.context import Context
+from lsp_agent.server.editor_port import EditorPort
+from lsp_agent.server.events import EventStream
+from lsp_agent.server.face import Face
+from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.methods import commands
+from lsp_agent.server.progress import ProgressBoard
+from lsp_agent.server.transport import Channel
+from lsp_agent.server.turn_display import TurnDisplays
+from lsp_agent.sessions.edits import Edits
+from lsp_agent.sessions.questions import Questions
+from lsp_agent.sessions.services import Services
+from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.sessions import Sessions
+from lsp_agent.sessions.turn import Turn
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.file_host import FileHost
+from lsp_agent.workspace.ledger import Ledger
+from lsp_agent.workspace.paths import Confinement, uri_to_path
+
+Json = dict[str, Any]
+
+_LOG = logging.getLogger(__name__)
+_WARNING = 2
+#: How long the sessions may take to end when the client goes.
+_END_SECONDS = 4.0
+
+
+def serve(channel: Channel) -> int:
+    """Serves one client to its end; the exit code."""
+    return App().face.run(channel.recv, channel.send)
+
+
+class App:
+    """Built once a client has said what it is; see :meth:`_initialize`."""
+
+    def __init__(self) -> None:
+        self.face = Face()
+        self.face.on_initialize = self._initialize
+        self.face.on_initialized = self._initialized
+        self.face.on_folders = self._folders_changed
+        self.face.on_shutdown = self._end
+        self.face.on_end = self._end
+        # Served from the start, so that it is advertised.
+        self.face.feature(
+            "textDocument/codeAction",
+            lambda params: code_actions.code_actions(self._context, params),
+            code_actions.OPTIONS,
+        )
+
+    # -- building
+
+    def _initialize(self, client: ClientInfo) -> None:
+        face, tasks = self.face, self.face.tasks
+        self._client = client
+        self._folders = _paths(face.folders)
+        self._settings = LiveSettings(client.options, self._report)
+        self._data = str(user_data_path("lsp-agent", appauthor=False))
+        documents = Documents(client.encoding)
+        barrier = RefreshBarrier.of(face, client, face.requests)
+        editor = EditorPort(face, client, barrier, _lines_of(documents))
+        self._ledger = Ledger(_ledger_folder(self._data, self._folders))
+        host = FileHost(documents, editor, self._ledger)
+        edits = Edits(self._ledger, host, documents)
+        questions = Questions(tasks, PersonAsker(face, client))
+        self._events = EventStream(face)
+        if client.events:
+            tasks.start_soon(self._events.run)
+        board = ProgressBoard(face, client, tasks)
+        displays = TurnDisplays(face, board, self._abort)
+        services = Services(
+            tasks=tasks,
+            documents=documents,
+            editor=editor,
+            host=host,
+            ledger=self._ledger,
+            edits=edits,
+            questions=questions,
+            settings=self._settings.of,
+            folders=lambda: self._folders,
+            confinement=lambda: Confinement(self._folders, [self._data]),
+            drain=self._drain,
+        )
+        self._sessions = Sessions(services, self._opened)
+        self._context = Context(
+            client, documents, self._sessions, edits, questions, displays, self._settings
+        )
+        self._register(documents, board)
+
+    def _register(self, documents: Documents, board: ProgressBoard) -> None:
+        face = self.face
+        for method in METHODS:
+            face.requests[method.method] = self._handler(method)
+            face.commands[method.command] = self._command(method)
+        face.commands[ANSWER_COMMAND] = lambda params: _json(commands.answer(self._context, params))
+        face.notifications["textDocument/didOpen"] = lambda params: documents.open(
+            params["textDocument"]["uri"],
+            params["textDocument"]["version"],
+            params["textDocument"]["text"],
+        )
+        face.notifications["textDocument/didChange"] = lambda params: documents.change(
+            params["textDocument"]["uri"],
+            params["textDocument"]["version"],
+            params["contentChanges"],
+        )
+        face.notifications["textDocument/didClose"] = lambda params: documents.close(
+            params["textDocument"]["uri"]
+        )
+        face.notifications["textDocument/didSave"] = lambda params: documents.save(
+            params["textDocument"]["uri"]
+        )
+        face.notifications["textDocument/willSave"] = lambda _params: None
+        face.notifications["window/workDoneProgress/cancel"] = board.cancelled
+        face.notifications["workspace/didChangeConfiguration"] = self._configuration_changed
+
+    def _handler(self, method: Method) -> Any:
+        return lambda params: _json(commands.call(self._context, method, params))
+
+    def _command(self, method: Method) -> Any:
+        return lambda params: _json(commands.run(self._context, method, params))
+
+    # -- while it runs
+
+    async def _initialized(self) -> None:
+        await self._pull_settings()
+        for folder in self._folders:
+            self._settings.of(folder)
+
+    def _configuration_changed(self, _params: Json) -> None:
+        self.face.tasks.start_soon(self._pull_settings)
+
+    async def _pull_settings(self) -> None:
+        self._settings.configure(await settings_pull.pull(self.face, self._client))
+
+    def _folders_changed(self) -> None:
+        self._folders = _paths(self.face.folders)
+
+    def _opened(self, session: Session) -> None:
+        session.log.subscribe(self._context.displays.take)
+        if self._client.events:
+            session.log.subscribe(self._events.publish)
+
+    async def _drain(self) -> None:
+        """Holds an agent back while the client does not read."""
+        await self.face.drain()
+        await self._events.drain()
+
+    def _abort(self, session: Session, turn: Turn) -> None:
+        self.face.tasks.start_soon(session.abort, turn.id)
+
+    def _report(self, problem: Problem) -> None:
+        self.face.notify("window/showMessage", {"type": _WARNING, "message": str(problem)})
+
+    async def _end(self) -> None:
+        """Ends the sessions with all that they started; before the answer to ``shutdown``, and
+        when the client goes without one."""
+        if not hasattr(self, "_sessions"):
+            return
+        with anyio.move_on_after(_END_SECONDS, shield=True):
+            await self._sessions.close_all()
+        await anyio.to_thread.run_sync(self._ledger.close)
+
+
+async def _json_of(result: Awaitable[Model]) -> Json:
+    return _json(await result)  # pyright: ignore[reportReturnType]
+
+
+def _json(result: Model | Awaitable[Model]) -> Json | Awaitable[Json]:
+    if isinstance(result, Model):
+        return result.model_dump(by_alias=True, exclude_none=True)
+    return _json_of(result)
+
+
+def _lines_of(documents: Documents) -> Any:
+    def lines_of(uri: str) -> list[str] | None:
+        document = documents.get(uri)
+        return document.lines if document else None
+
+    return lines_of
+
+
+def _paths(uris: tuple[str, ...]) -> list[str]:
+    return [os.path.realpath(path) for uri in uris if (path := uri_to_path(uri)) is not None]
+
+
+def _ledger_folder(data: str, folders: list[str]) -> str:
+    """One a workspace: named by its first folder."""
+    name = hashlib.sha256(os.fsencode(folders[0] if folders else "")).hexdigest()[:16]
+    return os.path.join(data, "workspaces", name)  # noqa: PTH118

@@ -1,0 +1,35 @@
+"""What the method handlers work with."""
+
+from dataclasses import dataclass
+
+from lsp_agent.protocol.errors import BadParams
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.turn_display import TurnDisplays
+from lsp_agent.sessions.edits import Edits
+from lsp_agent.sessions.questions import Questions
+from lsp_agent.sessions.sessions import Sessions
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.paths import uri_to_path
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    client: ClientInfo
+    documents: Documents
+    sessions: Sessions
+    edits: Edits
+    questions: Questions
+    displays: TurnDisplays
+    settings: LiveSettings
+
+
+def path_of(uri: str, field: str) -> str:
+    """The path of a ``file:`` URI.
+
+    :raises BadParams: for any other
+    """
+    path = uri_to_path(uri)
+    if path is None:
+        raise BadParams(field, f"{uri!r} is not the URI of a file")
+    return path

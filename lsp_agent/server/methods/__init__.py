@@ -1,0 +1,35 @@
+"""The custom methods: a handler each, registered from the one table in protocol/methods.py."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from lsp_agent.protocol.model import Model
+from lsp_agent.server.context import Context
+from lsp_agent.server.methods import edits, prompting, sessions
+
+#: Called on receipt of the request, so it sees the documents as they were then; what it
+#: returns may be awaited.
+Handler = Callable[[Context, Any], Model | Awaitable[Model]]
+
+HANDLERS: dict[str, Handler] = {
+    "prompt": prompting.prompt,
+    "abort": prompting.abort,
+    "applyEdit": edits.apply_edit,
+    "rejectEdit": edits.reject_edit,
+    "keepEdit": edits.keep_edit,
+    "editText": edits.edit_text,
+    "edits": edits.edits,
+    "revert": edits.revert,
+    "state": sessions.state,
+    "messages": sessions.messages,
+    "models": sessions.models,
+    "setModel": sessions.set_model,
+    "compact": sessions.compact,
+    "clear": sessions.clear,
+    "sessions": sessions.sessions,
+    "newSession": sessions.new_session,
+    "closeSession": sessions.close_session,
+    "resumeSession": sessions.resume_session,
+    "commands": sessions.commands,
+    "runCommand": sessions.run_command,
+}

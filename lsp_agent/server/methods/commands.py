@@ -1,0 +1,64 @@
+"""``workspace/executeCommand``: a twin of each custom method, and ``lspAgent.answer``."""
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.methods import AnswerParams, AnswerResult, Method, PromptParams
+from lsp_agent.protocol.model import Model
+from lsp_agent.server.context import Context
+from lsp_agent.server.methods import HANDLERS
+from lsp_agent.server.methods.edits import the_edit
+from lsp_agent.server.methods.prompting import start_prompt
+
+#: Which edits a review command without an ``editId`` can mean.
+_MEANT: Mapping[str, tuple[EditStatus, ...]] = {
+    "applyEdit": ("proposed",),
+    "rejectEdit": ("proposed", "applied"),
+    "keepEdit": ("applied",),
+    "editText": ("proposed", "applied"),
+}
+Json = dict[str, Any]
+
+
+def call(context: Context, method: Method, params: Json) -> Model | Awaitable[Model]:
+    """Runs a custom method on raw params."""
+    return HANDLERS[method.name](context, method.params.model_validate(params))
+
+
+def run(context: Context, method: Method, argument: Json) -> Model | Awaitable[Model]:
+    """Runs a method's command on the command's first argument."""
+    if method.name == "prompt":
+        return start_prompt(context, PromptParams.model_validate(argument))
+    if method.name in _MEANT and not argument.get("editId"):
+        return _with_the_edit(context, method, argument)
+    return call(context, method, argument)
+
+
+def answer(context: Context, argument: Json) -> AnswerResult:
+    """Answers an open question; a null option dismisses it.
+
+    :raises RequestFailed: "conflict" where it is not said which option is meant
+    """
+    params = AnswerParams.model_validate(argument)
+    if "option_id" not in params.model_fields_set:
+        raise RequestFailed("conflict", _options_of(context))
+    return AnswerResult(answered=context.questions.answer(params.question_id, params.option_id))
+
+
+def _options_of(context: Context) -> str:
+    questions = context.questions.open()
+    if not questions:
+        return "No question is open."
+    lines = (
+        f"{question.title}: " + ", ".join(option.option_id for option in question.options)
+        for question in questions
+    )
+    return "Say which optionId answers the question. " + "; ".join(lines)
+
+
+async def _with_the_edit(context: Context, method: Method, argument: Json) -> Model:
+    edit_id = await the_edit(context, _MEANT[method.name])
+    result = call(context, method, {**argument, "editId": edit_id})
+    return result if isinstance(result, Model) else await result

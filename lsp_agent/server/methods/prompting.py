@@ -1,0 +1,105 @@
+"""``agent/prompt`` and ``agent/abort``."""
+
+from collections.abc import Awaitable
+
+import anyio
+
+from lsp_agent.protocol.edits import Range
+from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.methods import (
+    AbortParams,
+    AbortResult,
+    ContextItem,
+    PromptParams,
+    PromptResult,
+    PromptStarted,
+)
+from lsp_agent.server.context import Context, path_of
+from lsp_agent.sessions.excerpts import Excerpt
+from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.turn import Turn
+from lsp_agent.text.positions import to_column
+from lsp_agent.workspace.documents import OpenDocument
+
+
+def prompt(context: Context, params: PromptParams) -> Awaitable[PromptResult]:
+    """Accepts the prompt now, on the documents as they are now; answers at the turn's end."""
+    session, turn = _accept(context, params)
+    return _result(context, session, turn)
+
+
+def start_prompt(context: Context, params: PromptParams) -> PromptStarted:
+    """The command's form: answers at once, so that no editor waits."""
+    session, turn = _accept(context, params)
+    return PromptStarted(session_id=session.id, turn_id=turn.id)
+
+
+async def abort(context: Context, params: AbortParams) -> AbortResult:
+    if params.session_id is None and not context.sessions.all():
+        return AbortResult(aborted=False)
+    session = context.sessions.get(params.session_id)
+    return AbortResult(aborted=await session.abort(params.turn_id))
+
+
+def _accept(context: Context, params: PromptParams) -> tuple[Session, Turn]:
+    if not params.text.strip():
+        raise BadParams("text", "the prompt is empty")
+    first = path_of(params.context[0].uri, "context[0].uri") if params.context else None
+    context.settings.forget()
+    session = context.sessions.get(params.session_id, first)
+    excerpts = [
+        _excerpt(context, item, f"context[{index}]", session.cwd)
+        for index, item in enumerate(params.context)
+    ]
+    turn = session.prompt(params.text, excerpts, params.images, params.when_busy)
+    context.displays.begin(session, turn, params.text, params.work_done_token)
+    return session, turn
+
+
+async def _result(context: Context, session: Session, turn: Turn) -> PromptResult:
+    try:
+        await turn.wait()
+    except anyio.get_cancelled_exc_class():
+        with anyio.CancelScope(shield=True):
+            await session.abort(turn.id)
+        raise
+    edits = context.edits.summaries(session.id, turn.id)
+    assert turn.stop_reason is not None
+    result = PromptResult(
+        session_id=session.id,
+        turn_id=turn.id,
+        stop_reason=turn.stop_reason,
+        text=turn.text,
+        error=turn.error,
+        usage=dict(turn.usage) or None,  # pyright: ignore[reportArgumentType]
+        edits=edits,
+    )
+    if turn.failure is not None:
+        so_far = result.model_dump(by_alias=True, exclude_none=True)
+        raise RequestFailed(
+            turn.failure.kind, str(turn.failure), {**turn.failure.data, "turn": so_far}
+        )
+    return result
+
+
+def _excerpt(context: Context, item: ContextItem, field: str, cwd: str) -> Excerpt:
+    document = context.documents.get(item.uri)
+    path = path_of(item.uri, f"{field}.uri")
+    if document is None:
+        raise BadParams(f"{field}.uri", f"{item.uri} is not open in the editor")
+    shown = path.removeprefix(cwd.rstrip("/") + "/")
+    if item.range is None:
+        return Excerpt(shown, document.text.content)
+    text = _slice(document, item.range, context.client.encoding)
+    return Excerpt(shown, text, item.range.start.line + 1)
+
+
+def _slice(document: OpenDocument, range_: Range, encoding: str) -> str:
+    start, end = range_.start, range_.end
+    lines = document.lines[start.line : end.line + 1]
+    if not lines:
+        return ""
+    if end.line - start.line < len(lines):
+        lines[-1] = lines[-1][: to_column(lines[-1], end.character, encoding)]
+    lines[0] = lines[0][to_column(lines[0], start.character, encoding) :]
+    return "".join(lines)

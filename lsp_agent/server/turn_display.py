@@ -1,0 +1,112 @@
+"""What a client without any extension sees of a turn: progress, notices, errors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lsp_agent.protocol.events import (
+    ErrorReported,
+    Level,
+    Notice,
+    QueueChanged,
+    StampedEvent,
+    StepStarted,
+    ToolCall,
+    ToolProgress as ToolOutput,
+    ToolResult,
+    TurnEnded,
+)
+from lsp_agent.server.connection import Connection
+from lsp_agent.server.progress import Progress, ProgressBoard, ToolProgress
+from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.turn import Turn
+
+_MESSAGE_TYPES: dict[Level, int] = {"error": 1, "warning": 2, "info": 3, "debug": 4}
+_TITLE_LENGTH = 60
+
+
+@dataclass(slots=True)
+class _Display:
+    progress: Progress
+    tools: dict[str, ToolProgress] = field(default_factory=dict[str, ToolProgress])
+
+
+class TurnDisplays:
+    """Subscribes to each session's log; ``begin`` is called with each accepted prompt."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        board: ProgressBoard,
+        abort: Callable[[Session, Turn], None],
+    ) -> None:
+        self._connection = connection
+        self._board = board
+        self._abort = abort
+        self._displays: dict[str, _Display] = {}
+
+    def begin(self, session: Session, turn: Turn, prompt: str, token: str | int | None) -> None:
+        title = f"agent: {_one_line(prompt)}"
+        progress = self._board.turn(title, lambda: self._abort(session, turn), token)
+        self._displays[turn.id] = _Display(progress)
+        if turn.id in session.queued and session.turn is not None:
+            progress.report("waits for the running turn")
+
+    def take(self, stamped: StampedEvent) -> None:
+        """A session's subscriber."""
+        event = stamped.event
+        if isinstance(event, Notice):
+            self._notice(event)
+        elif isinstance(event, ErrorReported):
+            self._connection.notify("window/showMessage", {"type": 1, "message": event.message})
+        elif stamped.turn_id is not None and stamped.turn_id in self._displays:
+            self._show(stamped.turn_id, self._displays[stamped.turn_id], event)
+
+    def _show(self, turn_id: str, display: _Display, event: object) -> None:
+        match event:
+            case StepStarted(step):
+                display.progress.report(f"step {step}")
+            case ToolCall(tool_call_id, tool):
+                title = _tool_title(event)
+                display.progress.report(title)
+                display.tools[tool_call_id] = self._board.tool(title)
+            case ToolOutput(tool_call_id, text):
+                if tool_progress := display.tools.get(tool_call_id):
+                    tool_progress.output(text)
+            case ToolResult(tool_call_id, is_error):
+                if tool_progress := display.tools.pop(tool_call_id, None):
+                    tool_progress.end("failed" if is_error else "done")
+            case TurnEnded(stop_reason, error):
+                del self._displays[turn_id]
+                for tool_progress in display.tools.values():
+                    tool_progress.end("stopped")
+                display.progress.end(error or _ENDINGS.get(stop_reason, stop_reason))
+            case _:
+                pass
+
+    def _notice(self, notice: Notice) -> None:
+        """What a person should see now pops up; the rest goes to the client's log."""
+        popup = notice.level in ("warning", "error")
+        self._connection.notify(
+            "window/showMessage" if popup else "window/logMessage",
+            {"type": _MESSAGE_TYPES[notice.level], "message": notice.message},
+        )
+
+
+_ENDINGS = {
+    "endTurn": "done",
+    "maxTokens": "stopped at the model's limit of tokens",
+    "maxSteps": "stopped at the limit of steps",
+    "refusal": "the model refused",
+    "aborted": "stopped",
+}
+
+
+def _tool_title(call: ToolCall) -> str:
+    args = call.args if isinstance(call.args, dict) else {}
+    subject = args.get("command") if call.kind == "command" else (call.paths or ("",))[0]
+    return f"{call.tool}: {_one_line(str(subject))}" if subject else call.tool
+
+
+def _one_line(text: str) -> str:
+    first, _, rest = text.strip().partition("\n")
+    return first[:_TITLE_LENGTH] + ("…" if rest or len(first) > _TITLE_LENGTH else "")
