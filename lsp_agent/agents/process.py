@@ -157,15 +157,18 @@ class AgentProcess:
 
     async def stop(self, grace: float) -> Exit:
         """Closes stdin, gives the agent ``grace`` seconds to end, then kills what is left of it.
-        Not interrupted by cancellation."""
-        with anyio.CancelScope(shield=True):
-            self._stdio.close_stdin()
-            with anyio.move_on_after(grace):
+        A cancelled scope does not interrupt it; a cancelled task has the agent killed at once."""
+        self._stdio.close_stdin()
+        try:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
                 await self.wait()
+        finally:
+            self._control.end()
         return await self.kill()
 
     async def kill(self) -> Exit:
-        """Kills the agent and everything that it started. Not interrupted by cancellation."""
+        """Kills the agent and everything that it started. A cancelled scope does not interrupt
+        it, and the end comes though nobody waits for it."""
         with anyio.CancelScope(shield=True):
             self._control.end()
             with anyio.move_on_after(_LAST_RESORT) as patience:

@@ -25,7 +25,9 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Let it run."""
+    """Let it run. ``note`` is put before a command's output, for the model to read."""
+
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

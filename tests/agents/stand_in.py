@@ -16,12 +16,12 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 
 class Extension:
     def __init__(self, folder):
-        with open(os.path.join(folder, "extension.json"), encoding="utf-8") as file:
-            manifest = json.load(file)
+        manifest = json.loads((Path(folder) / "extension.json").read_text(encoding="utf-8"))
         self.process = subprocess.Popen(
             [manifest["exec"], *manifest["args"]],
             cwd=folder,

@@ -19,14 +19,14 @@ a descendant whose parents ended before the walk is missed, and so is all of it 
 is killed.
 """
 
-import contextlib
+# ruff: noqa: SIM105 (contextlib and typing would double the time that a start takes)
+
 import os
 import select
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 LINUX = sys.platform.startswith("linux")
 
@@ -41,15 +41,20 @@ _PYTHON_CHANGES = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 _KILL_SECONDS = 1.0
 
 
-class Process(NamedTuple):
+class Process:
     """A row of the process table; ``start`` tells two processes of one pid apart."""
 
-    pid: int
-    parent: int
-    group: int
-    session: int
-    start: str
-    zombie: bool
+    __slots__ = ("group", "parent", "pid", "session", "start", "zombie")
+
+    def __init__(
+        self, pid: int, parent: int, group: int, session: int, start: str, zombie: bool
+    ) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.group = group
+        self.session = session
+        self.start = start
+        self.zombie = zombie
 
 
 def process_table() -> list[Process]:
@@ -68,9 +73,11 @@ def _from_proc() -> list[Process]:
                 fields = file.read().rpartition(b")")[2].split()
         except OSError:
             continue  # it ended while we looked
-        state, parent, group, session = fields[0], *map(int, fields[1:4])
+        parent, group, session = map(int, fields[1:4])
+        # Only the first thread of a process may have ended: it still runs.
+        zombie = fields[0] in b"ZX" and int(fields[17]) <= 1
         start = fields[19].decode()
-        table.append(Process(int(name), parent, group, session, start, state in b"ZX"))
+        table.append(Process(int(name), parent, group, session, start, zombie))
     return table
 
 
@@ -91,8 +98,14 @@ def _from_ps() -> list[Process]:
 
 
 def kill_process(process: Process) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(process.pid, signal.SIGKILL)
+    _kill(os.kill, process.pid)
+
+
+def _kill(how: Callable[[int, int], None], number: int) -> None:
+    try:
+        how(number, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # it ended by itself, or became another user's
 
 
 class Supervisor:
@@ -103,7 +116,6 @@ class Supervisor:
         self._code: int | None = None
         self._kept: set[tuple[int, str]] = set()
         self._wake, wake = os.pipe()
-        os.set_blocking(self._wake, False)
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _wake_up)
@@ -113,7 +125,7 @@ class Supervisor:
         self._prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
     def run(self, command: Sequence[str]) -> int:
-        """Returns the exit code for this process: the agent's, 128 + S after a signal."""
+        """Returns the exit code for this process: the agent's, 128 + S after signal S."""
         os.environ[MARK] = str(self._pid)
         failure = self._start(command)
         if failure:
@@ -122,8 +134,7 @@ class Supervisor:
         self._tell(f"started {self._agent}")
         while self._code is None and self._serve():
             self._reap()
-        self._end_everything()
-        code = 1 if self._code is None else self._code
+        code = self._end_everything()
         return code if code >= 0 else 128 - code
 
     def _start(self, command: Sequence[str]) -> str:
@@ -162,8 +173,7 @@ class Supervisor:
         poll.register(self._control, select.POLLIN)
         ready = {fd for fd, _ in poll.poll()}
         if self._wake in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._wake, 4096)
+            os.read(self._wake, 4096)
         if self._control not in ready:
             return True
         try:
@@ -187,8 +197,12 @@ class Supervisor:
         spared = {self._agent, *(pid for pid, _ in self._kept)}
         return self._kill_until_none(commands, spared, _KILL_SECONDS)
 
-    def _end_everything(self) -> None:
+    def _end_everything(self) -> int:
+        """Returns the agent's exit code."""
         self._kill_until_none(self._descendants, set(), float("inf"))
+        while self._code is None:  # dead by now, but not yet reaped
+            self._reaped(os.waitpid(-1, 0))
+        return self._code
 
     def _kill_until_none(
         self, find: Callable[[], list[Process]], spared: set[int], seconds: float
@@ -201,8 +215,7 @@ class Supervisor:
             groups = {table[pid].group for pid in spared | {self._pid} if pid in table}
             # A group is killed at one stroke, so that nothing escapes by forking meanwhile.
             for group in {process.group for process in found} - groups:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(group, signal.SIGKILL)
+                _kill(os.killpg, group)
             for process in found:
                 kill_process(process)
                 killed.add((process.pid, process.start))
@@ -235,13 +248,19 @@ class Supervisor:
                 return
             if pid == 0:
                 return
-            if pid == self._agent:
-                self._code = os.waitstatus_to_exitcode(status)
-                self._tell(f"exited {self._code}")
+            self._reaped((pid, status))
+
+    def _reaped(self, child: tuple[int, int]) -> None:
+        pid, status = child
+        if pid == self._agent:
+            self._code = os.waitstatus_to_exitcode(status)
+            self._tell(f"exited {self._code}")
 
     def _tell(self, line: str) -> None:
-        with contextlib.suppress(ConnectionError):  # the server is gone: nobody to tell
+        try:
             os.write(self._control, line.encode() + b"\n")
+        except ConnectionError:
+            pass  # the server is gone: nobody to tell
 
 
 def _wake_up(_number: int, _frame: object) -> None:

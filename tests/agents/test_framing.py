@@ -1,0 +1,44 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_agent.agents.framing import LineSplitter, TooLong
+
+LIMIT = 8
+
+
+def chunked(data: bytes, cuts: list[int]) -> list[bytes]:
+    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    return [data[start:end] for start, end in pairwise(places)]
+
+
+@given(
+    st.lists(st.binary(max_size=2 * LIMIT).map(lambda line: line.replace(b"\n", b""))),
+    st.lists(st.integers(min_value=0)),
+)
+def test_lines_come_out_the_same_however_they_are_cut(lines: list[bytes], cuts: list[int]):
+    splitter = LineSplitter(LIMIT)
+    data = b"".join(line + b"\n" for line in lines)
+    out = [line for chunk in chunked(data, cuts) for line in splitter.feed(chunk)]
+    told = [None if isinstance(line, TooLong) else line for line in out]
+    assert told == [line if len(line) <= LIMIT else None for line in lines]
+    assert splitter.end() == []
+
+
+def test_a_line_over_the_limit_is_told_before_it_ends():
+    assert LineSplitter(3).feed(b"abcd") == [TooLong(b"abcd")]
+
+
+def test_the_rest_of_a_line_over_the_limit_is_dropped():
+    splitter = LineSplitter(3)
+    splitter.feed(b"abcd")
+    assert splitter.feed(b"efgh\nok\n") == [b"ok"]
+
+
+@pytest.mark.parametrize(("data", "last"), [(b"a\nb", [b"b"]), (b"a\n", []), (b"", [])])
+def test_the_end_gives_an_unended_last_line(data: bytes, last: list[bytes]):
+    splitter = LineSplitter(LIMIT)
+    splitter.feed(data)
+    assert splitter.end() == last
