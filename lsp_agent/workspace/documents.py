@@ -47,7 +47,8 @@ class OpenDocument:
     """One document as the editor shows it.
 
     ``seq`` counts content changes, a repeated didOpen included. ``path`` is the real path, None
-    where the URI is none of a file. ``changed_at`` is ``time.monotonic()`` of the last change.
+    where the URI is none of a file. ``typed_at`` is ``time.monotonic()`` of the last content
+    change that was not found to be an edit of ours.
     """
 
     def __init__(self, uri: str, path: str | None) -> None:
@@ -56,7 +57,8 @@ class OpenDocument:
         self.version: int | None = None
         self.seq = 0
         self.closed = True
-        self.changed_at = 0.0
+        self.typed_at = 0.0
+        self._typed_before = 0.0
         self.lines: list[str] = []
         self._text: Text | None = None
         self._saved: Text | None = None
@@ -123,6 +125,10 @@ class OpenDocument:
         with self.record(lambda _: event.set(), event.set):
             yield event
 
+    def not_typed(self) -> None:
+        """The change just observed was an edit of ours."""
+        self.typed_at = self._typed_before
+
     # What follows is called by Documents alone.
 
     def take_open(self, version: int | None, content: str) -> None:
@@ -140,11 +146,11 @@ class OpenDocument:
             self.lines[:] = split_lines(text)
         else:
             splice(self.lines, *span, text)
+        self._typed_before, self.typed_at = self.typed_at, time.monotonic()
         self._changed(before, span, text)
 
     def _changed(self, before: Text | None, span: Span | None, text: str) -> None:
         self.seq += 1
-        self.changed_at = time.monotonic()
         self._text = None
         if self._observers and before is not None:
             change = ContentChange(before, span, text, self.text)

@@ -109,7 +109,7 @@ class Proof:
     late: Late | None = None
 
 
-async def place(  # noqa: PLR0913 - one edit, whole
+async def place(
     document: OpenDocument,
     editor: Editor,
     resolve: Resolve,
@@ -133,7 +133,7 @@ async def place(  # noqa: PLR0913 - one edit, whole
 class Placement:
     """One ``place``. After a cancellation, ``late`` watches what was sent (None: nothing was)."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - see place
+    def __init__(
         self,
         document: OpenDocument,
         editor: Editor,

@@ -1,0 +1,395 @@
+"""Files as agents see them: what the editor shows if it is open there, else what is on disk.
+
+Every change goes the one way that its file needs: an open document is edited in the editor and
+never written to disk by us, a file that is not open is written to disk and never through the
+editor. One lock a path; a change is in the ledger before it is made.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from weakref import WeakValueDictionary
+
+import anyio
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.settings import Review
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.workspace import files
+from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.editor import Editor
+from lsp_agent.workspace.entries import Entry, NewEntry, OldEntry
+from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText, NotWritten
+from lsp_agent.workspace.flight import Timings, merged
+from lsp_agent.workspace.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.paths import SafePath, from_ledger
+from lsp_agent.workspace.proof import DocumentClosed, NotWanted, Placement
+
+__all__ = ["FileHost", "NotWanted", "Origin", "Placed", "Unmerged", "View"]
+
+Save = Literal["clean", "always", "never"]
+
+# How often an edit is made anew because its file changed on disk or was opened or closed.
+_MAX_TURNS = 10
+
+
+class Unmerged(LspAgentError):
+    """The change no longer fits the text as it is now."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: the text was changed in the same place")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What there is at a path.
+
+    ``text`` is None where nothing is there, or no text (``not_text`` says why). ``data`` are the
+    bytes of a file that is not open (a session's own proposals merged in), else None.
+    """
+
+    path: str
+    text: Text | None
+    data: bytes | None = None
+    open: bool = False
+    dirty: bool = False
+    not_text: NotText | None = None
+
+    @property
+    def exists(self) -> bool:
+        return self.text is not None or self.not_text is not None
+
+    def require_text(self) -> Text:
+        """Raises NotText, or FileProblem("missing")."""
+        if self.not_text is not None:
+            raise self.not_text
+        if self.text is None:
+            raise FileProblem("missing", self.path)
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What became of a change.
+
+    ``status`` is ``applied``, ``proposed``, ``conflict``, ``unknown`` or, after ``take_out``,
+    ``rejected``. ``change`` is None where the text was so already. ``before`` and ``now`` are
+    the text without and with the change, None where there is no file; ``now`` may hold what was
+    typed since. ``note`` is for the agent and the person, such as why it was not saved.
+    """
+
+    status: EditStatus
+    change: Change | None
+    before: Text | None
+    now: Text | None
+    note: str | None = None
+
+
+Resolve = Callable[[View], Text]
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(slots=True)
+class _Job:
+    """One change on its way. ``sent`` is what a document that was closed since may hold."""
+
+    path: SafePath
+    resolve: Resolve
+    label: str
+    save: Save
+    still_wanted: Callable[[], bool]
+    entry: Entry
+    deletes: bool = False
+    sent: tuple[Text, Text] | None = None
+
+
+class _Opened(Exception):
+    """The file is open in the editor now."""
+
+
+class FileHost:
+    """Reads and changes files for agents. Paths are confined by the caller (``SafePath``)."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        editor: Editor,
+        ledger: Ledger,
+        timings: Timings = Timings(),  # noqa: B008 - immutable
+    ) -> None:
+        self._documents = documents
+        self._editor = editor
+        self._ledger = ledger
+        self._timings = timings
+        self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+
+    async def view(self, path: SafePath, session_id: str | None) -> View:
+        """What ``path`` shows, with the proposals of ``session_id`` merged in that still fit.
+
+        A missing file is a view without text; FileProblem for a folder or an unreadable file.
+        """
+        view = await self._view(path)
+        if session_id is None or view.not_text is not None:
+            return view
+        text = view.text
+        for change in self._ledger.changes(
+            session_id=session_id, path=path.path, status="proposed"
+        ):
+            proposed = merged(change.before or EMPTY, change.after or EMPTY, text or EMPTY)
+            text = proposed if proposed is not None else text
+        if text is None or text is view.text:
+            return view
+        data = None if view.open else files.encode(text)
+        return View(path.path, text, data, open=view.open, dirty=view.dirty)
+
+    async def replace(
+        self,
+        path: SafePath,
+        origin: Origin,
+        resolve: Resolve,
+        *,
+        review: Review,
+        save: Save,
+        still_wanted: Callable[[], bool] = _always,
+    ) -> Placed:
+        """Makes ``resolve(view)`` the text of ``path``, asking again for newer views.
+
+        ``review="before"`` records a proposal and changes nothing; with ``"off"`` the change is
+        ``kept`` in the ledger at once. Raises what ``resolve`` raises while nothing is in,
+        NotWanted once ``still_wanted`` is False (it is asked in any thread), and FileProblem,
+        NotText, OutsideWorkspace, LedgerFailed; nothing is in then.
+        """
+        if review == "before":
+            return await self._propose(path, origin, resolve)
+        entry = NewEntry(self._ledger, origin, path.path)
+        placed = await self._carry_out(_Job(path, resolve, origin.label, save, still_wanted, entry))
+        if review == "off" and placed.change is not None and placed.status == "applied":
+            kept = self._ledger.set_status(placed.change.id, "kept")
+            return dataclasses.replace(placed, change=kept)
+        return placed
+
+    async def accept(
+        self,
+        change_id: str,
+        *,
+        save: Save = "clean",
+        still_wanted: Callable[[], bool] = _always,
+    ) -> Placed:
+        """Puts a proposal into the text as it is now. One that no longer fits is left as it was
+        and the answer is ``conflict``; one that is in already is left alone. Raises KeyError."""
+        change = self._change(change_id)
+        if change.status in {"applied", "kept"}:
+            view = await self._view(from_ledger(change.path))
+            return Placed("applied", change, change.before, view.text)
+        entry = OldEntry(self._ledger, change, "applied")
+        return await self._turn(change, change.before, change.after, entry, save, still_wanted)
+
+    async def take_out(
+        self,
+        change_id: str,
+        *,
+        save: Save = "clean",
+        still_wanted: Callable[[], bool] = _always,
+    ) -> Placed:
+        """Rejects a change: takes it out of the text as it is now if it is in. Where later work
+        touches it, nothing is changed and the answer is ``conflict``. Raises KeyError."""
+        change = self._change(change_id)
+        if change.status in {"applied", "kept", "unknown"}:
+            entry = OldEntry(self._ledger, change, "rejected")
+            return await self._turn(change, change.after, change.before, entry, save, still_wanted)
+        if change.status == "proposed":
+            change = self._ledger.set_status(change_id, "rejected")
+        view = await self._view(from_ledger(change.path))
+        return Placed("rejected", change, view.text, view.text)
+
+    async def _turn(
+        self,
+        change: Change,
+        base: Text | None,
+        aim: Text | None,
+        entry: Entry,
+        save: Save,
+        still_wanted: Callable[[], bool],
+    ) -> Placed:
+        """Merges the step from ``base`` to ``aim`` into the file as it is now."""
+        path = from_ledger(change.path)
+
+        def resolve(view: View) -> Text:
+            if not view.exists and base is not None and aim is not None:
+                raise Unmerged(path.path)
+            text = view.require_text() if view.exists else EMPTY
+            meant = merged(base or EMPTY, aim or EMPTY, text)
+            if meant is None:
+                raise Unmerged(path.path)
+            return meant
+
+        label = f"agent: {Path(path.path).name}"
+        job = _Job(path, resolve, label, save, still_wanted, entry, deletes=aim is None)
+        try:
+            return await self._carry_out(job)
+        except Unmerged as clash:
+            view = await self._view(path)
+            return Placed("conflict", change, view.text, view.text, str(clash))
+
+    async def _propose(self, path: SafePath, origin: Origin, resolve: Resolve) -> Placed:
+        async with self._lock(path):
+            view = await self.view(path, origin.session_id)
+            after = resolve(view)
+            if after == view.text:
+                return Placed("applied", None, view.text, view.text)
+            change = await self._ledger.record(origin, path.path, view.text, after, "proposed")
+            return Placed("proposed", change, view.text, after)
+
+    # Finding the way: the file may be opened, closed and written by others at any time.
+
+    async def _carry_out(self, job: _Job) -> Placed:
+        async with self._lock(job.path):
+            try:
+                for _ in range(_MAX_TURNS):
+                    placed = await self._try(job)
+                    if placed is not None:
+                        return placed
+                raise ChangedOnDisk(job.path.path)
+            finally:
+                job.entry.withdraw()  # unless it was settled
+
+    async def _try(self, job: _Job) -> Placed | None:
+        """None if the file took another turn meanwhile: to be looked at anew."""
+        document = self._documents.at(job.path.path)
+        try:
+            if document is not None:
+                return await self._edit_document(job, document)
+            return await self._write_file(job)
+        except DocumentClosed as closed:
+            if closed.before is not None and closed.meant is not None:
+                job.sent = (closed.before, closed.meant)
+        except (ChangedOnDisk, _Opened):
+            pass
+        return None
+
+    async def _edit_document(self, job: _Job, document: OpenDocument) -> Placed:
+        await document.compared()
+        if document.closed:
+            return await self._write_file(job)
+        placement = Placement(
+            document,
+            self._editor,
+            lambda text: job.resolve(_shown(job.path, document, text)),
+            job.label,
+            job.still_wanted,
+            job.entry.begin,
+            self._timings,
+        )
+        try:
+            proof = await placement.run()
+        except anyio.get_cancelled_exc_class():
+            self._look_on(job, placement)
+            raise
+        if proof.outcome == "unknown":
+            change = self._look_on(job, placement)
+            note = "the editor has not shown the edit yet; it may still come"
+            return Placed("unknown", change, proof.before, document.text, note)
+        if proof.outcome == "conflict":
+            change = job.entry.clashed(proof.before, proof.meant)
+            note = "the text was changed in the same place meanwhile"
+            return Placed("conflict", change, proof.before, document.text, note)
+        if proof.how == "same":
+            return Placed(job.entry.done, job.entry.nothing_to_do(), proof.before, document.text)
+        change = job.entry.landed(proof.before, proof.meant)
+        note = await self._save(job, document, proof.before)
+        if job.deletes:
+            note = "the file is open in the editor, so it was emptied and not deleted"
+        return Placed(job.entry.done, change, proof.before, document.text, note)
+
+    def _look_on(self, job: _Job, placement: Placement) -> Change | None:
+        if placement.late is None:
+            return None
+        placement.late.on_landed(job.entry.landed_late)
+        return job.entry.unknown()
+
+    async def _save(self, job: _Job, document: OpenDocument, before: Text) -> str | None:
+        """Why the document is not saved; None if it is, or need not be."""
+        if job.save == "never" or document.closed or not document.dirty:
+            return None
+        if job.save == "clean" and before != document.saved:
+            return "not saved: the document has unsaved text of the person's"
+        if not self._editor.traits.can_save:
+            return "not saved: this editor saves only by hand"
+        return None if await self._editor.save(document.uri) else "not saved: the editor did not"
+
+    async def _write_file(self, job: _Job) -> Placed:
+        view = await self._view(job.path)
+        if view.open:
+            raise _Opened
+        before = view.text
+        if job.sent is not None and before is not None and merged(*job.sent, before) == before:
+            # It was in, and saved, before the document was closed.
+            return Placed(job.entry.done, job.entry.landed(*job.sent), job.sent[0], before)
+        after = job.resolve(view)
+        gone = job.deletes and not after.lines
+        if after == before or (gone and not view.exists):
+            return Placed(job.entry.done, job.entry.nothing_to_do(), before, before)
+        await job.entry.begin(before, after)
+        if not job.still_wanted():
+            raise NotWanted
+        # Not left half-way: a cancellation waits for the rename or its failure.
+        with anyio.CancelScope(shield=True):
+            try:
+                await anyio.to_thread.run_sync(self._to_disk, job, view.data, after, gone)
+            except NotWritten:
+                raise (_Opened if job.still_wanted() else NotWanted) from None
+        change = job.entry.landed(before, after)
+        return Placed(job.entry.done, change, before, None if gone else after)
+
+    def _to_disk(self, job: _Job, expected: bytes | None, after: Text, gone: bool) -> None:
+        """Runs in a thread."""
+
+        def permitted() -> bool:
+            return self._documents.at(job.path.path) is None and job.still_wanted()
+
+        if gone and expected is not None:
+            files.remove(job.path, expected, permitted=permitted)
+        else:
+            files.write_atomic(job.path, after, expected, permitted=permitted)
+
+    async def _view(self, path: SafePath) -> View:
+        document = self._documents.at(path.path)
+        if document is not None:
+            await document.compared()
+            return _shown(path, document, document.text)
+        data: bytes | None = None
+        try:
+            data = await anyio.to_thread.run_sync(files.read_bytes, path)
+        except FileProblem as problem:
+            if problem.kind != "missing":
+                raise
+        if self._documents.at(path.path) is not None:  # opened while we read
+            return await self._view(path)
+        if data is None:
+            return View(path.path, None)
+        try:
+            return View(path.path, files.decode(data), data)
+        except NotText as error:
+            return View(path.path, None, data, not_text=error)
+
+    def _change(self, change_id: str) -> Change:
+        change = self._ledger.get(change_id)
+        if change is None:
+            raise KeyError(change_id)
+        return change
+
+    def _lock(self, path: SafePath) -> anyio.Lock:
+        lock = self._locks.get(path.path)
+        if lock is None:
+            lock = self._locks[path.path] = anyio.Lock()
+        return lock
+
+
+def _shown(path: SafePath, document: OpenDocument, text: Text) -> View:
+    return View(path.path, text, open=True, dirty=document.dirty)
