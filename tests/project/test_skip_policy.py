@@ -1,0 +1,67 @@
+"""Which tests run (tests/conftest.py): nothing is left unchecked without saying so."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+POLICY = Path(__file__).parents[1] / "conftest.py"
+TESTS = """
+import pytest
+
+def test_plain(): pass
+
+@pytest.mark.slow
+def test_slow(): pass
+
+@pytest.mark.zot
+def test_zot(): pass
+
+def test_that_skips_itself(): pytest.skip("no reason")
+"""
+CONFIG = "[pytest]\nmarkers =\n  slow: slow\n  zot: zot\n  neovim: neovim\n"
+
+
+@pytest.fixture
+def outcome(tmp_path):
+    """Runs TESTS without any zot; answers the summary."""
+    (tmp_path / "conftest.py").write_text(POLICY.read_text(encoding="utf-8"))
+    (tmp_path / "test_some.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text(CONFIG)
+
+    def run(*args: str, **env: str) -> str:
+        kept = {key: value for key, value in os.environ.items() if "LSP_AGENT" not in key}
+        kept["PATH"] = str(tmp_path)
+        command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", *args]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=kept | env, capture_output=True, text=True, check=False
+        )
+        return done.stdout
+
+    return run
+
+
+def test_slow_tests_are_left_out_and_absent_tools_skip_with_a_reason(outcome):
+    said = outcome()
+    assert "1 passed, 2 skipped, 1 deselected" in said
+    assert "no zot on PATH" in said
+    assert "Slow tests are not run" in said
+
+
+def test_slow_tests_run_when_asked_for(outcome):
+    assert "1 passed, 3 deselected" in outcome("-m", "slow")
+
+
+def test_with_everything_asked_for_a_skip_is_a_failure(outcome):
+    said = outcome(LSP_AGENT_ALL="1")
+    assert "2 failed, 2 passed" in said
+    assert "no zot on PATH: with LSP_AGENT_ALL=1 nothing may be skipped" in said
+
+
+def test_what_is_named_as_unavailable_is_left_out_loudly(outcome):
+    said = outcome(LSP_AGENT_ALL="1", LSP_AGENT_UNAVAILABLE="zot=the proxy says 403=no")
+    assert "1 failed, 2 passed, 1 deselected" in said
+    assert "NOT CHECKED: zot" in said
+    assert "The tests marked zot did not run: the proxy says 403=no" in said
