@@ -19,6 +19,7 @@ from lsp_agent.wires.zot_diff import edit_result
 
 __all__ = [
     "COMMAND_REQUIRED",
+    "EDIT_REQUIRED",
     "EMPTY_FILE",
     "MAX_BYTES",
     "MAX_LINES",
@@ -57,6 +58,7 @@ MAX_BYTES = 51200
 
 PATH_REQUIRED = "path is required"
 COMMAND_REQUIRED = "command is required"
+EDIT_REQUIRED = "at least one edit is required"
 #: For answers through an extension, where zot would turn an empty text into
 #: "(extension returned no content)".
 EMPTY_FILE = "(the file is empty)"
@@ -359,7 +361,7 @@ def edit_text(path: str, text: Text, edits: tuple[Replacement, ...]) -> Text:
     empty, changes nothing, is not found or is found twice, or if two overlap.
     """
     if not edits:
-        raise ToolFailure("at least one edit is required")
+        raise ToolFailure(EDIT_REQUIRED)
     content = text.content
     crlf = "\r\n" in content
     body = content.replace("\r\n", "\n") if crlf else content

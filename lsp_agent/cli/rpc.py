@@ -1,0 +1,15 @@
+"""``lsp-agent rpc``: the embedded agent on stdio."""
+
+import argparse
+
+from lsp_agent.runtime import options
+
+add_arguments = options.add_arguments
+
+
+def run(args: argparse.Namespace) -> int:
+    """The agent's exit code: 0 when stdin ended, 1 after a wrong token, 128 + N for signal N."""
+    # After the arguments are known to be right: the event loop is most of the start-up time.
+    from lsp_agent.runtime.rpc import serve  # noqa: PLC0415
+
+    return serve(options.options(args))

@@ -1,0 +1,147 @@
+"""Lines from stdin to commands, with zot's words for what is wrong with them.
+
+zot's decoder is Go's, and some of its messages name Go types; a client that matches on them finds
+the same ones here.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+import orjson
+
+_HEADER = 'struct { Type string "json:\\"type\\""; ID string "json:\\"id,omitempty\\"" }'
+_IMAGES = '[]struct { MimeType string "json:\\"mime_type\\""; Data []uint8 "json:\\"data\\"" }'
+_IMAGE = 'struct { MimeType string "json:\\"mime_type\\""; Data []uint8 "json:\\"data\\"" }'
+
+
+class Malformed(Exception):
+    """No command could be read from the line; it is answered without an id."""
+
+
+class BadField(Exception):
+    """A command's own field is wrong; it is answered with its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``id`` is None where none was given; ``type`` is "" where none was given."""
+
+    type: str
+    id: str | None
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def text(self, name: str) -> str:
+        """A field's text, "" if it is absent. Raises BadField."""
+        value = self.fields.get(name)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise BadField(_mistyped(value, f".{name}", "string"))
+        return value
+
+    def images(self) -> list[tuple[str, int]]:
+        """MIME type and size in bytes of each image. Raises BadField."""
+        value = self.fields.get("images")
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise BadField(_mistyped(value, ".images", _IMAGES))
+        return [_image(item) for item in cast(list[object], value)]
+
+
+def parse(line: bytes) -> Command:
+    """Raises Malformed."""
+    try:
+        value: object = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        raise Malformed(f"malformed json: {_json_fault(line)}") from None
+    if value is None:
+        return Command("", None)
+    if not isinstance(value, dict):
+        kind = _kind(value)
+        raise Malformed(
+            f"malformed json: json: cannot unmarshal {kind} into Go value of type {_HEADER}"
+        )
+    fields = cast(dict[str, object], value)
+    for name in ("type", "id"):
+        if not isinstance(fields.get(name, ""), str | None):
+            raise Malformed(f"malformed json: {_mistyped(fields[name], f'.{name}', 'string')}")
+    return Command(str(fields.get("type") or ""), cast(str | None, fields.get("id")), fields)
+
+
+def _image(item: object) -> tuple[str, int]:
+    if not isinstance(item, dict):
+        raise BadField(_mistyped(item, ".images", _IMAGE))
+    image = cast(dict[str, object], item)
+    mime_type, data = image.get("mime_type") or "", image.get("data") or ""
+    if not isinstance(mime_type, str):
+        raise BadField(_mistyped(mime_type, ".images.mime_type", "string"))
+    if not isinstance(data, str):
+        raise BadField(_mistyped(data, ".images.data", "[]uint8"))
+    try:
+        return mime_type, len(base64.b64decode(data, validate=True))
+    except (binascii.Error, ValueError):
+        raise BadField(f"illegal base64 data at input byte {_bad_base64(data)}") from None
+
+
+def _bad_base64(data: str) -> int:
+    """The first place that cannot be right: another sign, padding too early, or the end."""
+    good = re.match("[A-Za-z0-9+/]*", data)
+    return min(good.end() if good else 0, len(data))
+
+
+def _mistyped(value: object, name: str, wanted: str) -> str:
+    return f"json: cannot unmarshal {_kind(value)} into Go struct field {name} of type {wanted}"
+
+
+def _kind(value: object) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def _json_fault(line: bytes) -> str:
+    """What Go's decoder says of a line that is no JSON."""
+    import json  # noqa: PLC0415  only for the message
+
+    text = line.decode(errors="replace")
+    try:
+        json.loads(text)
+    except RecursionError:
+        return "exceeded max depth"
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text) or error.msg.startswith("Unterminated"):
+            return "unexpected end of JSON input"
+        return f"invalid character {_quoted(text[error.pos])} {_looking_for(error.msg)}"
+    return "invalid UTF-8 or number"
+
+
+def _looking_for(fault: str) -> str:
+    places = {
+        "Expecting property name": "looking for beginning of object key string",
+        "Extra data": "after top-level value",
+        "Expecting ',' delimiter": "after object key:value pair or array element",
+        "Expecting ':' delimiter": "after object key",
+        "Invalid control character": "in string literal",
+        "Invalid \\": "in string escape code",
+    }
+    return next(
+        (words for start, words in places.items() if fault.startswith(start)),
+        "looking for beginning of value",
+    )
+
+
+def _quoted(character: str) -> str:
+    return {"'": r"'\''", '"': "'\"'"}.get(character, f"'{character}'")

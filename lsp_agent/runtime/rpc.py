@@ -1,0 +1,300 @@
+"""zot's rpc protocol on stdio: commands, the queue, authentication, the end.
+
+Deliberately better than zot on the same wire: the end of stdin stops the running turn; ``clear``
+is refused while a turn runs; ``busy`` is true until the last event of the turn is out; a line
+that is too long is answered with an error and skipped, where zot ends.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+
+from lsp_agent import __version__
+from lsp_agent.runtime import processes
+from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
+from lsp_agent.runtime.extensions import Extensions
+from lsp_agent.runtime.options import NotConfigured, Options
+from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
+from lsp_agent.runtime.providers import choose
+from lsp_agent.runtime.providers.provider import Provider
+from lsp_agent.runtime.tools.bash import Shell
+from lsp_agent.runtime.tools.toolbox import Toolbox
+from lsp_agent.runtime.transcript import Block, text_block
+from lsp_agent.runtime.turn import Agent, run_compaction, run_turn
+
+PROTOCOL_VERSION = 1
+#: The longest line that is taken.
+LINE_BYTES = 16 << 20
+TOKEN_VARIABLE = "ZOTCORE_RPC_TOKEN"  # noqa: S105  its name only
+#: Unread output from which on no more commands are taken; an abort should get through before.
+_MOST_UNREAD_BYTES = 256 << 20
+#: How long the last output may take to be read.
+_FLUSH_SECONDS = 2.0
+
+
+def serve(options: Options) -> int:
+    """Runs until stdin ends; returns the exit code. Raises LspAgentError if it cannot start."""
+    provider = choose(options)
+    model = options.model or provider.models[0].id
+    if model not in {known.id for known in provider.models}:
+        raise NotConfigured(
+            f'unknown model "{model}" (provider="{provider.name}"); leave --model out'
+        )
+    # From here on no process that this one starts sees it.
+    token = os.environ.pop(TOKEN_VARIABLE, "")
+    return asyncio.run(_serve(options, provider, model, token))
+
+
+async def _serve(options: Options, provider: Provider, model: str, token: str) -> int:
+    os.chdir(options.cwd)
+    over = asyncio.Event()
+    out = LineWriter(1, on_broken=over.set)
+
+    def notify(extension: str, level: str, text: str) -> None:
+        out.put({"type": "ext_notify", "extension": extension, "level": level, "message": text})
+
+    extensions = Extensions(notify)
+    shell = Shell(options.cwd, extensions.owns)
+    toolbox = Toolbox(options.cwd, options.tools, extensions, shell)
+    agent = Agent(provider, model, options.max_steps, extensions, toolbox, out)
+    rpc = Rpc(agent, options.cwd, token)
+    signals = _end_on_signals(over)
+    worker = asyncio.create_task(rpc.work())
+    try:
+        greeting = {
+            "protocol_version": PROTOCOL_VERSION,
+            "zot_version": __version__,
+            "provider": provider.name,
+            "model": model,
+            "cwd": options.cwd,
+        }
+        await extensions.start(options.extensions, greeting)
+        extensions.tell("session_start")
+        reading = asyncio.create_task(rpc.read(LineReader(0, LINE_BYTES)))
+        waiting = asyncio.create_task(over.wait())
+        ended = {reading, waiting, worker}
+        done, ended = await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            task.cancel()
+        for task in done:
+            task.result()  # a bug of ours ends the process and is told of
+    finally:
+        await rpc.stop()
+        worker.cancel()
+        await extensions.stop()
+        await processes.end_tree(None, lambda _: False)
+        shell.close()
+        await out.close(_FLUSH_SECONDS)
+    return 1 if rpc.refused else 128 + signals[0] if signals else 0
+
+
+def _end_on_signals(over: asyncio.Event) -> list[int]:
+    """Ends the agent in order on TERM, INT and HUP; the list gets the signal's number."""
+    received: list[int] = []
+    loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        received.append(number)
+        over.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, end, number)
+    return received
+
+
+class Rpc:
+    """Answers commands. Prompts and compactions wait in a queue, and are answered when they
+    start; everything else is answered at once."""
+
+    def __init__(self, agent: Agent, cwd: str, token: str) -> None:
+        self.refused = False
+        self._agent = agent
+        self._cwd = cwd
+        self._token = token
+        self._greeted = not token
+        self._queue: deque[tuple[Command, Callable[[], Awaitable[None]]]] = deque()
+        self._queued = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+        self._aborted = False
+        self._commands: Mapping[str, Callable[[Command], Mapping[str, object] | None]] = {
+            "hello": lambda _: self._hello(),
+            "abort": lambda _: self._abort(),
+            "get_state": lambda _: self._state(),
+            "get_messages": lambda _: {"messages": agent.messages},
+            "get_models": lambda _: self._models(),
+            "set_model": self._set_model,
+            "clear": lambda _: self._clear(),
+            "ping": lambda _: {"pong": True},
+        }
+
+    # -- reading
+
+    async def read(self, lines: LineReader) -> None:
+        """Until stdin ends or a wrong token is given."""
+        async for line in lines:
+            if isinstance(line, Oversized):
+                self._refuse(Command("", None), f"line too long: the limit is {LINE_BYTES} bytes")
+            else:
+                self._take(line)
+            if self.refused:
+                return
+            if self._agent.out.size > _MOST_UNREAD_BYTES:
+                await self._agent.out.drain()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            command = parse(line)
+        except Malformed as fault:
+            self._refuse(Command("", None), str(fault))
+            return
+        if self._token and command.type == "hello" and not self._greeted:
+            self._check_token(command)
+        elif not self._greeted:
+            self._refuse(command, "auth required: send hello with token first")
+        else:
+            self._run(command)
+
+    def _check_token(self, command: Command) -> None:
+        import hmac  # noqa: PLC0415  only where a token is asked for
+
+        given = command.fields.get("token")
+        wanted = self._token.encode(errors="surrogateescape")
+        if isinstance(given, str) and hmac.compare_digest(given.encode(), wanted):
+            self._greeted = True
+            self._run(command)
+            return
+        self._refuse(command, "invalid token")
+        print("lsp-agent rpc: bad auth token", file=sys.stderr, flush=True)
+        self.refused = True
+
+    def _run(self, command: Command) -> None:
+        try:
+            if command.type == "prompt":
+                content = _content(command)
+                self._enqueue(command, lambda: run_turn(self._agent, content))
+            elif command.type == "compact":
+                self._enqueue(command, lambda: run_compaction(self._agent))
+            elif command.type in self._commands:
+                self._respond(command, self._commands[command.type](command))
+            else:
+                self._refuse(command, "unknown command")
+        except (BadField, _Refused) as refusal:
+            self._refuse(command, str(refusal))
+
+    # -- answering
+
+    def _respond(self, command: Command, data: Mapping[str, object] | None) -> None:
+        self._answer(command, {"success": True} | ({} if data is None else {"data": data}))
+
+    def _refuse(self, command: Command, error: str) -> None:
+        self._answer(command, {"success": False, "error": error})
+
+    def _answer(self, command: Command, rest: Mapping[str, object]) -> None:
+        number = {} if command.id is None else {"id": command.id}
+        self._agent.out.put({"type": "response", **number, "command": command.type, **rest})
+
+    # -- the queue
+
+    def _enqueue(self, command: Command, work: Callable[[], Awaitable[None]]) -> None:
+        self._queue.append((command, work))
+        self._queued.set()
+
+    async def work(self) -> None:
+        """Runs what is queued, one after the other."""
+        while True:
+            await self._queued.wait()
+            while self._queue:
+                command, work = self._queue.popleft()
+                self._respond(command, {"started": True})
+                self._aborted = False
+                self._running = asyncio.ensure_future(_as_task(work))
+                await asyncio.wait({self._running})
+                running, self._running = self._running, None
+                if not running.cancelled() and (error := running.exception()) is not None:
+                    raise error
+            self._queued.clear()
+
+    async def stop(self) -> None:
+        """Drops the queue and ends what runs."""
+        self._queue.clear()
+        self._abort()
+        if self._running is not None:
+            await asyncio.wait({self._running})
+
+    # -- commands
+
+    def _hello(self) -> Mapping[str, object]:
+        return {
+            "protocol_version": PROTOCOL_VERSION,
+            "version": __version__,
+            "provider": self._agent.provider.name,
+            "model": self._agent.model,
+        }
+
+    def _abort(self) -> None:
+        if self._running is not None and not self._aborted:
+            # Once: a turn that is closing what is open must not be cut short.
+            self._aborted = True
+            # Later: a task that is cancelled before its first step would never say "done".
+            asyncio.get_running_loop().call_soon(self._running.cancel)
+
+    def _state(self) -> Mapping[str, object]:
+        return {
+            "provider": self._agent.provider.name,
+            "model": self._agent.model,
+            "cwd": self._cwd,
+            "message_count": len(self._agent.messages),
+            "busy": self._busy,
+            "usage": self._agent.usage.to_json(),
+        }
+
+    @property
+    def _busy(self) -> bool:
+        return self._running is not None or bool(self._queue)
+
+    def _models(self) -> Mapping[str, object]:
+        provider = self._agent.provider
+        return {
+            "models": [
+                {
+                    "id": model.id,
+                    "provider": provider.name,
+                    "context_window": model.context_window,
+                    "max_output": model.max_output,
+                    "reasoning": model.reasoning,
+                }
+                for model in provider.models
+            ]
+        }
+
+    def _set_model(self, command: Command) -> Mapping[str, object]:
+        provider, model = self._agent.provider, command.text("model")
+        if model not in {known.id for known in provider.models}:
+            raise _Refused(f'unknown model "{model}" (provider="{provider.name}")')
+        self._agent.model = model
+        return {"model": model}
+
+    def _clear(self) -> None:
+        if self._busy:
+            raise _Refused("busy: abort the turn, or wait for its end, before clearing")
+        self._agent.messages = []
+
+
+class _Refused(Exception):
+    """A command that cannot be done now."""
+
+
+async def _as_task(work: Callable[[], Awaitable[None]]) -> None:
+    await work()
+
+
+def _content(command: Command) -> list[Block]:
+    """A prompt's blocks; raises BadField."""
+    text = command.text("message")
+    blocks = [text_block(text)] if text else []
+    for mime_type, size in command.images():
+        blocks.append({"type": "image", "mime_type": mime_type, "bytes": size})
+    return blocks

@@ -1,0 +1,1 @@
+"""The agent's own tools, and what all tools answer with."""

@@ -1,0 +1,198 @@
+"""``bash``: a command in ``/bin/sh``, its output as it comes, and its end.
+
+Whatever a command started ends with it: what it left running in the background too, so that
+after a turn nothing of it runs. Its environment has neither the rpc token nor the keys of
+providers; what it reads of this process through ``/proc`` cannot be kept from it.
+"""
+
+import asyncio
+import codecs
+import os
+import signal
+import tempfile
+import time
+from asyncio import FIRST_COMPLETED
+from asyncio.subprocess import DEVNULL, STDOUT, Process
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from lsp_agent.runtime import processes
+from lsp_agent.runtime.tools.outcome import Outcome
+from lsp_agent.runtime.transcript import text_block
+from lsp_agent.wires import zot_tools
+from lsp_agent.wires.zot_tools import MAX_BYTES, MAX_LINES, BashArgs, CommandOutput, ToolFailure
+
+Progress = Callable[[str], Awaitable[None]]
+
+#: The most that one progress event shows.
+PROGRESS_BYTES = 4096
+#: From TERM to KILL.
+GRACE_SECONDS = 0.4
+#: How long an aborted command's last output may take to be read and told of.
+LINGER_SECONDS = 0.1
+#: The longest output that is kept in a file.
+FULL_OUTPUT_BYTES = 64 << 20
+
+#: Variables that no command sees.
+SECRETS = frozenset(
+    {
+        "ZOTCORE_RPC_TOKEN",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CEREBRAS_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        "GROQ_API_KEY",
+        "KIMI_API_KEY",
+        "MISTRAL_API_KEY",
+        "MOONSHOT_API_KEY",
+        "OPENAI_API_KEY",
+        "OPENROUTER_API_KEY",
+        "XAI_API_KEY",
+        "ZAI_API_KEY",
+    }
+)
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in SECRETS}
+
+
+class Shell:
+    """Runs commands in ``cwd``, one at a time; ``is_other`` knows the agent's other children.
+
+    ``close`` removes the files with full outputs.
+    """
+
+    def __init__(self, cwd: str, is_other: Callable[[int], bool]) -> None:
+        self._cwd = cwd
+        self._is_other = is_other
+        self._files = ExitStack()
+        self._folder: str | None = None
+
+    async def run(self, args: object, progress: Progress) -> Outcome:
+        """Raises ToolFailure. When cancelled it ends the command and answers all the same: the
+        result says how far it got."""
+        given = zot_tools.parse_bash(args)
+        stop = asyncio.Event()
+        job = asyncio.create_task(self._run(given, progress, stop))
+        try:
+            return await asyncio.shield(job)
+        except asyncio.CancelledError:
+            stop.set()
+            return await job
+
+    def close(self) -> None:
+        self._files.close()
+
+    async def _run(self, given: BashArgs, progress: Progress, stop: asyncio.Event) -> Outcome:
+        processes.adopt_orphans()
+        output = _Output(self._output_file)
+        started = time.monotonic()
+        process, pipe = await self._start(given.command)
+        pump = asyncio.create_task(_pump(pipe, output, progress))
+        stopping = asyncio.create_task(stop.wait())
+        waiting = asyncio.create_task(process.wait())
+        timeout = given.timeout if given.timeout > 0 else None
+        await asyncio.wait({waiting, stopping}, timeout=timeout, return_when=FIRST_COMPLETED)
+        stopped = not waiting.done()
+        if stopped:
+            processes.signal_group(process.pid, signal.SIGTERM)
+            await asyncio.wait({waiting}, timeout=GRACE_SECONDS)
+        await processes.end_tree(process.pid, self._is_other)
+        # All who could write are gone: what is left is what the pipe still holds.
+        await asyncio.wait({pump, stopping}, return_when=FIRST_COMPLETED)
+        await asyncio.wait({pump, waiting}, timeout=LINGER_SECONDS)
+        for task in (pump, stopping, waiting):
+            task.cancel()
+        code = -1 if stopped else max(process.returncode or 0, -1)
+        seconds = time.monotonic() - started
+        result = zot_tools.bash_result(given.command, output.shown(), code, seconds)
+        return Outcome([text_block(result)], is_error=code != 0)
+
+    async def _start(self, command: str) -> tuple[Process, asyncio.StreamReader]:
+        """The pipe is our own: asyncio's would let ``wait`` wait for its end as well."""
+        reading, writing = os.pipe()
+        reader = asyncio.StreamReader(limit=PROGRESS_BYTES)
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reading, "rb", 0)
+        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "/bin/sh",
+                "-c",
+                command,
+                stdin=DEVNULL,
+                stdout=writing,
+                stderr=STDOUT,
+                cwd=self._cwd,
+                env=clean_environment(os.environ),
+                process_group=0,
+            )
+        except (OSError, ValueError) as error:
+            raise ToolFailure(f"start: {error}") from None
+        finally:
+            os.close(writing)
+        return process, reader
+
+    def _output_file(self) -> BinaryIO:
+        if self._folder is None:
+            self._folder = self._files.enter_context(
+                tempfile.TemporaryDirectory(prefix="lsp-agent-output-")
+            )
+        descriptor, path = tempfile.mkstemp(suffix=".txt", dir=self._folder)
+        os.close(descriptor)
+        return Path(path).open("wb")
+
+
+async def _pump(pipe: asyncio.StreamReader, output: "_Output", progress: Progress) -> None:
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    while data := await pipe.read(PROGRESS_BYTES):
+        await output.add(data)
+        if text := decode(data):
+            await progress(text)
+    if text := decode(b"", final=True):
+        await progress(text)
+
+
+class _Output:
+    """The beginning of a command's output; all of it in a file, once it is too long to show."""
+
+    def __init__(self, make_file: Callable[[], BinaryIO]) -> None:
+        self._make_file = make_file
+        self._head = b""
+        self._size = 0
+        self._file: BinaryIO | None = None
+
+    async def add(self, data: bytes) -> None:
+        if self._size + len(data) > MAX_BYTES or self._file is not None:
+            await asyncio.to_thread(self._spill, data)
+        self._head += data[: MAX_BYTES - len(self._head)]
+        self._size += len(data)
+
+    def shown(self) -> CommandOutput:
+        lines = self._head.split(b"\n", MAX_LINES)
+        cut_lines = len(lines) > MAX_LINES and lines[-1] != b""
+        if cut_lines and self._file is None:
+            self._spill(b"")
+        text = b"\n".join(lines[:MAX_LINES]) + b"\n" if cut_lines else self._head
+        if self._file is not None:
+            self._file.close()
+        return CommandOutput(
+            zot_tools.decode(text),
+            cut_lines=cut_lines,
+            cut_bytes=self._size > MAX_BYTES,
+            full_path=None if self._file is None else self._file.name,
+        )
+
+    def _spill(self, data: bytes) -> None:
+        """A full disk costs the file, not the command."""
+        with suppress(OSError):
+            if self._file is None:
+                self._file = self._make_file()
+                self._file.write(self._head)
+            if self._size < FULL_OUTPUT_BYTES:
+                self._file.write(data)

@@ -1,0 +1,153 @@
+"""``read``, ``write`` and ``edit`` on the disk.
+
+Synchronous: they run in a thread, and once begun they are finished, so that a result always says
+what happened to the file. Raise ToolFailure.
+"""
+
+import os
+import re
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from lsp_agent.runtime.tools import outcome
+from lsp_agent.runtime.tools.outcome import Outcome
+from lsp_agent.text.lines import Text
+from lsp_agent.wires import zot_tools
+from lsp_agent.wires.zot_tools import ToolFailure
+
+_BOM = b"\xef\xbb\xbf"
+_FOLDER_MODE = 0o755
+_FILE_MODE = 0o644
+#: Bytes that are no UTF-8, as ``surrogateescape`` has them.
+_STRAY = re.compile("[\udc80-\udcff]")
+
+
+def read(cwd: str, args: object) -> Outcome:
+    given = zot_tools.parse_read(args)
+    path = absolute(cwd, given.path)
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        raise _failure("stat", path, error) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise ToolFailure(zot_tools.is_directory(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolFailure(f"{path} is not a regular file")
+    image = zot_tools.image_type(given.path)
+    if image is not None:
+        return Outcome([{"type": "image", "mime_type": image, "bytes": status.st_size}])
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(zot_tools.MAX_BYTES + 1)
+    except OSError as error:
+        raise _failure("open", path, error) from None
+    return outcome.text(zot_tools.read_text(given.path, data, given.offset, given.limit))
+
+
+def write(cwd: str, args: object) -> Outcome:
+    given = zot_tools.parse_write(args)
+    path = absolute(cwd, given.path)
+    parent = os.path.dirname(path)  # noqa: PTH120  an empty one stays empty
+    try:
+        os.makedirs(parent, _FOLDER_MODE, exist_ok=True)  # noqa: PTH103
+    except FileExistsError:
+        raise ToolFailure(zot_tools.not_a_directory("mkdir", parent)) from None
+    except OSError as error:
+        raise _failure("mkdir", error.filename or parent, error) from None
+    _replace(path, given.content.encode())
+    return outcome.text(given.content)
+
+
+def edit(cwd: str, args: object) -> Outcome:
+    given = zot_tools.parse_edit(args)
+    if not given.edits:
+        raise ToolFailure(zot_tools.EDIT_REQUIRED)
+    path = absolute(cwd, given.path)
+    before = _text(_data(path))
+    after = zot_tools.edit_text(given.path, before, given.edits)
+    bom = _BOM if after.bom else b""
+    _replace(path, bom + after.content.encode(errors="surrogateescape"))
+    return outcome.text(_STRAY.sub("\ufffd", zot_tools.edit_result(before, after)))
+
+
+def absolute(cwd: str, path: str) -> str:
+    """``path`` below ``cwd``, cleaned of ``.`` and ``..``; an absolute one as it stands."""
+    return path if os.path.isabs(path) else os.path.normpath(os.path.join(cwd, path))  # noqa: PTH117, PTH118
+
+
+def _data(path: str) -> bytes:
+    try:
+        if Path(path).is_dir():
+            raise ToolFailure(zot_tools.read_directory(path))
+        _refuse_special(path)
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise _failure("open", path, error) from None
+
+
+def _text(data: bytes) -> Text:
+    bom = data.startswith(_BOM)
+    content = data.removeprefix(_BOM).decode(errors="surrogateescape")
+    return Text.of(content, like=Text((), bom=bom))
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Puts ``data`` in the place of the file in one step: a reader sees the old or the new."""
+    try:
+        target = os.path.realpath(path)
+        if Path(target).is_dir():
+            raise ToolFailure(zot_tools.open_directory(path))
+        _refuse_special(target)
+        _write_beside_and_rename(target, data)
+    except OSError as error:
+        raise _failure("open", path, error) from None
+
+
+def _write_beside_and_rename(target: str, data: bytes) -> None:
+    folder, name = os.path.split(target)
+    mode = _mode(target)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        os.replace(temporary, target)  # noqa: PTH105
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _mode(target: str) -> int:
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)  # noqa: PTH116
+    except FileNotFoundError:
+        return _FILE_MODE & ~_umask()
+    if not os.access(target, os.W_OK):
+        raise PermissionError(13, "Permission denied", target)
+    return mode
+
+
+def _umask() -> int:
+    """Of this process; only the kernel's own page tells it without changing it for a moment."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    return 0o022
+
+
+def _refuse_special(path: str) -> None:
+    """Reading a pipe would wait for ever, and renaming onto a device would replace it."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            raise ToolFailure(f"open {path}: not a regular file")
+
+
+def _failure(operation: str, path: str, error: OSError) -> ToolFailure:
+    reason = os.strerror(error.errno).lower() if error.errno else str(error)
+    return ToolFailure(f"{operation} {path}: {reason}")

@@ -1,0 +1,322 @@
+"""One prompt, from ``user_message`` to ``done``.
+
+A turn is a task; stopping it is cancelling that task once. It then closes what is open, in the
+way the wire has it: a streaming answer keeps the text so far and ends with ``turn_end{aborted}``;
+of a step's calls the running one answers with how far it got, the others are not run and say
+so, and ``done`` follows without a ``turn_end``. (zot runs the remaining calls even so.)
+"""
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+
+import orjson
+
+from lsp_agent.runtime.extensions import Blocked, Extensions
+from lsp_agent.runtime.pipes import LineWriter
+from lsp_agent.runtime.providers.provider import (
+    CallArguments,
+    CallEnded,
+    CallStarted,
+    Piece,
+    Provider,
+    ProviderFailure,
+    Request,
+    Stopped,
+    TextPiece,
+)
+from lsp_agent.runtime.tools import outcome
+from lsp_agent.runtime.tools.outcome import Outcome
+from lsp_agent.runtime.tools.toolbox import Toolbox, unknown
+from lsp_agent.runtime.transcript import (
+    KEPT_BY_COMPACTION,
+    Block,
+    Message,
+    Usage,
+    compacted,
+    message,
+    text_block,
+)
+
+CANCELED = "context canceled"
+_NOT_RUN = "aborted: not run"
+_CUT_OFF = "not run: the answer was cut off by the token limit"
+
+
+@dataclass(slots=True)
+class Agent:
+    """What a conversation is made of, from start to end of the process."""
+
+    provider: Provider
+    model: str
+    max_steps: int
+    extensions: Extensions
+    toolbox: Toolbox
+    out: LineWriter
+    messages: list[Message] = field(default_factory=list[Message])
+    usage: Usage = field(default_factory=Usage)
+
+    def add(self, entry: Message) -> None:
+        self.messages.append(entry)
+
+    def put(self, kind: str, **fields: object) -> None:
+        """An event, at once."""
+        self.out.put({"type": kind, **fields})
+
+    async def emit(self, kind: str, **fields: object) -> None:
+        """An event of a stream: waits while the reader does not keep up."""
+        self.put(kind, **fields)
+        await self.out.drain()
+
+
+@dataclass(slots=True)
+class _Call:
+    call_id: str
+    name: str
+    text: str = ""
+    ended: bool = False
+
+    @property
+    def args(self) -> object:
+        """None if the model's JSON was cut."""
+        try:
+            return orjson.loads(self.text or "{}")
+        except orjson.JSONDecodeError:
+            return None
+
+    def block(self) -> Block:
+        return {"type": "tool_call", "id": self.call_id, "name": self.name, "args": self.args}
+
+
+@dataclass(slots=True)
+class _Answer:
+    """An answer as far as it has come in."""
+
+    started: bool = False
+    spent: bool = False
+    text: list[str] = field(default_factory=list[str])
+    calls: dict[str, _Call] = field(default_factory=dict[str, _Call])
+    usage: Usage = field(default_factory=Usage)
+    stopped: Stopped | None = None
+
+    def text_blocks(self) -> list[Block]:
+        return [text_block("".join(self.text))] if self.text else []
+
+
+async def run_turn(agent: Agent, content: list[Block]) -> None:
+    """Runs the prompt ``content``. When cancelled it ends in order, without an exception."""
+    user = message("user", content)
+    agent.add(user)
+    agent.put("user_message", content=content, time=user["time"])
+    with suppress(asyncio.CancelledError):  # the step has closed what was open
+        await _steps(agent)
+    agent.put("done")
+
+
+async def _steps(agent: Agent) -> None:
+    for step in range(1, agent.max_steps + 1):
+        if not await _Step(agent, step).run():
+            return
+    agent.put("error", message=f"max steps ({agent.max_steps}) exceeded")
+
+
+class _Step:
+    """One model call and the tools that it asks for."""
+
+    def __init__(self, agent: Agent, number: int) -> None:
+        self._agent = agent
+        self._number = number
+        self._answer = _Answer()
+        self._results: list[Block] = []
+
+    async def run(self) -> bool:
+        """Whether another step follows."""
+        agent, answer = self._agent, self._answer
+        agent.put("turn_start", step=self._number)
+        agent.extensions.tell("turn_start", step=self._number)
+        try:
+            await agent.extensions.before_turn(self._number)
+            stopped = await self._receive()
+            if stopped.reason != "error":
+                await self._complete()
+        except Blocked as blocked:
+            self._end("error", str(blocked))
+            return False
+        except asyncio.CancelledError:
+            self._keep_what_came()
+            self._end("aborted", CANCELED)
+            raise
+        if stopped.reason == "error":
+            self._fail(stopped.error or "the provider failed without saying why")
+            return False
+        self._end(stopped.reason)
+        if not answer.calls:
+            return False
+        if stopped.reason != "tool_use":
+            self._refuse_open_calls(_CUT_OFF)
+            return False
+        await self._run_calls()
+        return True
+
+    # -- the answer
+
+    async def _receive(self) -> Stopped:
+        agent, answer = self._agent, self._answer
+        request = Request(
+            agent.model, tuple(agent.messages), agent.toolbox.specs(), step=self._number
+        )
+        async with aclosing(agent.provider.answer(request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Stopped):
+                    return piece
+                if not answer.started:
+                    answer.started = True
+                    agent.put("assistant_start")
+                await self._take(piece)
+        return Stopped("error", "the provider's stream broke off")
+
+    async def _take(self, piece: Piece) -> None:
+        agent, answer = self._agent, self._answer
+        match piece:
+            case TextPiece(text):
+                answer.text.append(text)
+                await agent.emit("text_delta", delta=text)
+            case CallStarted(call_id, name):
+                answer.calls[call_id] = _Call(call_id, name)
+                await agent.emit("tool_use_start", id=call_id, name=name)
+            case CallArguments(call_id, text):
+                answer.calls[call_id].text += text
+                await agent.emit("tool_use_args", id=call_id, delta=text)
+            case CallEnded(call_id):
+                await agent.emit("tool_use_end", id=call_id)
+            case Usage():
+                answer.usage += piece
+            case Stopped():
+                pass  # seen by the caller
+
+    def _spend(self) -> None:
+        """Once for each answer that has begun."""
+        agent, answer = self._agent, self._answer
+        if answer.started and not answer.spent:
+            answer.spent = True
+            agent.usage += answer.usage
+            agent.put("usage", **answer.usage.to_json(), cumulative=agent.usage.to_json())
+
+    async def _complete(self) -> None:
+        """The whole answer: into the transcript, past the extensions, out."""
+        agent, answer = self._agent, self._answer
+        self._spend()
+        calls = [call.block() for call in answer.calls.values()]
+        entry = message("assistant", [*answer.text_blocks(), *calls])
+        text = "".join(answer.text)
+        shown = await agent.extensions.before_message(text)
+        agent.add(entry)
+        if shown is not None:
+            content = entry["content"]
+            if shown != text:
+                content = [text_block(shown), *calls]
+            agent.put("assistant_message", content=content, time=entry["time"])
+            agent.extensions.tell("assistant_message", **({"text": shown} if shown else {}))
+        for call in answer.calls.values():
+            agent.put("tool_call", id=call.call_id, name=call.name, args=call.args)
+            agent.extensions.tell(
+                "tool_call", tool_id=call.call_id, tool_name=call.name, tool_args=call.args
+            )
+
+    def _keep_what_came(self) -> None:
+        """Of an answer that was cut short: its text. Calls are only worth something whole."""
+        agent, answer = self._agent, self._answer
+        self._spend()
+        if answer.started and answer.text:
+            entry = message("assistant", answer.text_blocks())
+            agent.add(entry)
+            agent.put("assistant_message", content=entry["content"], time=entry["time"])
+
+    def _fail(self, error: str) -> None:
+        """The provider's failure: the text so far stays in the transcript, and is not repeated."""
+        agent, answer = self._agent, self._answer
+        self._spend()
+        if answer.text:
+            agent.add(message("assistant", answer.text_blocks()))
+        self._end("error", error)
+        agent.put("error", message=error)
+
+    def _end(self, stop: str, error: str | None = None) -> None:
+        fields = {"stop": stop} | ({} if error is None else {"error": error})
+        self._agent.put("turn_end", **fields)
+        self._agent.extensions.tell("turn_end", **fields)
+
+    # -- the calls
+
+    async def _run_calls(self) -> None:
+        """One after the other. Cancelled, those that have no result yet get one."""
+        try:
+            for call in self._answer.calls.values():
+                self._result(call, await self._run_call(call))
+                _raise_if_cancelled()
+                await self._agent.out.drain()
+        finally:
+            self._refuse_open_calls(_NOT_RUN)
+
+    async def _run_call(self, call: _Call) -> Outcome:
+        agent = self._agent
+        if not agent.toolbox.knows(call.name):
+            return unknown(call.name)
+        try:
+            args = await agent.extensions.before_call(call.call_id, call.name, call.args)
+        except Blocked as blocked:
+            return outcome.failure(str(blocked))
+
+        async def progress(text: str) -> None:
+            await agent.emit("tool_progress", id=call.call_id, text=text)
+
+        return await agent.toolbox.run(call.name, args, progress)
+
+    def _refuse_open_calls(self, reason: str) -> None:
+        for call in list(self._answer.calls.values())[len(self._results) :]:
+            self._result(call, outcome.failure(reason))
+        self._keep_results()
+
+    def _result(self, call: _Call, result: Outcome) -> None:
+        fields = {"is_error": result.is_error, "content": result.content}
+        self._agent.put("tool_result", id=call.call_id, **fields)
+        self._results.append({"type": "tool_result", "call_id": call.call_id, **fields})
+
+    def _keep_results(self) -> None:
+        self._agent.add(message("tool", self._results))
+
+
+def _raise_if_cancelled() -> None:
+    """A tool that is cancelled answers all the same, with how far it got."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+async def run_compaction(agent: Agent) -> None:
+    """Puts a summary in the place of all but the last messages.
+
+    Ends in ``compact_done`` or ``error``; in ``error`` as well when it is cancelled, where zot
+    falls silent for good.
+    """
+    try:
+        summary = await _summary(agent)
+    except ProviderFailure as failed:
+        agent.put("error", message=str(failed))
+    except asyncio.CancelledError:
+        agent.put("error", message=CANCELED)
+    else:
+        agent.messages = compacted(agent.messages, summary)
+        agent.put("compact_done", summary=summary)
+
+
+async def _summary(agent: Agent) -> str:
+    if not agent.messages:
+        raise ProviderFailure("nothing to compact")
+    if len(agent.messages) <= KEPT_BY_COMPACTION:
+        raise ProviderFailure("nothing to compact: keep-tail covers the whole transcript")
+    summary, usage = await agent.provider.summarize(agent.messages)
+    agent.usage += usage
+    if not summary.strip():
+        raise ProviderFailure("empty summary from model")
+    return summary
