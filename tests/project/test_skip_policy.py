@@ -33,7 +33,7 @@ def outcome(tmp_path):
 
     def run(*args: str, **env: str) -> str:
         kept = {key: value for key, value in os.environ.items() if "LSP_AGENT" not in key}
-        kept["PATH"] = str(tmp_path)
+        kept |= {"PATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", *args]
         done = subprocess.run(
             command, cwd=tmp_path, env=kept | env, capture_output=True, text=True, check=False
