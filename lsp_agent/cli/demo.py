@@ -4,11 +4,10 @@ import argparse
 import contextlib
 import difflib
 import json
-import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _folder(chosen: Path | None) -> Iterator[Path]:
+def _folder(chosen: Path | None) -> Generator[Path]:
     if chosen is None:
         with tempfile.TemporaryDirectory(prefix="lsp-agent-demo-") as made:
             yield Path(made).resolve()
@@ -83,9 +82,9 @@ class _Demo:
             await self._main_job(editor)
             await self._cancelled_job(editor)
             self._check(await editor.close() == 0, "the server ended with exit code 0")
+            self._show_changes(before)
+            self._check_files(document)
             tasks.cancel_scope.cancel()
-        self._show_changes(before)
-        self._check_files(document)
         self._say(f"[dim]{time.monotonic() - started:.1f} s[/]")
         return 1 if self._failures else 0
 
@@ -163,7 +162,8 @@ class _Demo:
 
     def _show_output(self, text: str) -> None:
         for line in text.splitlines():
-            self._say(f"    [dim]{escape(line)}[/]")
+            if line.strip():
+                self._say(f"    [dim]{escape(line)}[/]")
         if "measuring" in text:
             self._command_runs.set()
 
@@ -223,7 +223,11 @@ class _Demo:
 def _title(event: Json) -> str:
     args: Json = event["args"] or {}
     subject = str(args.get("path") or args.get("command") or "")
-    return f"{event['tool']} {subject.replace(sys.executable, 'python')}".strip()
+    return _short(f"{event['tool']} {subject}".strip())
+
+
+def _short(command: str) -> str:
+    return command.replace(sys.executable, "python")
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -242,6 +246,6 @@ def _survivors() -> list[int]:
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        if "sleep 600" in command and int(entry.name) != os.getpid():
+        if project.NAP in command:
             found.append(int(entry.name))
     return found

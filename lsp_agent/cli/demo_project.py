@@ -1,5 +1,6 @@
 """The demo's small project, what its agent does there, and how it must end."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -46,7 +47,8 @@ class PricesTest(unittest.TestCase):
 """
 
 #: A command that only a stop ends: it ignores SIGTERM and has a child in a session of its own.
-STUBBORN = "trap '' TERM; echo measuring; setsid sleep 600 & sleep 600"
+NAP = f"sleep 600.{os.getpid()}"  # a number of its own, to be found by afterwards
+STUBBORN = f"trap '' TERM; echo measuring; setsid {NAP} & {NAP}"
 
 PROMPT = "Add a discount to prices.py, test it, and run the tests."
 LONG_PROMPT = "Now measure it for ten minutes."

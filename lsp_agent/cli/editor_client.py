@@ -92,7 +92,8 @@ class EditorClient:
             return await self._process.wait()
 
     async def open(self, path: Path) -> Document:
-        document = Document(path, Text.of(path.read_text(encoding="utf-8")), 1)
+        content = await anyio.Path(path).read_text(encoding="utf-8")
+        document = Document(path, Text.of(content), 1)
         self._documents[path.as_uri()] = document
         item = {
             "uri": path.as_uri(),
@@ -149,7 +150,7 @@ class EditorClient:
             answers.append(message)
             arrived.set()
         elif msg_id is not None:
-            self._tasks.start_soon(self._serve, msg_id, method, message.get("params"))
+            self._tasks.start_soon(self._serve, msg_id, method, message.get("params") or {})
         elif method == "agent/event":
             self._on_event(message["params"])
         elif method == "$/progress":
@@ -176,7 +177,7 @@ class EditorClient:
         return True
 
     async def _save(self, document: Document) -> bool:
-        document.path.write_text(document.text.content, encoding="utf-8", newline="")
+        await anyio.Path(document.path).write_bytes(document.text.content.encode())
         await self.notify("textDocument/didSave", {"textDocument": {"uri": document.path.as_uri()}})
         return True
 

@@ -3,15 +3,13 @@
 import hashlib
 import logging
 import os
-from collections.abc import Awaitable
 from typing import Any
 
 import anyio
-from lsprotocol import types
+import anyio.to_thread
 from platformdirs import user_data_path
 
-from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, Method
-from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.methods import METHODS, Method
 from lsp_agent.protocol.settings_sources import Problem
 from lsp_agent.server import code_actions, settings_pull
 from lsp_agent.server.ask_person import PersonAsker
@@ -24,6 +22,7 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
+from lsp_agent.server.protocol import RequestHandler
 from lsp_agent.server.transport import Channel
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.sessions.edits import Edits
@@ -59,7 +58,6 @@ class App:
         self.face.on_initialized = self._initialized
         self.face.on_folders = self._folders_changed
         self.face.on_shutdown = self._end
-        self.face.on_end = self._end
         # Served from the start, so that it is advertised.
         self.face.feature(
             "textDocument/codeAction",
@@ -110,8 +108,9 @@ class App:
         face = self.face
         for method in METHODS:
             face.requests[method.method] = self._handler(method)
-            face.commands[method.command] = self._command(method)
-        face.commands[ANSWER_COMMAND] = lambda params: _json(commands.answer(self._context, params))
+        face.requests["workspace/executeCommand"] = lambda params: commands.execute(
+            self._context, params
+        )
         face.notifications["textDocument/didOpen"] = lambda params: documents.open(
             params["textDocument"]["uri"],
             params["textDocument"]["version"],
@@ -132,11 +131,8 @@ class App:
         face.notifications["window/workDoneProgress/cancel"] = board.cancelled
         face.notifications["workspace/didChangeConfiguration"] = self._configuration_changed
 
-    def _handler(self, method: Method) -> Any:
-        return lambda params: _json(commands.call(self._context, method, params))
-
-    def _command(self, method: Method) -> Any:
-        return lambda params: _json(commands.run(self._context, method, params))
+    def _handler(self, method: Method) -> RequestHandler:
+        return lambda params: commands.call(self._context, method, params)
 
     # -- while it runs
 
@@ -178,16 +174,6 @@ class App:
         with anyio.move_on_after(_END_SECONDS, shield=True):
             await self._sessions.close_all()
         await anyio.to_thread.run_sync(self._ledger.close)
-
-
-async def _json_of(result: Awaitable[Model]) -> Json:
-    return _json(await result)  # pyright: ignore[reportReturnType]
-
-
-def _json(result: Model | Awaitable[Model]) -> Json | Awaitable[Json]:
-    if isinstance(result, Model):
-        return result.model_dump(by_alias=True, exclude_none=True)
-    return _json_of(result)
 
 
 def _lines_of(documents: Documents) -> Any:

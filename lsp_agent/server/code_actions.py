@@ -57,7 +57,7 @@ async def _reviews(context: Context, document: OpenDocument) -> list[types.CodeA
     actions: list[types.CodeAction] = []
     if path is None:
         return actions
-    for edit in await context.edits.list(None, document.path or path, None):
+    for edit in await context.edits.find(None, document.path or path, None):
         match edit.status:
             case "proposed":
                 actions.append(_review(edit, "Apply the agent's proposal", "applyEdit"))

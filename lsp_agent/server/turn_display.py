@@ -2,18 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from lsp_agent.protocol.events import (
     ErrorReported,
     Level,
     Notice,
-    QueueChanged,
     StampedEvent,
     StepStarted,
     ToolCall,
-    ToolProgress as ToolOutput,
     ToolResult,
     TurnEnded,
+)
+from lsp_agent.protocol.events import (
+    ToolProgress as ToolOutput,
 )
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.progress import Progress, ProgressBoard, ToolProgress
@@ -65,7 +67,7 @@ class TurnDisplays:
         match event:
             case StepStarted(step):
                 display.progress.report(f"step {step}")
-            case ToolCall(tool_call_id, tool):
+            case ToolCall(tool_call_id):
                 title = _tool_title(event)
                 display.progress.report(title)
                 display.tools[tool_call_id] = self._board.tool(title)
@@ -102,8 +104,8 @@ _ENDINGS = {
 
 
 def _tool_title(call: ToolCall) -> str:
-    args = call.args if isinstance(call.args, dict) else {}
-    subject = args.get("command") if call.kind == "command" else (call.paths or ("",))[0]
+    args: dict[str, object] = cast(Any, call.args) if isinstance(call.args, dict) else {}
+    subject = args.get("command") if call.kind == "command" else "".join(call.paths[:1])
     return f"{call.tool}: {_one_line(str(subject))}" if subject else call.tool
 
 

@@ -8,8 +8,9 @@ from lsp_agent.text.positions import to_units
 from lsp_agent.text.review import LiveHunk, live_hunks
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, Placed
+from lsp_agent.workspace.files import FileProblem
 from lsp_agent.workspace.ledger import Change, Ledger
-from lsp_agent.workspace.paths import path_to_uri
+from lsp_agent.workspace.paths import from_ledger, path_to_uri
 
 #: Statuses on which keep, reject and apply change nothing more.
 _DECIDED: frozenset[str] = frozenset({"kept", "rejected", "superseded"})
@@ -34,7 +35,7 @@ class Edits:
         self._host = host
         self._documents = documents
 
-    async def list(
+    async def find(
         self, session_id: str | None, path: str | None, status: EditStatus | None
     ) -> list[Edit]:
         changes = self._ledger.changes(session_id=session_id, path=path, status=status)
@@ -112,7 +113,7 @@ class Edits:
 
     async def _edit(self, change: Change) -> Edit:
         assert change.status != "pending"
-        now = await self._host.now(change.path)
+        now = await text_now(self._host, change.path)
         hunks = live_hunks(change.before or EMPTY, change.after or EMPTY, now)
         return Edit(
             edit_id=change.id,
@@ -144,6 +145,14 @@ class Edits:
             return Position(line=len(now.lines), character=0)
         units = to_units(last, len(last), self._documents.encoding)
         return Position(line=len(now.lines) - 1, character=units)
+
+
+async def text_now(host: FileHost, path: str) -> Text:
+    """What a recorded path shows now; empty where there is nothing, or no text."""
+    try:
+        return (await host.view(from_ledger(path), None)).text or EMPTY
+    except FileProblem:
+        return EMPTY
 
 
 def _why(placed: Placed) -> str:

@@ -71,8 +71,9 @@ class Hosting:
         """A bridge for a starting agent; the one before is closed."""
         self.close_bridge()
         self._bridge_closing = anyio.Event()
-        self._bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
-        return self._bridge
+        bridge: Bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
+        self._bridge = bridge
+        return bridge
 
     def close_bridge(self) -> None:
         self._bridge = None

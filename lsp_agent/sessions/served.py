@@ -1,8 +1,8 @@
 """What a session's agent was shown, and how that differs from what is there now."""
 
+from lsp_agent.sessions.edits import text_now
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
 
 _MAX_DIFF_LINES = 40
@@ -11,8 +11,7 @@ _MAX_DIFF_LINES = 40
 class Served:
     """By real path, the text last given to the agent."""
 
-    def __init__(self, documents: Documents, host: FileHost) -> None:
-        self._documents = documents
+    def __init__(self, host: FileHost) -> None:
         self._host = host
         self._texts: dict[str, Text] = {}
 
@@ -30,7 +29,7 @@ class Served:
         agent then knows, so they are served anew. "" when nothing changed."""
         notes: list[str] = []
         for path, text in list(self._texts.items()):
-            now = await self._host.now(path)
+            now = await text_now(self._host, path)
             if now != text:
                 self._texts[path] = now
                 notes.append(f"{path} changed since you last saw it:\n{short_diff(text, now)}")

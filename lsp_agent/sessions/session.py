@@ -293,11 +293,12 @@ class Session:
         turn.sent = True
         try:
             reply = await link.request(Prompt(turn.prompt, turn.images), timeout=None)
-            if reply.error is not None:
-                message = f"The agent refused the prompt: {reply.error}"
-                raise RequestFailed("conflict", message)
         except RequestFailed as failure:
             self._fail(turn, failure)
+            return
+        if reply.error is not None:
+            message = f"The agent refused the prompt: {reply.error}"
+            self._fail(turn, RequestFailed("conflict", message))
 
     async def _settle(self, turn: Turn) -> None:
         """After an abort: waits for the agent's own end of the turn, else ends the agent."""

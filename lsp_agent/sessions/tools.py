@@ -1,5 +1,6 @@
 """The tools of a hosted agent: its file calls answered from the editor, its commands gated."""
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -17,7 +18,6 @@ from lsp_agent.wires import zot_tools
 from lsp_agent.wires.zot_tools import ToolFailure
 from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.file_host import Origin, Placed, View
-from lsp_agent.workspace.files import FileProblem, NotText
 from lsp_agent.workspace.paths import OutsideWorkspace, SafePath
 
 _KINDS: Mapping[str, ToolKind] = {
@@ -57,15 +57,16 @@ class HostedTools:
         self._emit = emit
         self._settings = settings
         self._grants = Grants()
-        self.served = Served(services.documents, services.host)
+        self.served = Served(services.host)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
         if self._turn.stopped:
             return Block(_STOPPED)
         kind = _KINDS.get(request.tool, "other")
-        if kind in ("read", "edit"):
+        path = request.args.get("path")
+        if kind in ("read", "edit") and isinstance(path, str) and path:
             try:
-                self._confine(str(request.args.get("path") or ""), write=kind == "edit")
+                self._confine(path, write=kind == "edit")
             except OutsideWorkspace as error:
                 return Block(str(error))
         policy = decide(kind, _subject(request), self._settings().permissions, self._grants)
@@ -113,9 +114,8 @@ class HostedTools:
             return ToolAnswer(_STOPPED, is_error=True)
         try:
             text = await self._run(request)
-        except (ToolFailure, OutsideWorkspace, FileProblem) as failure:
-            text = failure.text if isinstance(failure, ToolFailure) else str(failure)
-            return ToolAnswer(text, is_error=True)
+        except ToolFailure as failure:
+            return ToolAnswer(failure.text, is_error=True)
         return ToolAnswer(text)
 
     async def _run(self, request: ToolRequest) -> str:
@@ -134,13 +134,11 @@ class HostedTools:
         path = self._confine(args.path, write=False)
         view = await self._services.host.view(path, self._session_id)
         if not view.exists:
-            raise ToolFailure(zot_tools.missing_stat(path.shown))
-        try:
-            self.served.put(path.path, view.require_text())
-        except NotText as problem:
-            if view.data is None:
-                raise ToolFailure(f"{args.path} {problem}") from None
-        return zot_tools.read_text(args.path, view.bytes(), args.offset, args.limit) or (
+            raise ToolFailure(zot_tools.missing_stat(self._absolute(args.path)))
+        if view.text is not None:
+            self.served.put(path.path, view.text)
+        data = view.data if view.data is not None else view.require_text().content.encode()
+        return zot_tools.read_text(args.path, data, args.offset, args.limit) or (
             zot_tools.EMPTY_FILE
         )
 
@@ -170,7 +168,7 @@ class HostedTools:
 
         def resolve(view: View) -> Text:
             if not view.exists:
-                raise ToolFailure(zot_tools.missing_open(path.shown))
+                raise ToolFailure(zot_tools.missing_open(self._absolute(args.path)))
             return zot_tools.edit_text(args.path, view.require_text(), args.edits)
 
         placed = await self._place(path, request, resolve)
@@ -197,16 +195,15 @@ class HostedTools:
         )
         if placed.status == "conflict":
             raise ToolFailure(f"{path.given} changed since you read it; read it again")
-        if placed.status == "lost":
-            raise ToolFailure(placed.note or _STOPPED)
         if placed.now is not None:
             self.served.put(path.path, placed.now)
         return placed
 
     def _confine(self, path: str, *, write: bool) -> SafePath:
-        if not path:
-            raise ToolFailure(zot_tools.PATH_REQUIRED)
         return self._services.confinement().confine(path, self._cwd, write=write)
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118 - lexical, as zot does
 
     # -- what a command sees of the editor
 
@@ -277,7 +274,7 @@ def _placed_result(path: str, placed: Placed, text: str) -> str:
             )
         case "unknown":
             return (
-                f"The editor has not confirmed the change of {path} yet; read it before you go on.\n"
+                f"The editor has not confirmed the change of {path} yet; read it again first.\n"
                 f"{text}"
             )
         case _:

@@ -44,7 +44,7 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
     if params.session_id is not None:
         context.sessions.get(params.session_id)
     path = path_of(params.uri, "uri") if params.uri is not None else None
-    return EditsResult(edits=await context.edits.list(params.session_id, path, params.status))
+    return EditsResult(edits=await context.edits.find(params.session_id, path, params.status))
 
 
 async def revert(context: Context, params: RevertParams) -> RevertResult:
@@ -61,7 +61,7 @@ async def the_edit(context: Context, statuses: Collection[EditStatus]) -> str:
     :raises RequestFailed: "unknownEdit" if there is none, "conflict" if there are several
     """
     found: list[Edit] = [
-        edit for edit in await context.edits.list(None, None, None) if edit.status in statuses
+        edit for edit in await context.edits.find(None, None, None) if edit.status in statuses
     ]
     if not found:
         raise RequestFailed("unknownEdit", f"There is no {' or '.join(statuses)} edit.")

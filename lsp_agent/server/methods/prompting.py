@@ -18,7 +18,7 @@ from lsp_agent.server.context import Context, path_of
 from lsp_agent.sessions.excerpts import Excerpt
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.turn import Turn
-from lsp_agent.text.positions import to_column
+from lsp_agent.text.positions import Encoding, to_column
 from lsp_agent.workspace.documents import OpenDocument
 
 
@@ -94,7 +94,7 @@ def _excerpt(context: Context, item: ContextItem, field: str, cwd: str) -> Excer
     return Excerpt(shown, text, item.range.start.line + 1)
 
 
-def _slice(document: OpenDocument, range_: Range, encoding: str) -> str:
+def _slice(document: OpenDocument, range_: Range, encoding: Encoding) -> str:
     start, end = range_.start, range_.end
     lines = document.lines[start.line : end.line + 1]
     if not lines:
