@@ -1,0 +1,212 @@
+"""Keys that are typed where they hurt: nothing is lost, nothing doubled, nothing misreported."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+from scripted_editor import POINTS, POLICIES, Point, Policy, ScriptedEditor, VirtualClock, run
+
+from lsp_agent.text.lines import Text
+from lsp_agent.text.merge import merge3
+from lsp_agent.text.positions import Encoding
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.proof import Proof, place
+
+URI = "untitled:doc"
+ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
+
+#: Line end, what stands in the lines, and the last line's end.
+CONTENTS = {
+    "emoji": ("\n", "a 😀é e\u0301 b", "\n"),
+    "CRLF": ("\r\n", "x 😀", "\r\n"),
+    "form feeds": ("\n", "p\x0cq\x0b", "\n"),
+    "U+2028": ("\r\n", "m\u2028n\x85o", "\r\n"),
+    "no last newline": ("\n", "tail 👩\u200d🚒", ""),
+}
+KINDS = ("replace", "insert", "delete", "write", "append")
+PLACES = ("same line", "above", "below", "new line above")
+EDITS = 3
+
+
+class ChangedSinceRead(Exception):
+    pass
+
+
+@dataclass
+class Case:
+    policy: Policy
+    encoding: Encoding
+    content: str
+    kind: str
+    place: str
+    point: Point
+
+    def __str__(self) -> str:
+        return " / ".join(
+            (self.policy.name, self.encoding, self.content, self.kind, self.place, self.point)
+        )
+
+
+@dataclass
+class Outcome:
+    proofs: list[Proof | None] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+    editor: ScriptedEditor | None = None
+    documents: Documents | None = None
+    mistakes: list[str] = field(default_factory=list)
+
+
+def document(content: str) -> str:
+    end, filler, last = CONTENTS[content]
+    lines = [f"{filler} l{n} target{n} {filler} gone{n} z" for n in range(4 * EDITS)]
+    return end.join(lines) + last
+
+
+def replacing(kind: str, number: int, served: str, end: str) -> Callable[[Text], Text]:
+    """The agent's edit number ``number``, by words found again or as a whole text."""
+    line = 4 * number + 1
+    word, new = f"target{line} ", f"AGENT{number}\\{number} "
+
+    def resolve(text: Text) -> Text:
+        now = text.content
+        if kind == "write":
+            merge = merge3(
+                Text.of(served), Text.of(served.replace(word, new)), text
+            )
+            if not merge.clean:
+                raise ChangedSinceRead
+            return merge.text
+        if kind == "append":
+            last = "" if not now or now.endswith(("\n", "\r")) else end
+            return Text.of(f"{now}{last}AGENT{number}\\{number} appended")
+        if kind == "delete":
+            whole = next((each for each in text.lines if word in each), None)
+            if whole is None or whole not in served:
+                raise ChangedSinceRead
+            return Text.of(now.replace(whole, ""))
+        if now.count(word) != 1:
+            raise ChangedSinceRead
+        if kind == "insert":
+            return Text.of(now.replace(word, f"{word}{end}{new}{end}one more line{end}"))
+        return Text.of(now.replace(word, new))
+
+    return resolve
+
+
+def type_near(editor: ScriptedEditor, case: Case, number: int, token: str) -> None:
+    text, end = editor.buffer.text, CONTENTS[case.content][0]
+    line = 4 * number + {"same line": 1, "above": 0, "below": 2, "new line above": 0}[case.place]
+    at = text.find(f"l{line} ")
+    if at < 0:  # the line is gone: the person goes on somewhere else
+        at = text.find(f"l{4 * number + 3} ")
+    editor.type(at, f"{token}{end} " if case.place == "new line above" else token)
+
+
+async def edits_under_typing(case: Case, clock: VirtualClock) -> Outcome:
+    outcome = Outcome()
+    documents = outcome.documents = Documents(case.encoding, clock)
+    number = 0
+
+    def key(point: Point) -> None:
+        token = f"«{len(outcome.tokens)}😀{point[:3]}»"
+        outcome.tokens.append(token)
+        type_near(editor, case, number, token)
+
+    def keys(_: ScriptedEditor, point: Point, send: int) -> None:
+        refuses = case.point == "before retry" and point == "before apply"
+        if send == 1 and (point == case.point or refuses):
+            key(point)
+
+    editor = outcome.editor = ScriptedEditor(
+        documents, URI, document(case.content), case.policy, keys
+    )
+    opened = documents.get(URI)
+    assert opened is not None
+    for number in range(EDITS):
+        # As the agent read it: what the editor has not sent yet is not in it.
+        resolve = replacing(
+            case.kind, number, opened.text.content, CONTENTS[case.content][0]
+        )
+        editor.sends = 0
+
+        async def prepare(before: Text, meant: Text) -> None:
+            if case.point == "before send":
+                key("before send")
+                await anyio.sleep(case.policy.travel)
+
+        try:
+            proof = await place(
+                opened, editor, resolve, "test", still_wanted=lambda: True, prepare=prepare
+            )
+            outcome.proofs.append(proof)
+            if proof.late is not None:
+                await anyio.sleep(12)
+        except ChangedSinceRead:
+            outcome.proofs.append(None)
+    await editor.settle()
+    await anyio.sleep(1)
+    await editor.settle()
+    return outcome
+
+
+def mistakes(case: Case, outcome: Outcome) -> list[str]:
+    editor, documents = outcome.editor, outcome.documents
+    assert editor is not None
+    assert documents is not None
+    text, wrong = editor.buffer.text, []
+    opened = documents.get(URI)
+    if opened is None or opened.text.content != text:
+        wrong.append("mirror differs")
+    if editor.most_in_flight > 1:
+        wrong.append("two requests in flight")
+    wrong += [
+        f"token {token!r} is in {text.count(token)} times"
+        for token in outcome.tokens
+        if text.count(token) != 1
+    ]
+    for number, proof in enumerate(outcome.proofs):
+        mark, line = f"AGENT{number}\\{number}", 4 * number + 1
+        if case.kind == "delete":
+            count = int(f"target{line} " not in text)
+        else:
+            count = text.count(mark)
+        reported = "refused" if proof is None else proof.outcome
+        if count > 1:
+            wrong.append(f"edit {number} is in {count} times, reported {reported}")
+        if reported == "in" and count != 1:
+            wrong.append(f"edit {number} is reported in, and is not")
+        if reported in {"refused", "conflict"} and count:
+            wrong.append(f"edit {number} is in, reported {reported}")
+        if case.place != "same line" and not case.policy.lie and reported != "in":
+            wrong.append(f"edit {number} is {reported} though the person typed elsewhere")
+    return wrong
+
+
+def cases(policy: Policy) -> list[Case]:
+    """Every point, place and kind; encodings and contents go round with them."""
+    around = itertools.cycle(itertools.product(ENCODINGS, CONTENTS))
+    points = [point for point in POINTS if point != "during save"]
+    return [
+        Case(policy, encoding, content, kind, place_, point)
+        for (kind, place_, point, _), (encoding, content) in zip(
+            itertools.product(KINDS, PLACES, points, range(2)), around, strict=False
+        )
+    ]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_every_key_and_every_edit_is_in_exactly_once(policy: Policy) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    wrong: list[str] = []
+    for case in cases(policy):
+        outcome = run(lambda clock, case=case: edits_under_typing(case, clock))
+        for proof in outcome.proofs:
+            counts[case.point, proof.outcome if proof else "refused"] += 1
+        wrong += [f"{case}: {mistake}" for mistake in mistakes(case, outcome)]
+    for point in sorted({point for point, _ in counts}):
+        row = {kind: n for (p, kind), n in sorted(counts.items()) if p == point}
+        print(f"{policy.name:36} {point:16} {row}")
+    assert wrong == []
