@@ -1,37 +1,58 @@
-"""What the server says in ``initialize`` beyond what pygls computes."""
+"""What the server says in ``initialize`` beyond what pygls computes.
 
-from collections.abc import Sequence
+The names stand here once more, so that ``initialize`` is answered before pydantic and the
+models of ``protocol/methods.py`` are imported; a test compares the two.
+"""
 
 from lsprotocol import types
 
-from lsp_agent.protocol.methods import (
-    ANSWER_COMMAND,
-    EVENT_NOTIFICATION,
-    METHODS,
-    PROTOCOL_VERSION,
-)
 from lsp_agent.server.client_info import ClientInfo
 
-#: The commands of ``workspace/executeCommand``.
-COMMANDS: tuple[str, ...] = (*(method.command for method in METHODS), ANSWER_COMMAND)
+VERSION = 1
+NAMES = (
+    "prompt",
+    "abort",
+    "applyEdit",
+    "rejectEdit",
+    "keepEdit",
+    "editText",
+    "edits",
+    "revert",
+    "state",
+    "messages",
+    "models",
+    "setModel",
+    "compact",
+    "clear",
+    "sessions",
+    "newSession",
+    "closeSession",
+    "resumeSession",
+    "commands",
+    "runCommand",
+)
+METHODS = [f"agent/{name}" for name in NAMES]
+COMMANDS = [f"lspAgent.{name}" for name in (*NAMES, "answer")]
+NOTIFICATIONS = ["agent/event"]
 
 
-def complete(
-    capabilities: types.ServerCapabilities, client: ClientInfo, commands: Sequence[str] = COMMANDS
-) -> None:
-    """Adds the document sync, the commands, the custom methods and a Neovim's barrier."""
+def complete(capabilities: types.ServerCapabilities, client: ClientInfo) -> None:
+    """Adds all that is served, and a Neovim's barrier."""
     capabilities.text_document_sync = types.TextDocumentSyncOptions(
         open_close=True,
         change=types.TextDocumentSyncKind.Incremental,
         will_save=True,
         save=types.SaveOptions(include_text=False),
     )
-    capabilities.execute_command_provider = types.ExecuteCommandOptions(commands=list(commands))
+    capabilities.execute_command_provider = types.ExecuteCommandOptions(commands=COMMANDS)
+    capabilities.code_action_provider = types.CodeActionOptions(
+        code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
+    )
     capabilities.experimental = {
         "agent": {
-            "version": PROTOCOL_VERSION,
-            "methods": [method.method for method in METHODS],
-            "notifications": [EVENT_NOTIFICATION],
+            "version": VERSION,
+            "methods": METHODS,
+            "notifications": NOTIFICATIONS,
         }
     }
     # Providers of nothing: asked anew, the client sends what it held back first (barrier.py).

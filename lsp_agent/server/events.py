@@ -77,24 +77,23 @@ class EventStream:
         """Takes the next event of a session. Does not block."""
         key = _key(stamped)
         if key is None:
+            at_once = True
             self._add(stamped, None)
-            if not self._connection.behind:
-                self.flush()
-                return
         else:
-            self._add_delta(stamped, key)
             quiet = self._clock() - self._flushed_at >= _QUIET_SECONDS
-            if quiet and len(self._waiting) == 1 and not self._connection.behind:
-                self.flush()
-                return
-        self._due.set()
+            at_once = quiet and not self._waiting
+            self._add_delta(stamped, key)
+        if at_once and not self._connection.behind:
+            self.flush()
+        else:
+            self._due.set()
 
     async def run(self) -> None:
         """Sends what waits, when it is time and the client reads."""
         while True:
             await self._due.wait()
             self._due = anyio.Event()
-            await anyio.sleep(self._flushed_at + JOIN_SECONDS - self._clock())
+            await anyio.sleep_until(self._flushed_at + JOIN_SECONDS)
             await self._connection.drain()
             self.flush()
 

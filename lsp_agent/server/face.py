@@ -11,15 +11,17 @@ from anyio.abc import TaskGroup
 from lsprotocol import types
 
 from lsp_agent import __version__
+from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server import capabilities, startup
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.frames import BODY_LIMIT, BadFrame, Frames
-from lsp_agent.server.parent import gone
+from lsp_agent.server.parent import can_watch, gone
 from lsp_agent.server.protocol import Json, NotificationHandler, RequestHandler, Server
 from lsp_agent.server.transport import Recv, Send, Writer, chunks
 
 #: No more is read from a client that leaves this many bytes of answers unread.
 _UNREAD_LIMIT = 64 * 1024 * 1024
+_END_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +32,14 @@ class Face:
     The application fills the tables and sets the hooks, then calls ``run``:
 
     - ``requests[method] = handler`` and ``notifications[method] = handler`` take plain dicts;
-      ``feature`` serves a standard request with lsprotocol's types and advertises it.
-    - ``on_initialize(client)``: before ``initialize`` is answered; the tables may still change.
+      ``commands[name]`` are those of ``workspace/executeCommand`` and get the first argument;
+      ``feature`` serves a standard request with lsprotocol's types.
+    - ``on_initialize(client)``: once ``initialize`` is answered and before the next message.
+      Whatever takes long to import belongs here: the client has its answer already.
     - ``on_initialized()``: a task of its own, after the client's ``initialized``.
     - ``on_folders()``: the workspace folders changed.
     - ``on_shutdown()``: awaited before ``shutdown`` is answered.
+    - ``on_end()``: awaited when the client goes, however that comes, for at most 5 s.
 
     ``tasks`` lives from ``run`` until the client has gone; all tasks in it are cancelled then.
     An exception that leaves one of them ends the server.
@@ -48,10 +53,14 @@ class Face:
         self._writer: Writer | None = None
         self._folders: dict[str, str] = {}
         self.client = ClientInfo()
+        self.commands: dict[str, RequestHandler] = {}
         self.on_initialize: Callable[[ClientInfo], None] | None = None
         self.on_initialized: Callable[[], Coroutine[Any, Any, None]] | None = None
         self.on_folders: Callable[[], None] | None = None
+        self.on_end: Callable[[], Awaitable[None]] | None = None
         self._protocol.on_initialize = self._initialize
+        self._protocol.on_ready = self._ready
+        self.requests["workspace/executeCommand"] = self._execute
         self.notifications["initialized"] = self._initialized
         self.notifications["workspace/didChangeWorkspaceFolders"] = self._folders_changed
 
@@ -124,6 +133,8 @@ class Face:
                     await self._read(stream, Frames(body_limit), writer)
             except BadFrame as exc:
                 log.error("the connection ends: %s", exc)  # noqa: TRY400 - the client's fault
+            finally:
+                await self._clean_up()
             tasks.cancel_scope.cancel()
         writer.close()
         return 0 if protocol.stopping else 1
@@ -135,6 +146,14 @@ class Face:
                 if self._protocol.done:
                     return
             await writer.drain(_UNREAD_LIMIT)
+
+    async def _clean_up(self) -> None:
+        if self.on_end:
+            with anyio.move_on_after(_END_SECONDS, shield=True):
+                try:
+                    await self.on_end()
+                except Exception:
+                    log.exception("the end was not clean")
 
     async def _end_on_signal(self) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
@@ -153,11 +172,14 @@ class Face:
         encoding = types.PositionEncodingKind(self._server.workspace.position_encoding)
         self.client = ClientInfo.of(params, encoding.value)
         self._folders = _first_folders(params)
+        capabilities.complete(result.capabilities, self.client)
+        process_id = self.client.process_id
+        if process_id is not None and can_watch(process_id):
+            self.tasks.start_soon(self._end_with_parent, process_id)
+
+    def _ready(self) -> None:
         if self.on_initialize:
             self.on_initialize(self.client)
-        capabilities.complete(result.capabilities, self.client)
-        if self.client.process_id is not None:
-            self.tasks.start_soon(self._end_with_parent, self.client.process_id)
 
     def _initialized(self, _params: Json) -> None:
         startup.finished()
@@ -172,6 +194,16 @@ class Face:
             self._folders[folder["uri"]] = folder["name"]
         if self.on_folders:
             self.on_folders()
+
+    def _execute(self, params: Json) -> object:
+        name = params.get("command")
+        if not isinstance(name, str) or (handler := self.commands.get(name)) is None:
+            raise BadParams("command", f"there is no command {name!r}")
+        arguments = cast(object, params.get("arguments") or [{}])
+        first = cast(list[object], arguments)[0] if isinstance(arguments, list) else None
+        if not isinstance(arguments, list) or not isinstance(first or {}, dict):
+            raise BadParams("arguments", "must be a list whose first item is an object")
+        return handler(cast(Json, first or {}))
 
 
 def _first_folders(params: Json) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """The watch on the editor's process (``processId`` in ``initialize``)."""
 
-import logging
 import os
 import sys
 
@@ -8,19 +7,18 @@ import anyio
 
 _POLL_SECONDS = 0.5
 
-log = logging.getLogger(__name__)
+
+def can_watch(process_id: int) -> bool:
+    """Whether the process can be seen from here, now that it is certainly alive.
+
+    Not so for an editor outside of our container, and on Windows, which has no harmless way to
+    ask in the standard library: there the end of stdin alone ends the server.
+    """
+    return sys.platform != "win32" and _alive(process_id)
 
 
 async def gone(process_id: int) -> None:
-    """Returns when the process, alive now, has ended; a zombie counts as alive.
-
-    Waits for ever where the process cannot be seen from here (an editor outside of our
-    container), and on Windows, which has no harmless way to ask in the standard library:
-    there the end of stdin alone ends the server.
-    """
-    if sys.platform == "win32" or not _alive(process_id):
-        log.info("the client's process %d is not watched", process_id)
-        await anyio.sleep_forever()
+    """Returns when the process has ended; a zombie counts as alive."""
     while _alive(process_id):  # noqa: ASYNC110 - there is no event for another's process
         await anyio.sleep(_POLL_SECONDS)
 

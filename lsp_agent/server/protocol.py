@@ -27,7 +27,6 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.protocol.json_rpc import RPCMessage
 
 from lsp_agent.protocol.errors import BadParams
-from lsp_agent.protocol.model import Model
 from lsp_agent.server.frames import TooLarge, frame
 from lsp_agent.server.json_codec import decode, encode
 from lsp_agent.server.rpc_error import (
@@ -55,7 +54,8 @@ log = logging.getLogger(__name__)
 class AgentProtocol(LanguageServerProtocol):
     """One connection's state. ``tasks`` and ``out`` are set before the first message.
 
-    ``on_initialize(params, result)`` may change the result of ``initialize`` before it is sent.
+    ``on_initialize(params, result)`` may change the result of ``initialize`` before it is sent;
+    ``on_ready()`` is called when it has been sent, before the next message.
     """
 
     tasks: TaskGroup
@@ -67,6 +67,7 @@ class AgentProtocol(LanguageServerProtocol):
         self.requests: dict[str, RequestHandler] = {}
         self.notifications: dict[str, NotificationHandler] = {}
         self.on_initialize: Callable[[Json, types.InitializeResult], None] | None = None
+        self.on_ready: Callable[[], None] | None = None
         self.on_shutdown: Callable[[], Awaitable[None]] | None = None
         self.initialized = False  # ``initialize`` has been answered
         self.stopping = False  # ``shutdown`` came
@@ -145,10 +146,20 @@ class AgentProtocol(LanguageServerProtocol):
                 return
             self._initialize_params = _params(message)
             self.handle_message(cast(RPCMessage, self.structure_message(message)))
+            self._ready()
         elif answer := self.requests.get(method):
             self._start(msg_id, answer(_params(message)))
         else:
             raise JsonRpcMethodNotFound.of(method)
+
+    def _ready(self) -> None:
+        if not self.initialized or self.on_ready is None:
+            return
+        try:
+            self.on_ready()
+        except Exception:
+            log.exception("the server cannot start")
+            self.done = True
 
     def _start(self, msg_id: MessageId, work: object) -> None:
         if not isawaitable(work):
@@ -218,7 +229,7 @@ class AgentProtocol(LanguageServerProtocol):
             self.out.write(frame(body))
 
     def _plain(self, value: Any) -> Any:
-        if isinstance(value, Model):
+        if hasattr(value, "model_dump"):  # pydantic's; not imported for this alone
             return value.model_dump(by_alias=True, exclude_none=True)
         return self.converter.unstructure(value)
 

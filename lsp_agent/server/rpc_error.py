@@ -7,15 +7,14 @@ anything else                                         -32603, logged, without a 
 """
 
 import logging
+import re
 from typing import Any
 
 from cattrs import transform_error
 from cattrs.errors import BaseValidationError
-from pydantic import ValidationError
 from pygls.exceptions import JsonRpcException
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
-from lsp_agent.protocol.events import camel
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -58,12 +57,9 @@ def rpc_error(exc: Exception) -> dict[str, Any]:
             return wire_error(INVALID_PARAMS, str(exc), {"field": exc.field})
         case RequestFailed():
             return wire_error(REQUEST_FAILED, str(exc), {**exc.data, "kind": exc.kind})
-        case ValidationError():
-            first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
-            return _bad_field(".".join(map(str, first["loc"])), first["msg"])
         case BaseValidationError():
             message, _, path = transform_error(exc)[0].partition(" @ ")
-            return _bad_field(camel(path.removeprefix("$").removeprefix(".")), message)
+            return _bad_field(_wire_name(path.removeprefix("$").removeprefix(".")), message)
         case JsonRpcException():
             cause = exc.__cause__
             if isinstance(cause, BaseValidationError):
@@ -71,9 +67,26 @@ def rpc_error(exc: Exception) -> dict[str, Any]:
             return wire_error(exc.code, exc.message)
         case ExceptionGroup(exceptions=(Exception() as only,)):
             return rpc_error(only)
+        case _ if field := _invalid_field(exc):
+            return _bad_field(*field)
         case _:
             log.error("a request failed", exc_info=exc)
             return wire_error(INTERNAL_ERROR, f"Internal error: {type(exc).__name__}; see the log.")
+
+
+def _invalid_field(exc: Exception) -> tuple[str, str] | None:
+    """The field and the message of a validation error of pydantic's."""
+    from pydantic import ValidationError  # noqa: PLC0415 - not before it is needed (startup.py)
+
+    if not isinstance(exc, ValidationError):
+        return None
+    first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+    return ".".join(map(str, first["loc"])), first["msg"]
+
+
+def _wire_name(path: str) -> str:
+    """``text_document.uri`` -> ``textDocument.uri``."""
+    return re.sub(r"_([a-z])", lambda match: match[1].upper(), path)
 
 
 def _bad_field(field: str, message: str) -> dict[str, Any]:

@@ -22,6 +22,14 @@ from raw_client import (
     wait_until,
 )
 
+from lsp_agent.protocol.methods import (
+    ANSWER_COMMAND,
+    EVENT_NOTIFICATION,
+    METHODS,
+    PROTOCOL_VERSION,
+)
+from lsp_agent.server import capabilities
+
 TOY = Path(__file__).with_name("toy_server.py")
 
 
@@ -52,22 +60,22 @@ def error(client: RawClient, method: str, params: Any = None) -> RpcError:
 
 def test_initialize_advertises_the_contract_through_our_writer(fresh: RawClient) -> None:
     result = fresh.initialize()
-    capabilities = result["capabilities"]
-    agent = capabilities["experimental"]["agent"]
+    served = result["capabilities"]
+    agent = served["experimental"]["agent"]
     assert agent["version"] == 1
     assert "agent/prompt" in agent["methods"]
     assert agent["notifications"] == ["agent/event"]
-    assert capabilities["textDocumentSync"] == {
+    assert served["textDocumentSync"] == {
         "openClose": True,
         "change": 2,
         "willSave": True,
         "save": {"includeText": False},
     }
-    assert "lspAgent.answer" in capabilities["executeCommandProvider"]["commands"]
-    assert capabilities["workspace"]["workspaceFolders"]["supported"] is True
-    assert capabilities["hoverProvider"] is True
-    assert "semanticTokensProvider" not in capabilities
-    assert "diagnosticProvider" not in capabilities
+    assert "lspAgent.answer" in served["executeCommandProvider"]["commands"]
+    assert served["workspace"]["workspaceFolders"]["supported"] is True
+    assert served["hoverProvider"] is True
+    assert "semanticTokensProvider" not in served
+    assert "diagnosticProvider" not in served
     assert result["serverInfo"]["name"] == "lsp-agent"
     fresh.notification("toy/initialized")
 
@@ -101,10 +109,8 @@ def test_the_clients_first_known_position_encoding_is_taken(
 def test_only_a_neovim_gets_the_empty_provider_of_its_version(
     fresh: RawClient, version: str, provider: str | None
 ) -> None:
-    capabilities = fresh.initialize(clientInfo={"name": "Neovim", "version": version})[
-        "capabilities"
-    ]
-    offered = {"semanticTokensProvider", "diagnosticProvider"} & capabilities.keys()
+    result = fresh.initialize(clientInfo={"name": "Neovim", "version": version})
+    offered = {"semanticTokensProvider", "diagnosticProvider"} & result["capabilities"].keys()
     assert offered == ({provider} if provider else set())
 
 
@@ -136,6 +142,13 @@ def test_folders_follow_the_client(fresh: RawClient, tmp_path: Path) -> None:
         "workspace/didChangeWorkspaceFolders", {"event": {"added": [added], "removed": [removed]}}
     )
     assert fresh.call("toy/folders") == ["file:///other"]
+
+
+def test_the_advertised_names_are_those_of_the_table() -> None:
+    assert capabilities.VERSION == PROTOCOL_VERSION
+    assert [method.method for method in METHODS] == capabilities.METHODS
+    assert [*(method.command for method in METHODS), ANSWER_COMMAND] == capabilities.COMMANDS
+    assert capabilities.NOTIFICATIONS == [EVENT_NOTIFICATION]
 
 
 # Order
@@ -279,6 +292,29 @@ def test_a_message_inside_params_is_just_params(client: RawClient) -> None:
     assert client.call("toy/echo", params) == params
 
 
+def test_a_command_gets_its_first_argument(client: RawClient) -> None:
+    def execute(**params: Any) -> Any:
+        return client.call("workspace/executeCommand", {"command": "lspAgent.state", **params})
+
+    assert execute(arguments=[{"a": 1}]) == {"params": {"a": 1}}
+    assert execute() == execute(arguments=[]) == execute(arguments=[None]) == {"params": {}}
+
+
+@pytest.mark.parametrize(
+    ("params", "field"),
+    [
+        ({"command": "lspAgent.nothing"}, "command"),
+        ({"command": "lspAgent.state", "arguments": {"a": 1}}, "arguments"),
+        ({"command": "lspAgent.state", "arguments": ["a"]}, "arguments"),
+    ],
+)
+def test_a_bad_command_names_the_field(
+    client: RawClient, params: dict[str, Any], field: str
+) -> None:
+    caught = error(client, "workspace/executeCommand", params)
+    assert (caught.code, caught.data) == (-32602, {"field": field})
+
+
 def test_half_a_surrogate_pair_and_large_numbers_pass_both_ways(client: RawClient) -> None:
     params = {"text": "a\ud83db", "number": 2**80}
     assert client.call("toy/echo", params) == params
@@ -411,6 +447,25 @@ def start_unread(client: RawClient, count: int, size: int) -> None:
         {"method": "initialized", "params": {}},
         {"id": 2, "method": "toy/flood", "params": {"count": count, "size": size}},
     )
+
+
+@pytest.mark.parametrize("how", ["exit", "end of input", "SIGTERM"])
+def test_the_application_cleans_up_however_the_client_goes(client: RawClient, how: str) -> None:
+    if how == "exit":
+        client.notify("exit")
+    elif how == "SIGTERM":
+        client.process.send_signal(signal.SIGTERM)
+    else:
+        client.close_input()
+    client.wait_for_exit(5)
+    assert "cleaned up" in client.stderr
+
+
+def test_an_application_that_cannot_load_ends_the_server() -> None:
+    with RawClient(python(TOY, "broken")) as client:
+        client.request("initialize", {"processId": None, "capabilities": {}})
+        assert client.wait_for_exit(5) == 1
+        assert "cannot start" in client.stderr
 
 
 def test_a_closed_output_ends_the_server() -> None:

@@ -53,7 +53,7 @@ def test_headers_without_one_length_are_an_error(headers: bytes) -> None:
 json_values: Any = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers()
+    | st.integers(-(2**63), 2**64 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(), max_size=8),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=4), inner),
@@ -64,6 +64,11 @@ json_values: Any = st.recursive(
 @given(json_values)
 def test_json_of_any_text_and_number_comes_back(value: object) -> None:
     assert decode(encode(value)) == value
+
+
+@given(st.integers())
+def test_a_number_of_any_size_is_written(value: int) -> None:
+    assert json.loads(encode({"value": value})) == {"value": value}
 
 
 @given(st.text(st.characters(), max_size=8))

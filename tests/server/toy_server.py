@@ -1,4 +1,7 @@
-"""A server of toy handlers on the real face, for the tests of the face: ``toy_server.py [tcp]``."""
+"""A server of toy handlers on the real face, for the tests of the face: ``toy_server.py [tcp]``.
+
+As the real one it imports models only when the client has its answer to ``initialize``.
+"""
 
 import sys
 from typing import Any
@@ -10,8 +13,8 @@ startup.begun()
 import anyio.lowlevel  # noqa: E402
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed  # noqa: E402
-from lsp_agent.protocol.methods import DocumentParams, PromptParams  # noqa: E402
 from lsp_agent.server import transport  # noqa: E402
+from lsp_agent.server.client_info import ClientInfo  # noqa: E402
 from lsp_agent.server.face import Face  # noqa: E402
 
 Json = dict[str, Any]
@@ -29,9 +32,7 @@ class Toy:
             "toy/snapshot": self.snapshot,
             "toy/fail": self.fail,
             "toy/ask": self.ask,
-            "toy/prompt": lambda params: PromptParams.model_validate(params).text,
             "toy/flood": self.flood,
-            "toy/model": lambda _params: DocumentParams(uri="file:///a"),
             "toy/keys": lambda _params: self.keys,
             "toy/cleaned": lambda _params: self.cleaned,
             "toy/folders": lambda _params: list(face.folders),
@@ -41,8 +42,23 @@ class Toy:
         face.requests.update(handlers)
         face.notifications["textDocument/didChange"] = self.did_change
         face.feature("textDocument/hover", self.hover)
+        face.commands["lspAgent.state"] = lambda params: {"params": params}
+        face.on_initialize = self.load
         face.on_shutdown = self.shut_down
+        face.on_end = self.end
         face.on_initialized = self.initialized
+
+    def load(self, _client: ClientInfo) -> None:
+        if sys.argv[1:] == ["broken"]:
+            raise ImportError("no such thing")
+        from lsp_agent.protocol.methods import DocumentParams, PromptParams  # noqa: PLC0415
+
+        self.face.requests["toy/model"] = lambda _params: DocumentParams(uri="file:///a")
+        self.face.requests["toy/prompt"] = lambda params: PromptParams.model_validate(params).text
+
+    async def end(self) -> None:
+        await anyio.sleep(0.05)
+        print("cleaned up", file=sys.stderr)
 
     async def initialized(self) -> None:
         self.face.notify("toy/initialized", {})

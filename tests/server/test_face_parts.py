@@ -1,0 +1,560 @@
+"""What is built on a connection: events, progress, questions, the editor, settings."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_agent.protocol.events import (
+    Event,
+    Notice,
+    StampedEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolProgress,
+)
+from lsp_agent.protocol.questions import Option, Question
+from lsp_agent.server import settings_pull
+from lsp_agent.server.ask_person import PersonAsker
+from lsp_agent.server.barrier import RefreshBarrier
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.editor_port import EditorPort, traits_of
+from lsp_agent.server.events import EventStream
+from lsp_agent.server.progress import ProgressBoard
+from lsp_agent.server.rpc_error import ClientRefused
+from lsp_agent.sessions.questions import CANNOT_ASK
+from lsp_agent.text.edits import TextEdit
+from lsp_agent.workspace.editor import Applied
+
+Json = dict[str, Any]
+
+REFUSED = ClientRefused("x", -32601, "Method not found")
+
+
+class Wire:
+    """A connection in memory; ``answers[method]`` is a result or an exception to raise."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = {name.replace("__", "/"): answer for name, answer in answers.items()}
+        self.sent: list[tuple[str, Any]] = []
+        self.behind = False
+        self.caught_up = anyio.Event()
+
+    def notify(self, method: str, params: Any) -> None:
+        self.sent.append((method, params))
+
+    async def ask(self, method: str, params: Any, timeout: float | None) -> Any:
+        self.sent.append((method, params))
+        answer = self.answers.get(method, REFUSED)
+        if callable(answer):
+            answer = answer(params)
+        await anyio.lowlevel.checkpoint()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def drain(self) -> None:
+        if self.behind:
+            await self.caught_up.wait()
+
+    def values(self, method: str) -> list[Any]:
+        return [params for name, params in self.sent if name == method]
+
+
+def stamp(events: list[Event], session: str = "s") -> Iterator[StampedEvent]:
+    for seq, event in enumerate(events, 1):
+        yield StampedEvent(session, "t", seq, 0.0, event)
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+# Events
+
+
+deltas = st.sampled_from(["a", "b"]).flatmap(
+    lambda text: st.sampled_from(
+        [
+            TextDelta(text),
+            ThinkingDelta(text),
+            ToolArgsDelta("1", text),
+            ToolArgsDelta("2", text),
+            ToolProgress("1", text),
+            Notice("info", text, "x"),
+        ]
+    )
+)
+
+
+def split(events: list[Json]) -> list[tuple[Any, ...]]:
+    """The events with each text cut into its characters: what joining must keep."""
+    return [
+        (event["type"], event.get("toolCallId"), char)
+        for event in events
+        for char in event.get("text", event.get("message", ""))
+    ]
+
+
+@given(st.lists(st.tuples(deltas, st.booleans(), st.sampled_from(["s", "r"]))))
+def test_events_keep_their_order_and_text_and_their_seq_has_no_gaps(
+    steps: list[tuple[Event, bool, str]],
+) -> None:
+    wire, clock = Wire(), Clock()
+    stream = EventStream(wire, clock)
+    seqs = {"s": itertools.count(1), "r": itertools.count(1)}
+    unjoined: dict[str, list[Json]] = {"s": [], "r": []}
+    for event, behind, session in steps:
+        wire.behind = behind
+        clock.now += 0.0004
+        stamped = StampedEvent(session, "t", next(seqs[session]), 0.0, event)
+        unjoined[session].append(_plain(event))
+        stream.publish(stamped)
+    stream.flush()
+    for session, expected in unjoined.items():
+        got = [e for e in wire.values("agent/event") if e["sessionId"] == session]
+        assert split(got) == split(expected)
+        assert [e["seq"] for e in got] == list(range(1, len(got) + 1))
+
+
+def _plain(event: Event) -> Json:
+    wire = Wire()
+    stream = EventStream(wire, Clock())
+    stream.publish(StampedEvent("s", "t", 1, 0.0, event))
+    stream.flush()
+    return wire.values("agent/event")[0]
+
+
+def test_a_delta_after_a_quiet_moment_goes_out_at_once() -> None:
+    wire, clock = Wire(), Clock()
+    stream = EventStream(wire, clock)
+    for stamped in stamp([TextDelta("a"), TextDelta("b")]):
+        clock.now += 0.002
+        stream.publish(stamped)
+    assert [e["text"] for e in wire.values("agent/event")] == ["a", "b"]
+
+
+@pytest.mark.asyncio
+async def test_a_burst_of_deltas_is_joined_for_16_ms() -> None:
+    wire = Wire()
+    stream = EventStream(wire)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream.run)
+        await anyio.sleep(0.01)
+        for stamped in stamp([TextDelta("x")] * 1000):
+            stream.publish(stamped)
+        await anyio.sleep(0.06)
+        tasks.cancel_scope.cancel()
+    texts = [e["text"] for e in wire.values("agent/event")]
+    assert len(texts) <= 3
+    assert "".join(texts) == "x" * 1000
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_does_not_keep_up_gets_everything_joined_and_holds_the_agent() -> None:
+    wire = Wire()
+    wire.behind = True
+    stream = EventStream(wire)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream.run)
+        for stamped in stamp([TextDelta("x" * 1000)] * 2000):
+            stream.publish(stamped)
+        await anyio.sleep(0.05)
+        assert wire.sent == []
+        with anyio.move_on_after(0.05) as held:
+            await stream.drain()
+        assert held.cancelled_caught
+        wire.behind = False
+        wire.caught_up.set()
+        with anyio.fail_after(2):
+            await stream.drain()
+        tasks.cancel_scope.cancel()
+    assert [len(e["text"]) for e in wire.values("agent/event")] == [2_000_000]
+
+
+# Progress
+
+
+def kinds(wire: Wire) -> list[str]:
+    return [params["value"]["kind"] for params in wire.values("$/progress")]
+
+
+def messages(wire: Wire) -> list[str]:
+    return [m for p in wire.values("$/progress") if (m := p["value"].get("message"))]
+
+
+WITH_PROGRESS = ClientInfo(work_done_progress=True)
+CREATED = {"window__workDoneProgress__create": None}
+
+
+async def with_board(wire: Wire, client: ClientInfo, use: Callable[[ProgressBoard], Any]) -> None:
+    async with anyio.create_task_group() as tasks:
+        await use(ProgressBoard(wire, client, tasks))
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.asyncio
+async def test_a_turns_progress_is_created_begun_reported_and_ended_once() -> None:
+    wire = Wire(**CREATED)
+
+    async def use(board: ProgressBoard) -> None:
+        progress = board.turn("agent", lambda: None)
+        await anyio.sleep(0.05)
+        progress.report("edit: a.py")
+        await anyio.sleep(0.25)
+        progress.end("done")
+        progress.end("again")
+        progress.report("late")
+        await anyio.sleep(0.15)
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert wire.sent[0][0] == "window/workDoneProgress/create"
+    assert kinds(wire) == ["begin", "report", "end"]
+    assert wire.values("$/progress")[0]["value"]["cancellable"] is True
+    assert messages(wire) == ["edit: a.py", "done"]
+
+
+@pytest.mark.asyncio
+async def test_the_clients_own_token_is_begun_and_ended_without_waiting() -> None:
+    wire = Wire()
+
+    async def use(board: ProgressBoard) -> None:
+        board.turn("agent", lambda: None, token=7).end("done")
+
+    await with_board(wire, ClientInfo(), use)
+    assert kinds(wire) == ["begin", "end"]
+    assert {params["token"] for params in wire.values("$/progress")} == {7}
+
+
+@pytest.mark.asyncio
+async def test_a_progress_that_still_runs_when_the_connection_ends_is_ended() -> None:
+    wire = Wire(**CREATED)
+
+    async def use(board: ProgressBoard) -> None:
+        board.turn("agent", lambda: None)
+        await anyio.sleep(0.05)
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert kinds(wire) == ["begin", "end"]
+
+
+@pytest.mark.asyncio
+async def test_a_client_without_progress_is_sent_nothing() -> None:
+    wire = Wire()
+
+    async def use(board: ProgressBoard) -> None:
+        turn, tool = board.turn("agent", lambda: None), board.tool("bash: x")
+        tool.output("x\n")
+        await anyio.sleep(0.3)
+        tool.end()
+        turn.end()
+
+    await with_board(wire, ClientInfo(), use)
+    assert wire.sent == []
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_refuses_the_progress_gets_none() -> None:
+    wire = Wire()
+
+    async def use(board: ProgressBoard) -> None:
+        progress = board.turn("agent", lambda: None)
+        await anyio.sleep(0.05)
+        progress.end()
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert kinds(wire) == []
+
+
+@pytest.mark.asyncio
+async def test_the_progress_cancel_reaches_its_turn_only() -> None:
+    wire = Wire(**CREATED)
+    cancelled: list[str] = []
+
+    async def use(board: ProgressBoard) -> None:
+        one = board.turn("one", lambda: cancelled.append("one"))
+        board.turn("two", lambda: cancelled.append("two"))
+        board.cancelled({"token": one.token})
+        board.cancelled({"token": "unknown"})
+        one.end()
+        await anyio.sleep(0.15)
+        board.cancelled({"token": one.token})
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert cancelled == ["one"]
+
+
+@pytest.mark.asyncio
+async def test_a_quick_tool_shows_no_progress_and_a_slow_one_its_newest_line() -> None:
+    wire = Wire(**CREATED)
+
+    async def use(board: ProgressBoard) -> None:
+        quick = board.tool("read: a")
+        slow = board.tool("bash: make")
+        await anyio.sleep(0.05)
+        quick.end()
+        slow.output("one\ntw")
+        await anyio.sleep(0.15)
+        slow.output("o\r\n\x1b[31mthr\x1b[0mee\t!\n\n")
+        await anyio.sleep(0.15)
+        slow.end("exit 0")
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert kinds(wire) == ["begin", "report", "end"]
+    assert messages(wire) == ["tw", "three !", "exit 0"]
+
+
+@pytest.mark.asyncio
+async def test_a_flood_of_output_makes_ten_reports_a_second() -> None:
+    wire = Wire(**CREATED)
+
+    async def use(board: ProgressBoard) -> None:
+        slow = board.tool("bash: yes")
+        for number in range(100):
+            slow.output(f"{number}\n")
+            await anyio.sleep(0.01)
+        slow.end()
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert 3 <= kinds(wire).count("report") <= 10
+
+
+# Questions
+
+
+def question() -> Question:
+    return Question(
+        question_id="q",
+        session_id="s",
+        kind="permission",
+        title="Run?",
+        detail="rm -r x",
+        options=[
+            Option(option_id="yes", name="Allow once", kind="allowOnce"),
+            Option(option_id="no", name="Deny", kind="deny"),
+        ],
+    )
+
+
+@pytest.mark.asyncio
+async def test_agent_ask_is_preferred_where_the_client_has_it() -> None:
+    wire = Wire(agent__ask={"optionId": "yes"}, window__showMessageRequest={"title": "Deny"})
+    asker = PersonAsker(wire, ClientInfo(ask=True, show_message_request=True))
+    assert await asker(question()) == "yes"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("answer", "chosen"),
+    [
+        ({"title": "Allow once"}, "yes"),
+        ({"title": "Deny"}, "no"),
+        (None, None),
+        ({"title": "?"}, None),
+    ],
+)
+async def test_buttons_are_the_options_names(answer: Any, chosen: str | None) -> None:
+    wire = Wire(window__showMessageRequest=answer)
+    assert await PersonAsker(wire, ClientInfo(show_message_request=True))(question()) == chosen
+    (params,) = wire.values("window/showMessageRequest")
+    assert params["message"] == "Run?\nrm -r x"
+    assert [action["title"] for action in params["actions"]] == ["Allow once", "Deny"]
+
+
+@pytest.mark.asyncio
+async def test_after_method_not_found_the_client_is_not_asked_that_way_again() -> None:
+    wire = Wire()
+    asker = PersonAsker(wire, ClientInfo(show_message_request=True))
+    assert [await asker(question()), await asker(question())] == [CANNOT_ASK, CANNOT_ASK]
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_client_without_any_way_is_not_asked() -> None:
+    wire = Wire()
+    assert await PersonAsker(wire, ClientInfo())(question()) == CANNOT_ASK
+    assert wire.sent == []
+
+
+# The editor
+
+NEOVIM = ClientInfo(name="Neovim", version=(0, 11), encoding="utf-16")
+
+
+def port(wire: Wire, client: ClientInfo, lines: list[str] | None = None) -> EditorPort:
+    return EditorPort(wire, client, None, lambda _uri: lines)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 5), ("utf-16", 3), ("utf-32", 2)])
+async def test_an_edit_is_one_versioned_document_in_the_clients_columns(
+    encoding: Any, column: int
+) -> None:
+    wire = Wire(workspace__applyEdit={"applied": True})
+    editor = port(wire, ClientInfo(encoding=encoding), ["a😀b\n"])
+    assert await editor.apply("file:///a", 3, [TextEdit(0, 2, 1, 0, "x")], "agent: edit a") == (
+        Applied(True)
+    )
+    (params,) = wire.values("workspace/applyEdit")
+    position = {"line": 0, "character": column}
+    assert params == {
+        "label": "agent: edit a",
+        "edit": {
+            "documentChanges": [
+                {
+                    "textDocument": {"uri": "file:///a", "version": 3},
+                    "edits": [
+                        {
+                            "range": {"start": position, "end": {"line": 1, "character": 0}},
+                            "newText": "x",
+                        }
+                    ],
+                }
+            ]
+        },
+    }
+
+
+@pytest.mark.asyncio
+async def test_columns_are_counted_before_anything_is_awaited() -> None:
+    lines = ["😀b\n"]
+    wire = Wire(workspace__applyEdit={"applied": True})
+    work = port(wire, ClientInfo(), lines).apply("u", 1, [TextEdit(0, 1, 0, 2, "x")], "l")
+
+    async def type_meanwhile() -> None:
+        lines[0] = "plain\n"
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(type_meanwhile)
+        await work
+    edit = wire.values("workspace/applyEdit")[0]["edit"]["documentChanges"][0]["edits"][0]
+    assert edit["range"]["start"]["character"] == 2
+
+
+@pytest.mark.asyncio
+async def test_neovim_is_never_sent_version_0() -> None:
+    wire = Wire(workspace__applyEdit={"applied": True})
+    await port(wire, NEOVIM, [""]).apply("u", 0, [TextEdit(0, 0, 0, 0, "x")], "l")
+    document = wire.values("workspace/applyEdit")[0]["edit"]["documentChanges"][0]
+    assert document["textDocument"]["version"] == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("answer", "applied"),
+    [
+        ({"applied": False, "failureReason": "stale"}, False),
+        (REFUSED, False),
+        (TimeoutError(), None),
+        (None, None),
+    ],
+)
+async def test_an_edit_that_was_not_taken_says_so(answer: Any, applied: bool | None) -> None:
+    editor = port(Wire(workspace__applyEdit=answer), ClientInfo(), ["a"])
+    assert (await editor.apply("u", 1, [TextEdit(0, 0, 0, 1, "b")], "l")).applied is applied
+
+
+@pytest.mark.parametrize(
+    ("client", "min_version", "can_sync", "checks"),
+    [
+        (NEOVIM, 1, True, True),
+        (ClientInfo(name="Neovim", version=(0, 9)), 1, False, True),
+        (ClientInfo(name="Visual Studio Code"), 0, False, True),
+        (ClientInfo(name="helix"), 0, False, True),
+        (ClientInfo(name="Eglot"), 0, False, False),
+        (ClientInfo(name="Eglot", sync=True), 0, True, True),
+        (ClientInfo(name="something new"), 0, False, False),
+    ],
+)
+def test_traits_by_client(
+    client: ClientInfo, min_version: int, can_sync: bool, checks: bool
+) -> None:
+    traits = traits_of(client)
+    assert (traits.min_version, traits.can_sync) == (min_version, can_sync)
+    assert traits.checks_versions is checks
+
+
+@pytest.mark.asyncio
+async def test_save_and_reload_ask_only_a_client_that_can() -> None:
+    wire = Wire(agent__saveDocument={"saved": True}, agent__reloadDocument=REFUSED)
+    plain, able = port(wire, ClientInfo()), port(wire, ClientInfo(save=True, reload=True))
+    assert [await plain.save("u"), await plain.reload("u")] == [False, False]
+    assert wire.sent == []
+    assert [await able.save("u"), await able.reload("u")] == [True, False]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("version", "refresh", "request_"),
+    [
+        ((0, 11), "workspace/semanticTokens/refresh", "textDocument/semanticTokens/full"),
+        ((0, 12), "workspace/diagnostic/refresh", "textDocument/diagnostic"),
+    ],
+)
+async def test_the_barrier_waits_for_the_request_that_a_refresh_causes(
+    version: tuple[int, int], refresh: str, request_: str
+) -> None:
+    requests: dict[str, Any] = {}
+    client = ClientInfo(name="Neovim", version=version)
+    wire = Wire()
+    wire.answers[refresh] = None
+    barrier = RefreshBarrier.of(wire, client, requests)
+    editor = EditorPort(wire, client, barrier, lambda _uri: None)
+    async with anyio.create_task_group() as tasks:
+        done = anyio.Event()
+
+        async def sync() -> None:
+            await editor.sync("u")
+            done.set()
+
+        tasks.start_soon(sync)
+        await anyio.sleep(0.05)
+        requests[request_]({"textDocument": {"uri": "other"}})
+        await anyio.sleep(0.01)
+        assert not done.is_set()
+        requests[request_]({"textDocument": {"uri": "u"}})
+        with anyio.fail_after(0.1):
+            await done.wait()
+
+
+@pytest.mark.asyncio
+async def test_the_barrier_is_bounded() -> None:
+    wire = Wire(workspace__semanticTokens__refresh=None)
+    editor = EditorPort(wire, NEOVIM, RefreshBarrier.of(wire, NEOVIM, {}), lambda _uri: None)
+    with anyio.fail_after(0.4):
+        await editor.sync("u")
+
+
+# Settings
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("answer", "settings"),
+    [
+        ([{"agent": "zot"}], {"agent": "zot"}),
+        ([None], None),
+        ([], None),
+        (REFUSED, None),
+        ([3], None),
+    ],
+)
+async def test_the_clients_section_or_none(answer: Any, settings: Json | None) -> None:
+    wire = Wire(workspace__configuration=answer)
+    assert await settings_pull.pull(wire, ClientInfo(configuration=True)) == settings
+    assert wire.values("workspace/configuration") == [{"items": [{"section": "lspAgent"}]}]
+
+
+@pytest.mark.asyncio
+async def test_a_client_without_configuration_is_not_asked() -> None:
+    wire = Wire()
+    assert await settings_pull.pull(wire, ClientInfo()) is None
+    assert wire.sent == []
