@@ -147,7 +147,10 @@ class _Step:
             self._end("aborted", CANCELED)
             raise
         if stopped.reason == "error":
-            self._fail(stopped.error or "the provider failed without saying why")
+            error = stopped.error or "the provider failed without saying why"
+            self._keep_what_came()
+            self._end("error", error)
+            agent.put("error", message=error)
             return False
         self._end(stopped.reason)
         if not answer.calls:
@@ -231,15 +234,6 @@ class _Step:
             entry = message("assistant", answer.text_blocks())
             agent.add(entry)
             agent.put("assistant_message", content=entry["content"], time=entry["time"])
-
-    def _fail(self, error: str) -> None:
-        """The provider's failure: the text so far stays in the transcript, and is not repeated."""
-        agent, answer = self._agent, self._answer
-        self._spend()
-        if answer.text:
-            agent.add(message("assistant", answer.text_blocks()))
-        self._end("error", error)
-        agent.put("error", message=error)
 
     def _end(self, stop: str, error: str | None = None) -> None:
         fields = {"stop": stop} | ({} if error is None else {"error": error})

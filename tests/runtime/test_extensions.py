@@ -1,0 +1,374 @@
+"""Extensions: tools, events and vetoes from other processes, and their deaths."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rpc_process import RpcProcess, call, eventually, marked, recorded, result_texts, types
+
+#: Logs every frame that it gets to frames.jsonl; ``react(frame)`` yields what it answers.
+EXTENSION = """
+import json, os, sys, time
+def say(**frame):
+    print(json.dumps(frame), flush=True)
+log = open("frames.jsonl", "a")
+say(type="hello", name="helper", version="1")
+{greeting}
+say(type="ready")
+for line in sys.stdin:
+    log.write(line); log.flush()
+    frame = json.loads(line)
+    kind, number = frame["type"], frame.get("id")
+    if kind == "shutdown":
+        say(type="shutdown_ack")
+        break
+{reaction}
+"""
+FILE_TOOLS = (
+    'for tool in ("read", "write", "edit"):\n'
+    '    say(type="register_tool", name=tool, description="d", schema={"type": "object"})'
+)
+ECHO = (
+    'if kind == "tool_call":\n'
+    "    text = f\"[editor] {frame['name']} {json.dumps(frame['args'])}\"\n"
+    '    say(type="tool_result", id=number, content=[{"type": "text", "text": text}])'
+)
+ALLOW = 'if kind == "event_intercept":\n    say(type="event_intercept_response", id=number)'
+
+
+def make_extension(
+    folder: Path, greeting: str = "", reaction: str = "pass", **manifest: object
+) -> str:
+    folder.mkdir()
+    indented = "\n".join("    " + line for line in reaction.split("\n"))
+    source = EXTENSION.replace("{greeting}", greeting).replace("{reaction}", indented)
+    (folder / "helper.py").write_text(source)
+    fields = {"name": "helper", "version": "1", "exec": sys.executable, "args": ["helper.py"]}
+    (folder / "extension.json").write_text(json.dumps(fields | manifest))
+    return str(folder)
+
+
+def heard(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "frames.jsonl").read_text().splitlines()]
+
+
+def lines_heard(folder: Path) -> list[str]:
+    return (folder / "frames.jsonl").read_text().splitlines()
+
+
+@pytest.fixture
+def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def write_step(**more: object) -> list[dict[str, Any]]:
+    return [{"calls": [call("write", path="a.txt", content="hello new\n")], **more}, {"text": "ok"}]
+
+
+def test_its_tools_answer_where_the_agents_own_are_left_out(cwd: Path):
+    folder = make_extension(cwd / "ext", FILE_TOOLS, ECHO)
+    with RpcProcess(cwd, write_step(), "--ext", folder, "--tools", "bash") as agent:
+        frames = agent.prompt()
+    expected = recorded("ext_own_file_tools_no_tools")
+    assert result_texts(frames) == result_texts(expected)
+    assert not (cwd / "a.txt").exists()
+
+
+def test_the_agents_own_tools_go_first(cwd: Path):
+    folder = make_extension(cwd / "ext", FILE_TOOLS, ECHO)
+    with RpcProcess(cwd, write_step(), "--ext", folder, "--no-ext") as agent:
+        frames = agent.prompt()
+    assert result_texts(frames) == ["hello new\n"]
+    assert (cwd / "a.txt").read_text() == "hello new\n"
+
+
+def test_it_is_greeted_with_what_it_needs(cwd: Path):
+    folder = make_extension(cwd / "ext")
+    with RpcProcess(cwd, [], "--ext", folder) as agent:
+        agent.ask("ping")
+        agent.close_stdin()
+        assert agent.wait() == 0
+    ack, shutdown = heard(cwd / "ext")
+    assert ack.pop("zot_version")
+    assert ack == {
+        "type": "hello_ack",
+        "protocol_version": 1,
+        "provider": "script",
+        "model": "script",
+        "cwd": str(cwd),
+        "extension_dir": folder,
+        "data_dir": folder,
+    }
+    assert shutdown == {"type": "shutdown"}
+
+
+def test_calls_of_a_step_are_intercepted_and_run_one_after_the_other(cwd: Path):
+    greeting = f'{FILE_TOOLS}\nsay(type="subscribe", intercept=["tool_call"])'
+    folder = make_extension(cwd / "ext", greeting, f"{ALLOW}\n{ECHO}")
+    calls = [
+        call("read", path="a"),
+        call("bash", command="echo hi"),
+        call("nosuch"),
+        call("write", path="b", content="x"),
+    ]
+    with RpcProcess(
+        cwd, [{"calls": calls}, {"text": "x"}], "--ext", folder, "--tools", "bash"
+    ) as agent:
+        agent.prompt()
+    frames = [frame for frame in heard(cwd / "ext") if frame["type"] != "hello_ack"]
+    assert [(f["type"], f.get("tool_id"), f.get("tool_name", f.get("name"))) for f in frames] == [
+        ("event_intercept", "call_01", "read"),
+        ("tool_call", None, "read"),
+        ("event_intercept", "call_02", "bash"),
+        ("event_intercept", "call_04", "write"),
+        ("tool_call", None, "write"),
+    ]
+
+
+def test_an_intercept_begins_with_its_type_and_its_id(cwd: Path):
+    """The guard of the bridge tells it by that, without reading the rest."""
+    folder = make_extension(cwd / "ext", 'say(type="subscribe", intercept=["tool_call"])', ALLOW)
+    with RpcProcess(cwd, write_step(), "--ext", folder) as agent:
+        agent.prompt()
+    line = next(line for line in lines_heard(cwd / "ext") if "event_intercept" in line)
+    start = '{"type":"event_intercept","id":"'
+    assert line.startswith(start)
+    assert line[len(start) :].partition('"')[2].startswith(',"event":"tool_call","tool_id":')
+
+
+def test_a_block_is_what_the_model_reads(cwd: Path):
+    reaction = (
+        'if kind == "event_intercept":\n'
+        '    say(type="event_intercept_response", id=number, block=True, reason="no, thanks")'
+    )
+    folder = make_extension(cwd / "ext", 'say(type="subscribe", intercept=["tool_call"])', reaction)
+    with RpcProcess(cwd, write_step(), "--ext", folder) as agent:
+        frames = agent.prompt()
+    assert result_texts(frames) == ["no, thanks"]
+    assert next(f for f in frames if f["type"] == "tool_result")["is_error"] is True
+    assert not (cwd / "a.txt").exists()
+
+
+def test_changed_arguments_change_what_runs_and_not_what_is_told(cwd: Path):
+    reaction = (
+        'if kind == "event_intercept":\n'
+        '    args = {"path": "a.txt", "content": "HELLO NEW\\n"}\n'
+        '    say(type="event_intercept_response", id=number, modified_args=args)'
+    )
+    folder = make_extension(cwd / "ext", 'say(type="subscribe", intercept=["tool_call"])', reaction)
+    with RpcProcess(cwd, write_step(), "--ext", folder) as agent:
+        frames = agent.prompt()
+    assert result_texts(frames) == ["HELLO NEW\n"]
+    assert (cwd / "a.txt").read_text() == "HELLO NEW\n"
+    assert next(f for f in frames if f["type"] == "tool_call")["args"]["content"] == "hello new\n"
+
+
+def test_a_blocked_step_ends_the_turn_as_in_the_recording(cwd: Path):
+    reaction = (
+        'if kind == "event_intercept":\n'
+        '    say(type="event_intercept_response", id=number, block=frame["step"] == 2,'
+        ' reason="turn budget reached")'
+    )
+    folder = make_extension(
+        cwd / "ext", 'say(type="subscribe", intercept=["turn_start"])', reaction
+    )
+    with RpcProcess(cwd, write_step(text="writing"), "--ext", folder) as agent:
+        frames = agent.prompt()
+    assert types(frames) == types(recorded("ext_block_turn"))
+    assert frames[-2]["error"] == "turn budget reached"
+
+
+@pytest.mark.parametrize(
+    ("answer", "recording"),
+    [
+        ('replace_text="REWRITTEN: secret"', "ext_rewrite_message"),
+        ("block=True", "ext_hide_message"),
+    ],
+)
+def test_a_message_is_rewritten_or_hidden_after_it_was_streamed(
+    cwd: Path, answer: str, recording: str
+):
+    reaction = (
+        'if kind == "event_intercept":\n'
+        f'    say(type="event_intercept_response", id=number, {answer})'
+    )
+    folder = make_extension(
+        cwd / "ext", 'say(type="subscribe", intercept=["assistant_message"])', reaction
+    )
+    steps = (
+        [{"text": "secret"}] if recording == "ext_rewrite_message" else write_step(text="writing")
+    )
+    with RpcProcess(cwd, steps, "--ext", folder) as agent:
+        frames = agent.prompt()
+        messages = agent.ask("get_messages")["data"]["messages"]
+    expected = [frame for frame in recorded(recording) if frame["type"] != "response"]
+    assert types([frame for frame in frames if frame["type"] != "response"]) == types(expected)
+    shown = [frame["content"] for frame in frames if frame["type"] == "assistant_message"]
+    assert shown == [f["content"] for f in expected if f["type"] == "assistant_message"]
+    assert messages[1]["content"][0]["text"] == steps[0]["text"]
+
+
+def test_events_are_told_to_who_subscribed(cwd: Path):
+    events = ["session_start", "turn_start", "turn_end", "tool_call", "assistant_message"]
+    folder = make_extension(cwd / "ext", f'say(type="subscribe", events={events})')
+    with RpcProcess(cwd, write_step(), "--ext", folder) as agent:
+        agent.prompt()
+        agent.close_stdin()
+        agent.wait()
+    told = [frame["event"] for frame in heard(cwd / "ext") if frame["type"] == "event"]
+    step = ["turn_start", "assistant_message", "tool_call", "turn_end"]
+    assert told == ["session_start", *step, "turn_start", "assistant_message", "turn_end"]
+
+
+def test_its_notices_reach_the_client(cwd: Path):
+    reaction = 'if kind == "event":\n    say(type="notify", level="warn", message="saw it")'
+    folder = make_extension(cwd / "ext", 'say(type="subscribe", events=["turn_end"])', reaction)
+    with RpcProcess(cwd, [{"text": "x"}], "--ext", folder) as agent:
+        agent.prompt()
+        agent.until("ext_notify") if agent.frames[-1]["type"] == "done" else None
+    notice = next(frame for frame in agent.frames if frame["type"] == "ext_notify")
+    assert notice == {
+        "type": "ext_notify",
+        "extension": "helper",
+        "level": "warn",
+        "message": "saw it",
+    }
+
+
+@pytest.mark.slow
+def test_a_veto_that_comes_after_5_seconds_is_too_late(cwd: Path):
+    reaction = (
+        'if kind == "event_intercept":\n    time.sleep(6)\n'
+        '    say(type="event_intercept_response", id=number, block=True, reason="late")'
+    )
+    folder = make_extension(cwd / "ext", 'say(type="subscribe", intercept=["tool_call"])', reaction)
+    with RpcProcess(cwd, write_step(), "--ext", folder) as agent:
+        started = time.monotonic()
+        frames = agent.prompt()
+        assert 4.5 < time.monotonic() - started < 6
+    assert result_texts(frames) == ["hello new\n"]
+
+
+def test_an_abort_does_not_wait_for_a_veto(cwd: Path):
+    folder = make_extension(cwd / "ext", 'say(type="subscribe", intercept=["tool_call"])')
+    with RpcProcess(cwd, write_step(), "--ext", folder) as agent:
+        agent.send("prompt", id="1", message="go")
+        agent.until("turn_end")
+        agent.send("abort", id="a")
+        started = time.monotonic()
+        frames = agent.until("done")
+        assert time.monotonic() - started < 1
+    assert result_texts(frames) == ["aborted: not run"]
+    assert not (cwd / "a.txt").exists()
+
+
+def test_an_abort_does_not_wait_for_an_answer(cwd: Path):
+    folder = make_extension(cwd / "ext", FILE_TOOLS)
+    steps = [{"calls": [call("write", path="a", content="x"), call("read", path="a")]}]
+    with RpcProcess(cwd, steps, "--ext", folder, "--tools", "bash") as agent:
+        agent.send("prompt", id="1", message="go")
+        agent.until("turn_end")
+        assert eventually(lambda: "tool_call" in (cwd / "ext" / "frames.jsonl").read_text())
+        agent.send("abort", id="a")
+        frames = agent.until("done")
+    first = "extension helper/write failed: context canceled"
+    assert result_texts(frames) == [first, "aborted: not run"]
+
+
+def test_an_empty_answer_becomes_a_sentence(cwd: Path):
+    reaction = (
+        'if kind == "tool_call":\n'
+        '    say(type="tool_result", id=number, content=[{"type": "text", "text": ""}])'
+    )
+    folder = make_extension(cwd / "ext", FILE_TOOLS, reaction)
+    with RpcProcess(cwd, write_step(), "--ext", folder, "--no-tools") as agent:
+        assert result_texts(agent.prompt()) == ["(extension returned no content)"]
+
+
+def test_an_extension_that_crashes_fails_its_calls_and_not_the_agent(cwd: Path):
+    folder = make_extension(cwd / "ext", FILE_TOOLS, 'if kind == "tool_call":\n    os._exit(3)')
+    steps = [*write_step(), *write_step()]
+    with RpcProcess(cwd, steps, "--ext", folder, "--no-tools") as agent:
+        failed = "extension helper/write failed: the extension has ended"
+        assert result_texts(agent.prompt()) == [failed]
+        assert result_texts(agent.prompt()) == [failed]
+        assert agent.ask("ping")["success"] is True
+    notices = [frame for frame in agent.frames if frame["type"] == "ext_notify"]
+    assert [(notice["level"], notice["message"]) for notice in notices] == [
+        ("error", "extension helper has ended")
+    ]
+
+
+def test_its_garbage_is_skipped(cwd: Path):
+    folder = make_extension(cwd / "ext", f'print("garbage")\nprint("[]")\n{FILE_TOOLS}', ECHO)
+    with RpcProcess(cwd, write_step(), "--ext", folder, "--no-tools") as agent:
+        assert result_texts(agent.prompt())[0].startswith("[editor] write")
+
+
+def test_what_cannot_be_started_is_told_of_and_the_others_go_on(cwd: Path):
+    good = make_extension(cwd / "ext", FILE_TOOLS, ECHO)
+    missing = make_extension(cwd / "bad", exec="/nowhere/at-all")
+    flags = ["--ext", str(cwd / "none"), "--ext", missing, "--ext", good, "--no-tools"]
+    with RpcProcess(cwd, write_step(), *flags) as agent:
+        assert result_texts(agent.prompt())[0].startswith("[editor] write")
+        agent.close_stdin()
+        assert agent.wait() == 0
+    assert "extension.json cannot be read: No such file" in agent.stderr
+    assert "/nowhere/at-all: No such file" in agent.stderr
+
+
+def test_a_disabled_extension_is_not_started(cwd: Path):
+    folder = make_extension(cwd / "ext", FILE_TOOLS, ECHO, enabled=False)
+    with RpcProcess(cwd, write_step(), "--ext", folder, "--no-tools") as agent:
+        assert result_texts(agent.prompt()) == ['unknown tool "write"']
+    assert not (cwd / "ext" / "frames.jsonl").exists()
+
+
+def test_of_two_tools_of_one_name_the_first_counts(cwd: Path):
+    one = make_extension(cwd / "one", FILE_TOOLS, ECHO.replace("[editor]", "[one]"), name="one")
+    two = make_extension(cwd / "two", FILE_TOOLS, ECHO.replace("[editor]", "[two]"), name="two")
+    with RpcProcess(cwd, write_step(), "--ext", one, "--ext", two, "--no-tools") as agent:
+        assert result_texts(agent.prompt())[0].startswith("[one] write")
+
+
+def test_it_sees_no_token(cwd: Path):
+    greeting = 'open("seen", "w").write(os.environ.get("ZOTCORE_RPC_TOKEN", "nothing"))'
+    folder = make_extension(cwd / "ext", greeting)
+    with RpcProcess(cwd, [], "--ext", folder, env={"ZOTCORE_RPC_TOKEN": "s3cret"}) as agent:
+        assert agent.ask("hello", token="s3cret")["success"] is True
+    assert (cwd / "ext" / "seen").read_text() == "nothing"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="descendants are only found on Linux")
+def test_a_command_that_ends_leaves_extensions_alone_and_the_end_takes_all(cwd: Path):
+    mark = f"mark-{time.time_ns()}"
+    child = "import subprocess\nsubprocess.Popen(['sh', '-c', 'sleep 1000; : MARK'])".replace(
+        "MARK", mark
+    )
+    folder = make_extension(cwd / "ext", f"{child}\n{FILE_TOOLS}", ECHO)
+    steps = [{"calls": [call("bash", command="true"), call("read", path="a")]}, {"text": "x"}]
+    with RpcProcess(cwd, steps, "--ext", folder, "--tools", "bash") as agent:
+        assert result_texts(agent.prompt())[1].startswith("[editor] read")
+        assert len(marked(mark)) == 1
+        agent.close_stdin()
+        assert agent.wait() == 0
+        assert marked(mark) == []
+
+
+def test_one_that_does_not_heed_shutdown_is_ended(cwd: Path):
+    greeting = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    folder = make_extension(cwd / "ext", greeting)
+    source = (cwd / "ext" / "helper.py").read_text()
+    deaf = source.partition("for line in sys.stdin:")[0] + "time.sleep(1000)\n"
+    (cwd / "ext" / "helper.py").write_text(deaf)
+    with RpcProcess(cwd, [], "--ext", folder) as agent:
+        agent.ask("ping")
+        agent.close_stdin()
+        assert agent.wait(5) == 0
