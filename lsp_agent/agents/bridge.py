@@ -6,20 +6,22 @@ a gate before them (``gatekeeper``). Everything fails closed: late, too large, u
 an abort means that a call does not run.
 """
 
+import asyncio
 import os
 import re
+from asyncio import StreamReader, StreamWriter
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 
 import anyio
-from anyio.abc import SocketListener, SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from lsp_agent.agents import commands
 from lsp_agent.agents import extension_frames as frames
 from lsp_agent.agents.extension_frames import BadFrame, Frame
-from lsp_agent.agents.framing import LineSplitter, TooLong
+from lsp_agent.agents.framing import LineSplitter
 from lsp_agent.agents.gatekeeper import Gatekeeper
 from lsp_agent.agents.peers import peer_of
 from lsp_agent.agents.private_folder import PrivateFolder
@@ -78,8 +80,7 @@ class Bridge:
         self._gatekeeper: Gatekeeper
         self._aborted = False
         self._pending: set[anyio.CancelScope] = set()
-        self._sending = anyio.Lock()
-        self._up = self._shut_down = self._broken = False
+        self._connected = self._up = self._shut_down = False
         #: Calls let through and not yet come to us: (tool, the wire's id), oldest first.
         self._let_through: list[tuple[str, str]] = []
 
@@ -87,15 +88,28 @@ class Bridge:
         async with self._stack as stack:
             self._place = PrivateFolder(self._limits.pipe)
             stack.callback(self._place.remove)
-            extension = await anyio.create_unix_listener(self._place.extension_socket, mode=0o600)
-            await stack.enter_async_context(extension)
-            gate = await anyio.create_unix_listener(self._place.gate_socket, mode=0o600)
-            await stack.enter_async_context(gate)
             tasks = await stack.enter_async_context(anyio.create_task_group())
             stack.callback(tasks.cancel_scope.cancel)
-            self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
-            tasks.start_soon(gate.serve, self._gatekeeper.serve)
-            tasks.start_soon(self._serve_extension, extension, tasks)
+            gatekeeper = self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
+
+            def gate_connected(reader: StreamReader, writer: StreamWriter) -> None:
+                tasks.start_soon(gatekeeper.serve, reader, writer)
+
+            def extension_connected(reader: StreamReader, writer: StreamWriter) -> None:
+                if self._connected or peer_of(writer).uid != os.getuid():
+                    writer.close()
+                    return
+                self._connected = True
+                self._place.extension_socket.unlink()
+                tasks.start_soon(self._serve_extension, reader, writer, tasks)
+
+            for path, connected in (
+                (self._place.gate_socket, gate_connected),
+                (self._place.extension_socket, extension_connected),
+            ):
+                listener = await asyncio.start_unix_server(connected, path)
+                stack.callback(listener.close)
+                path.chmod(0o600)
             self._stack = stack.pop_all()
         return self
 
@@ -105,6 +119,10 @@ class Bridge:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
+        if isinstance(exc, Exception):
+            # The owner's own error is not wrapped in a group of ours.
+            await self._stack.aclose()
+            return False
         return await self._stack.__aexit__(exc_type, exc, traceback)
 
     @property
@@ -135,59 +153,43 @@ class Bridge:
         self._let_through.clear()
         self._gatekeeper.forget()
 
-    async def _serve_extension(self, listener: SocketListener, tasks: TaskGroup) -> None:
+    async def _serve_extension(
+        self, reader: StreamReader, writer: StreamWriter, tasks: TaskGroup
+    ) -> None:
         """The one connection of the pipe, to its end."""
-        async with await self._accept(listener) as stream:
-            splitter = LineSplitter(_LINE_BYTES)
-            try:
-                await self._send(stream, frames.greeting())
-                while not self._broken:
-                    for line in splitter.feed(await stream.receive(_CHUNK)):
-                        self._take(line, stream, tasks)
-            except (anyio.EndOfStream, anyio.BrokenResourceError):
-                pass
+        splitter = LineSplitter(_LINE_BYTES)
+        with closing(writer), suppress(ConnectionError, BadFrame):
+            await self._send(writer, frames.greeting())
+            while chunk := await reader.read(_CHUNK):
+                for line in splitter.feed(chunk):
+                    self._take(Frame.parse(line), writer, tasks)
         self.abort()  # whatever is pending can reach nobody any more
         if not self._shut_down:
             self._host.bridge_lost()
 
-    async def _accept(self, listener: SocketListener) -> SocketStream:
-        while True:
-            stream = await listener.accept()
-            if peer_of(stream).uid == os.getuid():
-                await listener.aclose()
-                self._place.extension_socket.unlink()
-                return stream
-            await stream.aclose()
-
-    def _take(self, line: bytes | TooLong, stream: SocketStream, tasks: TaskGroup) -> None:
-        """Starts what one line asks for; never waits, so that no question holds up another."""
-        try:
-            frame = Frame.parse(line)
-        except BadFrame:
-            # Not answering would do; ending is safer, since nothing that follows can be trusted.
-            self._broken = True
-            return
+    def _take(self, frame: Frame, writer: StreamWriter, tasks: TaskGroup) -> None:
+        """Starts what one frame asks for; never waits, so that no question holds up another."""
         if not self._up:
             self._up = True
             self._host.bridge_up()
         match frame.type:
             case "event_intercept":
-                tasks.start_soon(self._intercept, frame, stream)
+                tasks.start_soon(self._intercept, frame, writer)
             case "tool_call":
                 request = ToolRequest(frame.tool, frame.args, self._call_id(frame.tool))
-                tasks.start_soon(self._run, frame.id, request, stream)
+                tasks.start_soon(self._run, frame.id, request, writer)
             case "shutdown":
                 self._shut_down = True
-                tasks.start_soon(self._send, stream, frames.shutdown_ack())
+                tasks.start_soon(self._send, writer, frames.shutdown_ack())
             case _:
                 pass  # hello_ack, events: the set may grow
 
-    async def _intercept(self, frame: Frame, stream: SocketStream) -> None:
+    async def _intercept(self, frame: Frame, writer: StreamWriter) -> None:
         try:
             answer = await self._answer(frame)
         except frames.LineTooLarge as error:
             answer = frames.blocked(frame.id, f"Not run: the call is too large ({error}).")
-        await self._send(stream, answer)
+        await self._send(writer, answer)
 
     async def _answer(self, frame: Frame) -> bytes:
         """The line that lets a call run, changed or as it is, or blocks it."""
@@ -212,6 +214,8 @@ class Bridge:
 
     async def _verdict(self, request: ToolRequest) -> Verdict:
         """The session's, within the time; a Gate only for commands."""
+        if self._aborted:
+            return Block(_ABORTED)
         verdict: Verdict = Block(_LATE)
         with self._limited(self._limits.intercept):
             try:
@@ -239,7 +243,7 @@ class Bridge:
                 return call[1]
         return None
 
-    async def _run(self, identifier: str, request: ToolRequest, stream: SocketStream) -> None:
+    async def _run(self, identifier: str, request: ToolRequest, writer: StreamWriter) -> None:
         answer = await self._tool_answer(request)
         try:
             line = frames.tool_result(identifier, answer.text, is_error=answer.is_error)
@@ -247,7 +251,7 @@ class Bridge:
             done = "failed" if answer.is_error else "was carried out"
             text = f"The call {done}, but its result is too large to be shown ({error})."
             line = frames.tool_result(identifier, text, is_error=True)
-        await self._send(stream, line)
+        await self._send(writer, line)
 
     async def _tool_answer(self, request: ToolRequest) -> ToolAnswer:
         if request.tool not in frames.TOOLS:
@@ -265,18 +269,16 @@ class Bridge:
 
     @contextmanager
     def _limited(self, seconds: float) -> Generator[None]:
-        """Cancels the body after that time and at an abort; at once after one."""
+        """Cancels the body after that time and at an abort."""
         with anyio.move_on_after(seconds) as scope:
             self._pending.add(scope)
-            if self._aborted:
-                scope.cancel()
             try:
                 yield
             finally:
                 self._pending.discard(scope)
 
-    async def _send(self, stream: SocketStream, line: bytes) -> None:
-        async with self._sending:
-            # The reader sees the same end.
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await stream.send(line)
+    async def _send(self, writer: StreamWriter, line: bytes) -> None:
+        if not writer.is_closing():
+            writer.write(line)
+            with suppress(ConnectionError):  # the reader sees the same end
+                await writer.drain()

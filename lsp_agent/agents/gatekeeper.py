@@ -7,12 +7,13 @@ connection all mean that it does not run.
 
 import os
 import signal
-from contextlib import suppress
+from asyncio import StreamReader, StreamWriter
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 import anyio
-from anyio.abc import SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from lsp_agent.agents.peers import Group, group_of, peer_of
 from lsp_agent.agents.tool_host import Allow, Block, ToolRequest
@@ -73,24 +74,21 @@ class Gatekeeper:
             if tool_call_id in (None, its_call):
                 scope.cancel()
 
-    async def serve(self, connection: SocketStream) -> None:
+    async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """One connection of a gate."""
-        async with connection:
-            peer = peer_of(connection)
+        with closing(writer), suppress(ConnectionError):
+            peer = peer_of(writer)
             if peer.uid != os.getuid():
                 return
             group = group_of(peer.pid)
-            try:
-                number = await _number(connection)
-                gated = self._expected.pop(number, None)
-                verdict = await self._verdict(gated, connection)
-                if isinstance(verdict, Allow) and gated and gated.timeout and group:
-                    self._tasks.start_soon(self._end_in_time, gated, gated.timeout, group)
-                await connection.send(_answer(verdict))
-            except (anyio.EndOfStream, anyio.BrokenResourceError):
-                return  # the command died; without an answer it does not run
+            gated = self._expected.pop(await _number(reader), None)
+            verdict = await self._verdict(gated, reader)
+            if isinstance(verdict, Allow) and gated and gated.timeout and group:
+                self._tasks.start_soon(self._end_in_time, gated, gated.timeout, group)
+            writer.write(_answer(verdict))
+            await writer.drain()
 
-    async def _verdict(self, gated: _Gated | None, connection: SocketStream) -> Allow | Block:
+    async def _verdict(self, gated: _Gated | None, reader: StreamReader) -> Allow | Block:
         if self._stopped:
             return _STOPPED
         if gated is None:
@@ -98,7 +96,7 @@ class Gatekeeper:
         verdict: Allow | Block = _STOPPED
         async with anyio.create_task_group() as tasks:
             self._waiting.add(tasks.cancel_scope)
-            tasks.start_soon(_cancel_at_end, connection, tasks.cancel_scope)
+            tasks.start_soon(_cancel_at_end, reader, tasks.cancel_scope)
             try:
                 verdict = await self._host.decide(gated.request)
             except LspAgentError as error:
@@ -120,18 +118,21 @@ class Gatekeeper:
                 del self._timed[scope]
 
 
-async def _number(connection: SocketStream) -> str:
+async def _number(reader: StreamReader) -> str:
     line = b""
     with anyio.move_on_after(_HELLO_SECONDS):
-        while not line.endswith(b"\n") and len(line) <= _LONGEST_NUMBER:
-            line += await connection.receive()
+        while not line.endswith(b"\n") and len(line) < _LONGEST_NUMBER:
+            piece = await reader.read(_LONGEST_NUMBER)
+            if not piece:
+                break
+            line += piece
     return line.rstrip(b"\n").decode(errors="replace")
 
 
-async def _cancel_at_end(connection: SocketStream, scope: anyio.CancelScope) -> None:
+async def _cancel_at_end(reader: StreamReader, scope: anyio.CancelScope) -> None:
     """A gate says nothing after its number, so whatever comes is the end."""
-    with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
-        await connection.receive()
+    with suppress(ConnectionError):
+        await reader.read(1)
     scope.cancel()
 
 

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from lsp_agent.agents.guard import supervise
 
+#: One that sleeps in the kernel is killed, but dies when it wakes.
+_SECONDS = 2.0
+
 
 def kill_orphans(supervisor: int) -> int:
     """Kills what belonged to that supervisor (its pid) until none is left; returns how many.
@@ -16,12 +19,15 @@ def kill_orphans(supervisor: int) -> int:
     if not supervise.LINUX:
         return 0
     killed: set[tuple[int, str]] = set()
-    while found := [
-        process for process in supervise.process_table() if _is_of(process, supervisor)
-    ]:
+    refused: set[tuple[int, str]] = set()
+    deadline = time.monotonic() + _SECONDS
+    while time.monotonic() < deadline:
+        found = [process for process in supervise.process_table() if _is_of(process, supervisor)]
+        found = [process for process in found if process.key not in refused]
+        if not found:
+            break
         for process in found:
-            supervise.kill_process(process)
-            killed.add((process.pid, process.start))
+            (killed if supervise.kill_process(process) else refused).add(process.key)
         time.sleep(0.002)
     return len(killed)
 

@@ -4,10 +4,9 @@ import os
 import socket
 import struct
 import sys
+from asyncio import StreamWriter
 from dataclasses import dataclass
 from pathlib import Path
-
-from anyio.abc import SocketAttribute, SocketStream
 
 _SOL_LOCAL = 0
 _LOCAL_PEERCRED = 1
@@ -39,8 +38,8 @@ class Group:
         return True
 
 
-def peer_of(stream: SocketStream) -> Peer:
-    connection = stream.extra(SocketAttribute.raw_socket)  # noqa: S610 (it is not Django's)
+def peer_of(stream: StreamWriter) -> Peer:
+    connection: socket.socket = stream.get_extra_info("socket")
     if sys.platform == "darwin":
         pid = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
         _, uid = struct.unpack("II", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 8))

@@ -92,15 +92,19 @@ class AgentProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             _, control = await loop.create_connection(_Control, sock=ours)
-            _, stdio = await loop.subprocess_exec(
-                _Stdio,
-                *(sys.executable, "-I", "-S", supervise.__file__, str(theirs.fileno()), "--"),
-                *(program, *argv[1:]),
-                cwd=cwd,
-                env=environment,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
+            try:
+                _, stdio = await loop.subprocess_exec(
+                    _Stdio,
+                    *(sys.executable, "-I", "-S", supervise.__file__, str(theirs.fileno()), "--"),
+                    *(program, *argv[1:]),
+                    cwd=cwd,
+                    env=environment,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                control.end()
+                raise _not_found(argv[0], error.strerror or str(error)) from error
         process = cls(stdio, control, line_bytes, secrets)
         try:
             failure = await control.started

@@ -1,11 +1,11 @@
 """A stand-in for zot: its order of frames between model, extension and tools (zot-hosting).
 
-    stand_in.py --ext DIR
+    stand_in.py --ext DIR [--quiet]
 
 A prompt's ``message`` is the JSON list of the step's calls, ``[{"tool", "args"}]``, run one
 after another. Built in is ``bash`` alone. Like zot it lets a call run whose question stays open
 for 5 s, gives up on pending calls at an abort without telling the extension, and goes on without
-a lost extension.
+a lost extension. With ``--quiet`` it tells results only.
 """
 
 import json
@@ -79,7 +79,8 @@ class Agent:
         for call in prompt:
             self.calls += 1
             wire_id = f"toolu_{self.calls:02}"
-            say(type="tool_call", id=wire_id, name=call["tool"], args=call["args"])
+            if "--quiet" not in sys.argv:
+                say(type="tool_call", id=wire_id, name=call["tool"], args=call["args"])
             text, is_error = self.call(wire_id, call["tool"], call["args"])
             say(
                 type="tool_result",

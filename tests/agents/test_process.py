@@ -214,6 +214,14 @@ async def test_a_program_is_looked_for_on_the_agents_own_path(tmp_path: Path):
     assert (await process.stop(2)).code == 0
 
 
+@pytest.mark.asyncio
+async def test_a_command_line_that_the_system_refuses_says_why():
+    with pytest.raises(RequestFailed, match="Argument list too long"):
+        await AgentProcess.start(
+            ["/bin/cat", "x" * 1_000_000], cwd="/", env={}, line_bytes=LINE_BYTES
+        )
+
+
 # Ends
 
 

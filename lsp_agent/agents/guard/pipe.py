@@ -27,6 +27,7 @@ ANSWER = b'{"type":"event_intercept_response","id":"'
 LATE = b'","block":true,"reason":"Not run: the editor did not answer in time."}\n'
 SHUTDOWN = b'{"type":"shutdown"'
 LONGEST_HEAD = 512
+MOST_ROUNDS = 500
 
 SIGKILL = 9
 SIGSTOP = 19 if sys.platform.startswith("linux") else 17
@@ -175,7 +176,11 @@ def kill_agent(agent: int) -> None:
 
 
 def kill_until_none(find: Callable[[], list[int]]) -> None:
-    while found := find():
+    """Gives up in the end: one that became another user's cannot be killed."""
+    for _ in range(MOST_ROUNDS):
+        found = find()
+        if not found:
+            return
         for pid in found:
             kill(pid, SIGKILL)
         time.sleep(0.001)

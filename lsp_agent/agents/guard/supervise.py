@@ -11,7 +11,8 @@ only the server holds; the agent does not inherit it. Lines on it:
     -> exited CODE                   the agent has ended, by signal S if CODE is -S
     <- end of file                   the server is gone or wants the end
 
-After the agent's end or the socket's, every descendant is killed until none is left.
+After the agent's end or the socket's, every descendant is killed until none is left, but for
+those that became another user's (``sudo``).
 
 Linux: this process is a subreaper, so that also double-forked and ``setsid`` descendants stay
 below it, and the agent dies with it (PDEATHSIG). Elsewhere the process table comes from ``ps``:
@@ -42,7 +43,7 @@ _KILL_SECONDS = 1.0
 
 
 class Process:
-    """A row of the process table; ``start`` tells two processes of one pid apart."""
+    """A row of the process table."""
 
     __slots__ = ("group", "parent", "pid", "session", "start", "zombie")
 
@@ -55,6 +56,11 @@ class Process:
         self.session = session
         self.start = start
         self.zombie = zombie
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """Tells two processes of one pid apart."""
+        return self.pid, self.start
 
 
 def process_table() -> list[Process]:
@@ -97,15 +103,19 @@ def _from_ps() -> list[Process]:
     return table
 
 
-def kill_process(process: Process) -> None:
-    _kill(os.kill, process.pid)
+def kill_process(process: Process) -> bool:
+    """False if it is another user's and cannot be killed."""
+    return _kill(os.kill, process.pid)
 
 
-def _kill(how: Callable[[int, int], None], number: int) -> None:
+def _kill(how: Callable[[int, int], None], number: int) -> bool:
     try:
         how(number, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # it ended by itself, or became another user's
+    except ProcessLookupError:
+        pass  # it ended by itself
+    except PermissionError:
+        return False
+    return True
 
 
 class Supervisor:
@@ -186,7 +196,7 @@ class Supervisor:
 
     def _keep(self) -> int:
         present = [process for process in self._descendants() if process.pid != self._agent]
-        self._kept = {(process.pid, process.start) for process in present}
+        self._kept = {process.key for process in present}
         return len(present)
 
     def _kill_commands(self) -> int:
@@ -209,16 +219,19 @@ class Supervisor:
     ) -> int:
         """``spared`` are the processes whose groups must live, beside our own."""
         killed: set[tuple[int, str]] = set()
+        refused: set[tuple[int, str]] = set()
         deadline, pause = time.monotonic() + seconds, 0.001
-        while (found := find()) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            found = [process for process in find() if process.key not in refused]
+            if not found:
+                break
             table = {process.pid: process for process in process_table()}
             groups = {table[pid].group for pid in spared | {self._pid} if pid in table}
             # A group is killed at one stroke, so that nothing escapes by forking meanwhile.
             for group in {process.group for process in found} - groups:
                 _kill(os.killpg, group)
             for process in found:
-                kill_process(process)
-                killed.add((process.pid, process.start))
+                (killed if kill_process(process) else refused).add(process.key)
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
             self._reap()
@@ -233,7 +246,7 @@ class Supervisor:
         parents = [self._pid]
         while parents:
             for process in children.get(parents.pop(), ()):
-                if not below_kept and (process.pid, process.start) in self._kept:
+                if not below_kept and process.key in self._kept:
                     continue
                 parents.append(process.pid)
                 if not process.zombie:

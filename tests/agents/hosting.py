@@ -1,0 +1,167 @@
+"""A bridge, a stand-in for zot below a supervisor, and a host whose answers a test sets."""
+
+import json
+import os
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from lsp_agent.agents.bridge import Bridge, Limits
+from lsp_agent.agents.process import AgentProcess
+from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
+
+STAND_IN = str(Path(__file__).with_name("stand_in.py"))
+
+Call = tuple[str, dict[str, object]]
+
+
+def bash(command: str, **more: object) -> Call:
+    return "bash", {"command": command, **more}
+
+
+async def allow(_: ToolRequest) -> Allow:
+    return Allow()
+
+
+async def gate(_: ToolRequest) -> Gate:
+    return Gate()
+
+
+async def deny(_: ToolRequest) -> Block:
+    return Block("Not run: the user declined this command.")
+
+
+async def forever(_: ToolRequest) -> Allow:
+    await anyio.sleep_forever()
+    return Allow()
+
+
+async def echo(request: ToolRequest) -> ToolAnswer:
+    return ToolAnswer(f"{request.tool} {request.args['path']}\n")
+
+
+@dataclass
+class Host:
+    """Says what it was asked in ``heard``: (question, request)."""
+
+    intercepted: Callable[[ToolRequest], Awaitable[Verdict]] = allow
+    decided: Callable[[ToolRequest], Awaitable[Allow | Block]] = allow
+    ran: Callable[[ToolRequest], Awaitable[ToolAnswer]] = echo
+    heard: list[tuple[str, ToolRequest]] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    ups: int = 0
+    lost: anyio.Event = field(default_factory=anyio.Event)
+
+    async def intercept(self, request: ToolRequest) -> Verdict:
+        return await self._hear("intercept", self.intercepted, request)
+
+    async def decide(self, request: ToolRequest) -> Allow | Block:
+        return await self._hear("decide", self.decided, request)
+
+    async def run(self, request: ToolRequest) -> ToolAnswer:
+        return await self._hear("run", self.ran, request)
+
+    async def _hear(self, what, answer, request):
+        self.heard.append((what, request))
+        try:
+            return await answer(request)
+        except anyio.get_cancelled_exc_class():
+            self.cancelled.append(what)
+            raise
+
+    def bridge_up(self) -> None:
+        self.ups += 1
+
+    def bridge_lost(self) -> None:
+        self.lost.set()
+
+    def asked(self, what: str) -> list[ToolRequest]:
+        return [request for question, request in self.heard if question == what]
+
+    async def until(self, what: str) -> None:
+        with anyio.fail_after(5):
+            while not self.asked(what):  # noqa: ASYNC110 (simpler than an event a question)
+                await anyio.sleep(0.005)
+
+
+@dataclass(frozen=True)
+class Result:
+    text: str
+    is_error: bool
+
+    @property
+    def output(self) -> str:
+        """What a command said, with its exit code, without the header that repeats it."""
+        return self.text.rpartition("\n\n[exit")[0].partition("\n\n")[2] + self.exit
+
+    @property
+    def exit(self) -> str:
+        return self.text.rpartition("\n[exit ")[2].partition("]")[0]
+
+
+class Hosted:
+    """An agent with its bridge; ``tag`` is in the environment of all its processes."""
+
+    def __init__(self, bridge: Bridge, host: Host, process: AgentProcess, tag: str) -> None:
+        self.bridge = bridge
+        self.host = host
+        self.process = process
+        self.tag = tag
+        self._frames = self._each()
+
+    async def _each(self) -> AsyncIterator[dict]:
+        async for batch in self.process.batches():
+            for frame in batch:
+                yield frame
+
+    async def prompt(self, *calls: Call) -> None:
+        message = json.dumps([{"tool": tool, "args": args} for tool, args in calls])
+        await self.process.send({"type": "prompt", "id": "1", "message": message})
+
+    async def results(self) -> list[Result]:
+        """Those up to the turn's end."""
+        found: list[Result] = []
+        with anyio.fail_after(20):
+            async for frame in self._frames:
+                if frame["type"] == "tool_result":
+                    self.bridge.call_ended(frame["id"])
+                    found.append(Result(frame["content"][0]["text"], frame["is_error"]))
+                if frame["type"] == "done":
+                    break
+        self.bridge.turn_ended()
+        return found
+
+    async def turn(self, *calls: Call) -> list[Result]:
+        await self.prompt(*calls)
+        return await self.results()
+
+    async def abort(self) -> None:
+        self.bridge.abort()
+        await self.process.send({"type": "abort", "id": "2"})
+
+
+@asynccontextmanager
+async def hosted(
+    host: Host,
+    cwd: Path | str,
+    *arguments: str,
+    limits: Limits | None = None,
+    unset: tuple[str, ...] = (),
+) -> AsyncIterator[Hosted]:
+    tag = f"tag{uuid.uuid4().hex}"
+    async with Bridge(host, unset=unset, limits=limits) as bridge:
+        process = await AgentProcess.start(
+            [sys.executable, STAND_IN, "--ext", bridge.folder, *arguments],
+            cwd=os.fspath(cwd),
+            env={"TAG": os.environ.get("TAG", tag), "API_KEY": "s3cret"},
+            line_bytes=64 << 20,
+        )
+        try:
+            yield Hosted(bridge, host, process, tag)
+        finally:
+            await process.kill()
