@@ -173,6 +173,12 @@ class RawClient:
         with self._news:
             return [m.get("params") for m in self.messages if m.get("method") == method]
 
+    def forget(self) -> None:
+        """Drops the messages and handlers so far, where tests share a server."""
+        with self._news:
+            self.messages.clear()
+        self.handlers.clear()
+
     @property
     def stderr(self) -> str:
         return "".join(self._errors)

@@ -40,9 +40,26 @@ def fresh() -> Iterator[RawClient]:
 
 
 @pytest.fixture
-def client(fresh: RawClient) -> RawClient:
+def own(fresh: RawClient) -> RawClient:
+    """A server of the test's own, for tests of its end."""
     fresh.initialize()
     return fresh
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[RawClient]:
+    with RawClient(python(TOY)) as client:
+        client.initialize()
+        yield client
+
+
+@pytest.fixture
+def client(shared: RawClient) -> RawClient:
+    """A server that other tests used before; it has forgotten them."""
+    shared.notify("toy/reset")
+    shared.call("toy/echo")
+    shared.forget()
+    return shared
 
 
 def change(text: str) -> dict[str, Any]:
@@ -203,6 +220,7 @@ def test_a_cancel_of_nothing_is_ignored(client: RawClient) -> None:
 def test_an_id_that_is_running_cannot_be_used_again(client: RawClient) -> None:
     client.send({"id": "d", "method": "toy/sleep"}, {"id": "d", "method": "toy/echo"})
     assert client.answer("d", 1)["error"]["code"] == -32600
+    client.send({"method": "$/cancelRequest", "params": {"id": "d"}})
 
 
 # Errors
@@ -341,10 +359,10 @@ def test_a_body_over_the_limit_is_skipped_and_answered(client: RawClient) -> Non
 @pytest.mark.parametrize(
     "header", [b"Content-Length: many\r\n\r\n{}", b"Content-Type: x\r\n\r\n{}"]
 )
-def test_a_stream_without_lengths_ends_the_server(client: RawClient, header: bytes) -> None:
-    client.send_bytes(header)
-    assert client.wait_for_exit(5) == 1
-    assert "Content-Length" in client.stderr
+def test_a_stream_without_lengths_ends_the_server(own: RawClient, header: bytes) -> None:
+    own.send_bytes(header)
+    assert own.wait_for_exit(5) == 1
+    assert "Content-Length" in own.stderr
 
 
 # Requests to the client
@@ -387,22 +405,22 @@ def test_nothing_else_than_frames_reaches_the_client(client: RawClient) -> None:
 # The end
 
 
-def test_shutdown_waits_for_the_application_and_exit_ends_with_0(client: RawClient) -> None:
-    client.call("shutdown")
-    assert client.received("toy/closed") == [{}]
-    assert error(client, "toy/echo").code == -32600
-    client.notify("exit")
-    assert client.wait_for_exit(5) == 0
+def test_shutdown_waits_for_the_application_and_exit_ends_with_0(own: RawClient) -> None:
+    own.call("shutdown")
+    assert own.received("toy/closed") == [{}]
+    assert error(own, "toy/echo").code == -32600
+    own.notify("exit")
+    assert own.wait_for_exit(5) == 0
 
 
-def test_shutdown_and_exit_in_one_chunk_end_with_0(client: RawClient) -> None:
-    client.send({"id": "s", "method": "shutdown"}, {"method": "exit"})
-    assert client.wait_for_exit(5) == 0
+def test_shutdown_and_exit_in_one_chunk_end_with_0(own: RawClient) -> None:
+    own.send({"id": "s", "method": "shutdown"}, {"method": "exit"})
+    assert own.wait_for_exit(5) == 0
 
 
-def test_exit_without_shutdown_ends_with_1(client: RawClient) -> None:
-    client.notify("exit")
-    assert client.wait_for_exit(5) == 1
+def test_exit_without_shutdown_ends_with_1(own: RawClient) -> None:
+    own.notify("exit")
+    assert own.wait_for_exit(5) == 1
 
 
 def test_exit_before_initialize_ends(fresh: RawClient) -> None:
@@ -410,21 +428,21 @@ def test_exit_before_initialize_ends(fresh: RawClient) -> None:
     assert fresh.wait_for_exit(5) == 1
 
 
-def test_the_end_of_the_input_ends_the_server(client: RawClient) -> None:
-    client.request("toy/sleep")
-    client.close_input()
-    assert client.wait_for_exit(5) == 1
-    assert client.stderr.count("Traceback") == 0
+def test_the_end_of_the_input_ends_the_server(own: RawClient) -> None:
+    own.request("toy/sleep")
+    own.close_input()
+    assert own.wait_for_exit(5) == 1
+    assert own.stderr.count("Traceback") == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_while_its_input_is_open(
-    client: RawClient, number: signal.Signals
+    own: RawClient, number: signal.Signals
 ) -> None:
-    client.request("toy/sleep")
-    client.process.send_signal(number)
-    assert client.wait_for_exit(5) == 1
-    assert "Traceback" not in client.stderr
+    own.request("toy/sleep")
+    own.process.send_signal(number)
+    assert own.wait_for_exit(5) == 1
+    assert "Traceback" not in own.stderr
 
 
 def test_the_end_of_the_editors_process_ends_the_server(fresh: RawClient) -> None:
@@ -450,15 +468,15 @@ def start_unread(client: RawClient, count: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["exit", "end of input", "SIGTERM"])
-def test_the_application_cleans_up_however_the_client_goes(client: RawClient, how: str) -> None:
+def test_the_application_cleans_up_however_the_client_goes(own: RawClient, how: str) -> None:
     if how == "exit":
-        client.notify("exit")
+        own.notify("exit")
     elif how == "SIGTERM":
-        client.process.send_signal(signal.SIGTERM)
+        own.process.send_signal(signal.SIGTERM)
     else:
-        client.close_input()
-    client.wait_for_exit(5)
-    assert "cleaned up" in client.stderr
+        own.close_input()
+    own.wait_for_exit(5)
+    assert "cleaned up" in own.stderr
 
 
 def test_an_application_that_cannot_load_ends_the_server() -> None:

@@ -41,6 +41,8 @@ class Toy:
         }
         face.requests.update(handlers)
         face.notifications["textDocument/didChange"] = self.did_change
+        face.notifications["toy/reset"] = self.reset
+        face.notifications["toy/sync"] = lambda params: face.tasks.start_soon(self.sync, params)
         face.feature("textDocument/hover", self.hover)
         face.commands["lspAgent.state"] = lambda params: {"params": params}
         face.on_initialize = self.load
@@ -48,11 +50,15 @@ class Toy:
         face.on_end = self.end
         face.on_initialized = self.initialized
 
-    def load(self, _client: ClientInfo) -> None:
+    def load(self, client: ClientInfo) -> None:
         if sys.argv[1:] == ["broken"]:
             raise ImportError("no such thing")
         from lsp_agent.protocol.methods import DocumentParams, PromptParams  # noqa: PLC0415
+        from lsp_agent.server.barrier import RefreshBarrier  # noqa: PLC0415
+        from lsp_agent.server.editor_port import EditorPort  # noqa: PLC0415
 
+        barrier = RefreshBarrier.of(self.face, client, self.face.requests)
+        self.editor = EditorPort(self.face, client, barrier, lambda _uri: None)
         self.face.requests["toy/model"] = lambda _params: DocumentParams(uri="file:///a")
         self.face.requests["toy/prompt"] = lambda params: PromptParams.model_validate(params).text
 
@@ -64,7 +70,18 @@ class Toy:
         self.face.notify("toy/initialized", {})
 
     def did_change(self, params: Json) -> None:
-        self.keys.append(params["text"])
+        self.keys.append(params["text"] if "text" in params else params["contentChanges"])
+
+    def reset(self, _params: Json) -> None:
+        self.keys.clear()
+        self.cleaned.clear()
+
+    async def sync(self, params: Json) -> None:
+        await anyio.sleep(params["delay"])
+        before, started = len(self.keys), anyio.current_time()
+        await self.editor.sync(params["uri"])
+        seconds = anyio.current_time() - started
+        self.face.notify("toy/synced", {"changes": len(self.keys) - before, "seconds": seconds})
 
     async def late(self, _params: Json) -> Json:
         return {"keys": list(self.keys)}
