@@ -183,6 +183,10 @@ class RawClient:
     def stderr(self) -> str:
         return "".join(self._errors)
 
+    def read_answer(self, msg_id: Any) -> Json:
+        """Reads just up to the answer to ``msg_id``, for a client that does not read otherwise."""
+        return next(m for m in self._incoming() if "method" not in m and m.get("id") == msg_id)
+
     # The session's usual course
 
     def initialize(
