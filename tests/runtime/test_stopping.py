@@ -219,7 +219,10 @@ def unread(tmp_path: Path, mark: str) -> Iterator[subprocess.Popen[bytes]]:
     assert eventually(lambda: len(marked(mark)) > 0)
     yield agent
     agent.kill()
-    agent.communicate()
+    agent.wait()
+    for pipe in (agent.stdin, agent.stdout):
+        if pipe is not None:
+            pipe.close()
 
 
 def tell(agent: subprocess.Popen[bytes], frame: dict[str, str]) -> None:

@@ -1,11 +1,14 @@
 """Turns: the events in their order, as zot has them."""
 
+import json
 from pathlib import Path
 
 import pytest
 from rpc_process import RpcProcess, call, recorded, recorded_steps, result_texts, types
 
 TURN = ["response", "user_message", "turn_start", "assistant_start", "text_delta", "usage"]
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
+TWELVE = NUMBERS.replace(" ", "\n") + "\n"
 ENDED = ["assistant_message", "turn_end", "done"]
 
 
@@ -21,28 +24,7 @@ def files(folder: Path, **texts: str) -> None:
         ("multi_tool_calls", {"a": "x\n"}),
         ("write_tool", {}),
         ("edit_delete_all", {"a": "x\n"}),
-        (
-            "edit_lf_multiple",
-            {
-                "a": "".join(
-                    f"{n}\n"
-                    for n in [
-                        "one",
-                        "two",
-                        "three",
-                        "four",
-                        "five",
-                        "six",
-                        "seven",
-                        "eight",
-                        "nine",
-                        "ten",
-                        "eleven",
-                        "twelve",
-                    ]
-                )
-            },
-        ),
+        ("edit_lf_multiple", {"a": TWELVE}),
         ("bash_progress", {}),
         ("no_tools", {}),
         ("tools_read_bash", {}),
@@ -97,7 +79,7 @@ def test_streamed_arguments_join_to_the_call(tmp_path: Path):
     pieces = "".join(frame["delta"] for frame in frames if frame["type"] == "tool_use_args")
     one = next(frame for frame in frames if frame["type"] == "tool_call")
     assert one["args"] == args
-    assert one["args"] == __import__("json").loads(pieces)
+    assert one["args"] == json.loads(pieces)
 
 
 def test_the_next_prompt_goes_on_with_the_next_step(tmp_path: Path):
@@ -197,13 +179,8 @@ def test_a_compaction_is_the_recorded_one(tmp_path: Path):
         assert types(agent.until("compact_done")) == ["response", "compact_done"]
         messages = agent.ask("get_messages")["data"]["messages"]
     kept = [message["content"][0]["text"] for message in messages]
-    assert kept == [
-        "## Context Summary (compacted)\n\n## Goal\nsummary text",
-        "q2",
-        "a2",
-        "q3",
-        "a3",
-    ]
+    summary = "## Context Summary (compacted)\n\n## Goal\nsummary text"
+    assert kept == [summary, "q2", "a2", "q3", "a3"]
 
 
 def test_what_cannot_be_compacted_is_refused_as_recorded(tmp_path: Path):

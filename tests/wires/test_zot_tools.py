@@ -1,0 +1,346 @@
+"""zot's tools in words: what recordings of it say, and the rules that are known of it."""
+
+import json
+import time
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zot_recordings import disk_texts, tool_calls, tool_results
+
+from lsp_agent.text.lines import Text
+from lsp_agent.wires import zot_tools
+from lsp_agent.wires.zot_tools import CommandOutput, EditArgs, Replacement, ToolFailure
+
+
+def edited(content: str, *edits: tuple[str, str], path: str = "a.txt") -> str:
+    return zot_tools.edit_text(
+        path, Text.of(content), tuple(Replacement(old, new) for old, new in edits)
+    ).content
+
+
+def failure(function: object, *args: object) -> str:
+    with pytest.raises(ToolFailure) as caught:
+        function(*args)  # type: ignore[operator]
+    assert str(caught.value) == caught.value.text
+    return caught.value.text
+
+
+# -- arguments
+
+
+def test_names_of_arguments_match_without_case():
+    assert zot_tools.parse_read({"PATH": "a", "Offset": 2}) == zot_tools.ReadArgs("a", 2, 0)
+
+
+def test_null_is_as_good_as_absent():
+    assert zot_tools.parse_read({"path": "a", "limit": None}).limit == 0
+    assert failure(zot_tools.parse_write, {"path": None}) == "path is required"
+
+
+@pytest.mark.parametrize(
+    ("parse", "args", "message"),
+    [
+        (zot_tools.parse_read, None, "invalid args: unexpected end of JSON input"),
+        (zot_tools.parse_read, {}, "path is required"),
+        (zot_tools.parse_bash, {}, "command is required"),
+        (
+            zot_tools.parse_read,
+            [],
+            "invalid args: json: cannot unmarshal array into Go value of type tools.readArgs",
+        ),
+        (
+            zot_tools.parse_edit,
+            {"path": "a", "edits": "no"},
+            "invalid args: json: cannot unmarshal string into Go struct field editArgs.edits"
+            " of type []tools.editOp",
+        ),
+        (
+            zot_tools.parse_read,
+            {"path": "a", "offset": "1"},
+            "invalid args: json: cannot unmarshal string into Go struct field readArgs.offset"
+            " of type int",
+        ),
+        (
+            zot_tools.parse_read,
+            {"path": "a", "offset": 1.5},
+            "invalid args: json: cannot unmarshal number 1.5 into Go struct field"
+            " readArgs.offset of type int",
+        ),
+        (
+            zot_tools.parse_write,
+            {"path": "a", "content": True},
+            "invalid args: json: cannot unmarshal bool into Go struct field writeArgs.content"
+            " of type string",
+        ),
+        (
+            zot_tools.parse_write,
+            {"content": 5, "path": []},
+            "invalid args: json: cannot unmarshal number into Go struct field writeArgs.content"
+            " of type string",
+        ),
+        (
+            zot_tools.parse_edit,
+            {"path": "a", "edits": [{"oldText": 1}]},
+            "invalid args: json: cannot unmarshal number into Go struct field"
+            " editOp.edits.oldText of type string",
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused_in_zots_words(parse: object, args: object, message: str):
+    assert failure(parse, args) == message
+
+
+def test_halves_of_surrogate_pairs_become_replacement_characters():
+    assert zot_tools.parse_write({"path": "a", "content": "\ud83d!"}).content == "\ufffd!"
+
+
+# -- read
+
+
+@given(
+    st.binary(max_size=300).map(lambda data: data.replace(b"\0", b"\n")),
+    st.integers(-2, 12),
+    st.integers(-2, 12),
+)
+def test_a_read_is_the_selected_lines_each_with_an_end(data: bytes, offset: int, limit: int):
+    lines = data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    first = max(offset - 1, 0)
+    selected = lines[first:][: limit if limit > 0 else None]
+    expected = "".join(_go_string(line) + "\n" for line in selected)
+    assert zot_tools.read_text("a", data, offset, limit) == expected
+
+
+def _go_string(data: bytes) -> str:
+    """Each byte that is no part of a character is a replacement character."""
+    text, place = "", 0
+    while place < len(data):
+        for length in (1, 2, 3, 4):
+            try:
+                text += data[place : place + length].decode()
+                break
+            except UnicodeDecodeError:
+                continue
+        else:
+            text, length = text + "\ufffd", 1
+        place += length
+    return text
+
+
+def test_a_read_ends_in_a_note_after_2000_lines():
+    text = zot_tools.read_text("a", b"x\n" * 2001)
+    assert text == "x\n" * 2000 + "... [truncated at 2000 lines]\n"
+    assert zot_tools.read_text("a", b"x\n" * 2000) == "x\n" * 2000
+    assert zot_tools.read_text("a", b"x\n" * 2001, limit=5) == "x\n" * 5
+
+
+def test_a_read_sees_the_first_51200_bytes_and_says_so():
+    data = b"a" * 51199 + "é".encode() + b"\nmore\n"
+    text = zot_tools.read_text("a", data)
+    assert text == "a" * 51199 + "\ufffd\n... [truncated at 51200 bytes]\n"
+    assert zot_tools.read_text("a", data, 2) == "... [truncated at 51200 bytes]\n"
+
+
+def test_a_binary_file_is_refused():
+    assert failure(zot_tools.read_text, "a.bin", b"ab\0") == (
+        "a.bin looks binary; refusing to read as text"
+    )
+    assert zot_tools.read_text("a", b"a" * 8192 + b"\0")
+
+
+def test_carriage_returns_and_a_bom_are_shown_as_they_are():
+    assert zot_tools.read_text("a", "\ufeffa\r\nb".encode()) == "\ufeffa\r\nb\n"
+
+
+def test_a_read_of_the_recording_is_the_same():
+    assert zot_tools.read_text("empty.txt", b"") == tool_results("edit_delete_all")[2]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("a/b.PNG", "image/png"), ("x.jpeg", "image/jpeg"), ("a.png/b", None), ("png", None)],
+)
+def test_images_are_told_by_their_names(path: str, kind: str | None):
+    assert zot_tools.image_type(path) == kind
+
+
+# -- edit
+
+
+def slow_edit(content: str, edits: list[tuple[str, str]], path: str) -> str:
+    """zot's documented way for a text without CRLF; raises ToolFailure."""
+    spans = []
+    for number, (old, new) in enumerate(edits, 1):
+        if not old:
+            raise ToolFailure(f"edit {number}: oldText must not be empty")
+        if old == new:
+            raise ToolFailure(f"edit {number}: oldText equals newText")
+        count = content.count(old)
+        if count == 0:
+            raise ToolFailure(f"edit {number}: oldText not found in {path}")
+        if count > 1:
+            raise ToolFailure(
+                f"edit {number}: oldText matches {count} times (must be unique) in {path}"
+            )
+        spans.append((content.index(old), content.index(old) + len(old), new))
+    for (start, end, _), (other_start, other_end, _) in combinations(spans, 2):
+        if start < other_end and other_start < end:
+            raise ToolFailure("edits overlap; merge them into one edit")
+    for start, end, new in sorted(spans, reverse=True):
+        content = content[:start] + new + content[end:]
+    return content
+
+
+def outcome(function: object, *args: object) -> str:
+    try:
+        return "text " + function(*args)  # type: ignore[operator]
+    except ToolFailure as failed:
+        return "failure " + failed.text
+
+
+SHORT = st.text("ab\n\ré", max_size=3)
+EDITS = st.lists(st.tuples(SHORT, SHORT), min_size=1, max_size=3)
+
+
+@given(st.text("ab\n\ré", max_size=14).filter(lambda text: "\r\n" not in text), EDITS)
+def test_every_edit_of_a_file_without_crlf_is_what_zot_would_do(
+    content: str, edits: list[tuple[str, str]]
+):
+    expected = outcome(slow_edit, content, edits, "a.txt")
+    assert outcome(lambda: edited(content, *edits)) == expected
+
+
+@given(st.text("abc\n", max_size=14), EDITS)
+def test_an_edit_of_a_crlf_file_is_that_of_the_lf_file_with_its_ends(
+    content: str, edits: list[tuple[str, str]]
+):
+    edits = [(old.replace("\r", ""), new.replace("\r", "")) for old, new in edits]
+    content = "x\n" + content
+    expected = outcome(slow_edit, content, edits, "a.txt").replace("\n", "\r\n")
+    assert outcome(lambda: edited(content.replace("\n", "\r\n"), *edits)) == expected
+
+
+@given(st.lists(st.sampled_from(["\n", "\r\n"]), min_size=4, max_size=8), st.data())
+def test_an_edit_keeps_every_line_end_outside_of_it(ends: list[str], data: st.DataObject):
+    """Lines 0, 1, 2, …; a run of them is sent as context, one of them is changed."""
+    count = len(ends)
+    start = data.draw(st.integers(0, count - 1))
+    end = data.draw(st.integers(start, count - 1))
+    changed = data.draw(st.integers(start, end))
+    content = "".join(f"line {number}{end}" for number, end in enumerate(ends))
+    old = "\n".join(f"line {number}" for number in range(start, end + 1))
+    new = old.replace(f"line {changed}", "another\nand more")
+    place = ends[changed] if "\r\n" in ends else "\n"
+    assert edited(content, (old, new)) == content.replace(
+        f"line {changed}", f"another{place}and more"
+    )
+
+
+def test_a_crlf_edit_of_the_recording_leaves_the_recorded_file():
+    before = "".join(f"{line}\r\n" for line in ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"])  # fmt: skip
+    (_, args), *_ = [call for call in tool_calls("edit_crlf") if call[0] == "edit"]
+    parsed = zot_tools.parse_edit(args)
+    after = zot_tools.edit_text(parsed.path, Text.of(before), parsed.edits)
+    assert after.content == disk_texts("edit_crlf")[-1]
+
+
+def test_text_copied_with_crlf_matches_and_is_not_doubled():
+    assert edited("a\r\nb\r\n", ("a\r\nb", "a\r\nB")) == "a\r\nB\r\n"
+
+
+def test_a_last_line_without_an_end_goes_by_the_line_before():
+    assert edited("a\r\nb", ("b", "b\nc")) == "a\r\nb\r\nc"
+
+
+def test_an_edit_keeps_the_bom():
+    text = Text.of("a\n", like=Text((), bom=True))
+    assert zot_tools.edit_text("a", text, (Replacement("a", "b"),)).bom
+
+
+def test_no_edit_at_all_is_refused():
+    assert failure(zot_tools.edit_text, "a", Text.of("x"), ()) == "at least one edit is required"
+
+
+def test_touching_edits_are_no_overlap():
+    assert edited("abcd", ("ab", "1"), ("cd", "2")) == "12"
+
+
+def test_every_failure_of_the_recording_has_the_recorded_words():
+    content = "abcde dup dup\n"
+    expected = tool_results("edit_failing")
+    for (name, args), message in zip(tool_calls("edit_failing"), expected, strict=True):
+        if name != "edit":
+            assert zot_tools.unknown_tool(name) == message
+        elif args and args["path"] == "missing.txt":
+            assert zot_tools.missing_open("/workspace/missing.txt") == message
+        else:
+            assert failure(_edit, args, content) == message
+
+
+def _edit(args: object, content: str) -> Text:
+    parsed: EditArgs = zot_tools.parse_edit(args)
+    return zot_tools.edit_text(parsed.path, Text.of(content), parsed.edits)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_edit_of_one_line_in_100_000_is_quick(end: str):
+    text = Text.of("".join(f"line {number}{end}" for number in range(100_000)))
+    started = time.perf_counter()
+    after = zot_tools.edit_text("a", text, (Replacement("line 50000\n", "changed\n"),))
+    assert time.perf_counter() - started < 1
+    assert after.lines[50_000] == f"changed{end}"
+
+
+# -- write
+
+
+def test_a_write_over_a_crlf_file_takes_its_line_ends():
+    now = Text.of("a\r\nb\r\n", like=Text((), bom=True))
+    written = zot_tools.with_line_ends_of("x\ny\n", now)
+    assert (written.content, written.bom) == ("x\r\ny\r\n", True)
+
+
+@pytest.mark.parametrize("old", ["a\n", "a\r\nb\n", ""])
+def test_a_write_elsewhere_is_taken_as_it_is(old: str):
+    assert zot_tools.with_line_ends_of("x\ny\r\n", Text.of(old)).content == "x\ny\r\n"
+    assert zot_tools.with_line_ends_of("x\ny\n", Text.of(old)).content == "x\ny\n"
+
+
+# -- bash
+
+
+def test_commands_results_are_the_recorded_ones():
+    for name, output, code, seconds in (
+        ("bash_progress", "line 1\nline 2\nline 3\nerr\n", 3, 0.49),
+        ("bash_timeout", "", -1, 1.001),
+    ):
+        ((_, args),) = tool_calls(name)
+        result = zot_tools.bash_result(args["command"], CommandOutput(output), code, seconds)
+        assert result == tool_results(name)[0]
+
+
+def test_a_missing_line_end_is_added_to_output():
+    result = zot_tools.bash_result("x", CommandOutput("a"), 0, 0)
+    assert result == "$ x\n\na\n\n[exit 0]  Took 0.0s"
+
+
+def test_cut_output_says_so_and_where_all_of_it_is():
+    output = CommandOutput("a\n", cut_lines=True, cut_bytes=True, full_path="/tmp/all")
+    assert zot_tools.bash_result("x", output, 0, 0) == (
+        "$ x\n\na\n... [truncated at 2000 lines]\n... [truncated at 51200 bytes]\n"
+        "\n[exit 0] (full output: /tmp/all)  Took 0.0s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.31, "0.3s"), (59.94, "59.9s"), (71.2, "1m11s"), (3725, "1h2m")]
+)
+def test_durations_are_told_as_zot_does(seconds: float, shown: str):
+    assert zot_tools.bash_result("x", CommandOutput(), 0, seconds).endswith(f"  Took {shown}")
+
+
+def test_the_sentences_for_nothing_are_not_empty():
+    assert json.dumps([zot_tools.EMPTY_FILE, zot_tools.NO_CHANGE]).count("(") == 2
