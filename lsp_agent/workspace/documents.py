@@ -6,6 +6,7 @@ message is clamped as LSP says, or logged. Positions are converted here, once.
 
 import contextlib
 import logging
+import math
 import os
 import threading
 import time
@@ -23,15 +24,15 @@ from lsp_agent.workspace.paths import from_ledger, uri_to_path
 _log = logging.getLogger(__name__)
 
 Span = tuple[int, int, int, int]
-"""Start line and column, end line and column; 0-based, code points, as the client sent them
-(not clamped)."""
+"""Start line and column, end line and column; 0-based."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
     """One content change: ``span`` of ``before`` was replaced by ``text``, giving ``after``.
 
-    ``span`` is None where the whole text came (full sync, or a didOpen of a reload).
+    ``span`` is as the client sent it, columns in units of the negotiated encoding; None where
+    the whole text came (full sync, or a didOpen of a reload).
     """
 
     before: Text
@@ -47,18 +48,25 @@ class OpenDocument:
     """One document as the editor shows it.
 
     ``seq`` counts content changes, a repeated didOpen included. ``path`` is the real path, None
-    where the URI is none of a file. ``typed_at`` is ``time.monotonic()`` of the last content
+    where the URI is none of a file. ``typed_at`` is the ``clock``'s time of the last content
     change that was not found to be an edit of ours.
     """
 
-    def __init__(self, uri: str, path: str | None) -> None:
+    def __init__(
+        self,
+        uri: str,
+        path: str | None,
+        encoding: Encoding = "utf-16",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.uri = uri
+        self.position_encoding: Encoding = encoding
+        self.clock = clock
         self.path = path
         self.version: int | None = None
         self.seq = 0
         self.closed = True
-        self.typed_at = 0.0
-        self._typed_before = 0.0
+        self.typed_at = self._typed_before = -math.inf
         self.lines: list[str] = []
         self._text: Text | None = None
         self._saved: Text | None = None
@@ -145,8 +153,11 @@ class OpenDocument:
         if span is None:
             self.lines[:] = split_lines(text)
         else:
-            splice(self.lines, *span, text)
-        self._typed_before, self.typed_at = self.typed_at, time.monotonic()
+            first, start, last, end = span
+            splice(
+                self.lines, first, self._column(first, start), last, self._column(last, end), text
+            )
+        self._typed_before, self.typed_at = self.typed_at, self.clock()
         self._changed(before, span, text)
 
     def _changed(self, before: Text | None, span: Span | None, text: str) -> None:
@@ -156,6 +167,11 @@ class OpenDocument:
             change = ContentChange(before, span, text, self.text)
             for observer in tuple(self._observers):
                 observer(change)
+
+    def _column(self, line: int, units: int) -> int:
+        if 0 <= line < len(self.lines):
+            return to_column(self.lines[line], units, self.position_encoding)
+        return 0
 
     def take_save(self) -> None:
         self._found, self._compared = None, threading.Event()
@@ -208,8 +224,11 @@ class Documents:
     ``encoding`` is the negotiated position encoding; set it before the first didOpen.
     """
 
-    def __init__(self, encoding: Encoding = "utf-16") -> None:
+    def __init__(
+        self, encoding: Encoding = "utf-16", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.encoding: Encoding = encoding
+        self._clock = clock
         self._by_uri: dict[str, OpenDocument] = {}
         self._by_path: dict[str, list[OpenDocument]] = {}
         # Closed while an edit was on its way: a reload closes and opens again.
@@ -233,7 +252,8 @@ class Documents:
         document = self._by_uri.get(uri) or self._lingering.pop(uri, None)
         if document is None:
             path = uri_to_path(uri)
-            document = OpenDocument(uri, None if path is None else os.path.realpath(path))
+            real = None if path is None else os.path.realpath(path)
+            document = OpenDocument(uri, real, self.encoding, self._clock)
         if document.closed:
             self._by_uri[uri] = document
             if document.path is not None:
@@ -250,10 +270,7 @@ class Documents:
         document.version = version
         for change in changes:
             try:
-                span = self._span(document.lines, change.get("range"))
-                text = change["text"]
-                if not isinstance(text, str):
-                    raise TypeError("text is not a string")  # noqa: TRY301
+                span, text = _parsed(change)
             except (KeyError, TypeError, AttributeError) as error:
                 _log.error("malformed didChange for %s: %r", uri, error)
                 continue
@@ -279,20 +296,19 @@ class Documents:
             self._lingering[uri] = document
         document.take_close()
 
-    def _span(self, lines: list[str], wanted: Any) -> Span | None:
-        if wanted is None:
-            return None
-        start, end = wanted["start"], wanted["end"]
-        first, last = start["line"], end["line"]
-        return (
-            first,
-            self._column(lines, first, start["character"]),
-            last,
-            self._column(lines, last, end["character"]),
-        )
 
-    def _column(self, lines: list[str], line: int, units: int) -> int:
-        return to_column(lines[line], units, self.encoding) if 0 <= line < len(lines) else 0
+def _parsed(change: Mapping[str, Any]) -> tuple[Span | None, str]:
+    """Raises KeyError, TypeError or AttributeError for what is no content change."""
+    text, wanted = change["text"], change.get("range")
+    if not isinstance(text, str):
+        raise TypeError("text is not a string")
+    if wanted is None:
+        return None, text
+    start, end = wanted["start"], wanted["end"]
+    span = (start["line"], start["character"], end["line"], end["character"])
+    if not all(isinstance(number, int) for number in span):
+        raise TypeError("a position is not made of integers")
+    return span, text
 
 
 def _disk_text(path: str) -> Text | NotText | None:

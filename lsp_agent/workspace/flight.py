@@ -5,19 +5,22 @@ states show it. Pure: fed with what was sent, what changed, what was answered an
 is, it says what to do; ``proof.py`` does the waiting.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from rapidfuzz.distance import Indel
 
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.text.lines import Text
 from lsp_agent.text.merge import merge3_fine
+from lsp_agent.text.positions import Encoding, to_units
 from lsp_agent.workspace.documents import ContentChange
 
-How = Literal["same", "state", "merge", "repaired", "words"]
+How = Literal["same", "state", "merge", "repaired", "words", "nearer"]
 """What proved an edit: the text was so already; a state passed through; the merge of the edit
 into the present text changes nothing; it was put right after landing on another text; its words
-are in the text once and were not before."""
+are in the text once and were not before; the text is far nearer to what was meant than to what
+it was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +40,25 @@ class Timings:
     late: float = 60.0
 
 
+# The widest code point less one.
+_SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
+
+# Code points; longer stretches would take long to compare.
+_MAX_COMPARED = 20_000
+
 #: How often an edit that is refused without any change of the text is sent again.
 MAX_REFUSALS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One send: ``edits`` make ``base`` into ``meant``."""
+    """One send: ``edits`` make ``base`` into ``meant``. ``encoding`` is that of the positions on
+    the wire."""
 
     base: Text
     meant: Text
     edits: tuple[TextEdit, ...]
+    encoding: Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,8 @@ def merged(base: Text, ours: Text, theirs: Text) -> Text | None:
 class Flight:
     """What is known of one edit since it was first sent. Times are seconds of one clock.
 
-    ``checked``: the client refuses edits on a text that it no longer shows.
+    ``checked``: the client refuses edits on a text that it no longer shows, so that what looks
+    like an edit gone astray is the person's.
     """
 
     def __init__(self, *, checked: bool, timings: Timings) -> None:
@@ -115,7 +127,7 @@ class Flight:
         if self._first_sent is None:
             self._first_sent = now
         self._attempts.append(attempt)
-        if not (self._checked and _could_be_typed(attempt.edits)):
+        if not self._checked:
             self._tracks.append(_Track(attempt))
         self._answer = None
         self._changed_before = self._changed_after = False
@@ -137,13 +149,14 @@ class Flight:
             self._changed_after = True
         if self._landed is not None:
             return False
+        # First, since an edit that replaces what was typed in its place gives what was meant.
+        for track in self._tracks:
+            if self._has_strayed(track, change):
+                return True
         for attempt in self._attempts:
             if change.after == attempt.meant:
                 self._landed = Landed("state", attempt)
                 return True
-        for track in self._tracks:
-            if self._strayed is None and (before := track.follow(change)) is not None:
-                self._strayed = Strayed(track.attempt, before, change.after)
         return False
 
     def replied(self, applied: bool | None, now: float) -> None:
@@ -153,7 +166,7 @@ class Flight:
 
     def landed(self, text: Text) -> Landed | None:
         """Whether it is in, ``text`` being the present text."""
-        if self._landed is None and text is not self._looked_at:
+        if self._landed is None and self._strayed is None and text is not self._looked_at:
             self._looked_at = text
             for attempt in self._attempts:
                 if merged(attempt.base, attempt.meant, text) == text:
@@ -172,6 +185,13 @@ class Flight:
         if self._first_sent is not None and now - self._first_sent >= self._timings.unknown:
             return Unknown()
         return None
+
+    def _has_strayed(self, track: "_Track", change: ContentChange) -> bool:
+        before = track.follow(change)
+        if before is None or before == track.attempt.base or self._strayed is not None:
+            return False
+        self._strayed = Strayed(track.attempt, before, change.after)
+        return True
 
     def _is_not_in(self, now: float) -> bool:
         if self._answer is None:
@@ -202,27 +222,55 @@ class _Track:
 
     def follow(self, change: ContentChange) -> Text | None:
         """The text before the first of the edits, when ``change`` is the last of them."""
-        if self._before is None or self._reached is not change.before:
-            self._left = list(self.attempt.edits)
-            self._before = change.before
-        if not self._left or not _is(change, self._left[-1]):
-            self._before = None
-            return None
+        if not self._left or self._reached is not change.before:
+            self._start(change)
+        if not _is(change, self._left[-1], self.attempt):
+            self._start(change)  # not the next one; perhaps the first of a new run
+            if not _is(change, self._left[-1], self.attempt):
+                self._reached = None
+                return None
         self._left.pop()
         self._reached = change.after
         return None if self._left else self._before
 
+    def _start(self, change: ContentChange) -> None:
+        self._left = list(self.attempt.edits)
+        self._before = change.before
 
-def _is(change: ContentChange, edit: TextEdit) -> bool:
-    span = (edit.start_line, edit.start_column, edit.end_line, edit.end_column)
-    return change.span == span and change.text == edit.new_text
 
-
-def _could_be_typed(edits: Sequence[TextEdit]) -> bool:
-    """Whether a single key could make the same change."""
-    if len(edits) != 1:
+def _is(change: ContentChange, edit: TextEdit, attempt: Attempt) -> bool:
+    """Whether ``change`` has the range and text that were sent for ``edit``. An end that fell
+    inside a code point of the newer text may have been moved to either side of it."""
+    if change.span is None or change.text != edit.new_text:
         return False
-    edit = edits[0]
-    if edit.start_line != edit.end_line:
+    first, start, last, end = change.span
+    if (first, last) != (edit.start_line, edit.end_line):
         return False
-    return len(edit.new_text) + edit.end_column - edit.start_column <= 1
+    slack = _SLACK[attempt.encoding]
+    return (
+        abs(start - _units(attempt, first, edit.start_column)) <= slack
+        and abs(end - _units(attempt, last, edit.end_column)) <= slack
+    )
+
+
+def _units(attempt: Attempt, line: int, column: int) -> int:
+    lines = attempt.base.lines
+    return to_units(lines[line], column, attempt.encoding) if line < len(lines) else 0
+
+
+def nearer(text: Text, meant: Text, base: Text) -> bool:
+    """Whether ``text`` is far more like ``meant`` than like ``base``, by what differs between
+    the three. Tells an edit that is in, though more was typed at its edge, from one that is not,
+    where a client joins all of that into one change."""
+    shortest = min(len(text.lines), len(meant.lines), len(base.lines))
+    alike = [a == b == c for a, b, c in zip(text.lines, meant.lines, base.lines, strict=False)]
+    start = alike.index(False) if False in alike else shortest
+    kept = 0
+    while kept < shortest - start and (
+        text.lines[-1 - kept] == meant.lines[-1 - kept] == base.lines[-1 - kept]
+    ):
+        kept += 1
+    parts = ["".join(t.lines[start : len(t.lines) - kept]) for t in (text, meant, base)]
+    if max(map(len, parts)) > _MAX_COMPARED:
+        return False
+    return 2 * Indel.distance(parts[0], parts[1]) < Indel.distance(parts[0], parts[2])

@@ -4,7 +4,6 @@ made again on newer text where the person typed first, and never sent again once
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -27,6 +26,7 @@ from lsp_agent.workspace.flight import (
     Timings,
     Unknown,
     merged,
+    nearer,
 )
 
 Resolve = Callable[[Text], Text]
@@ -78,7 +78,7 @@ class Late:
             self._check.cancel()
 
     def _changed(self, change: ContentChange) -> None:
-        if self._flight.changed(change, time.monotonic()):
+        if self._flight.changed(change, self._document.clock()):
             self._document.not_typed()
         # A merge costs too much for every key that is typed in a long text.
         if self._check is None:
@@ -211,7 +211,7 @@ class Placement:
             self._check_open()
         if self._editor.traits.can_sync:
             await self._editor.sync(document.uri)
-        elif time.monotonic() - document.typed_at < timings.align_within:
+        elif document.clock() - document.typed_at < timings.align_within:
             with document.next_change() as changed, anyio.move_on_after(timings.align_wait):
                 await changed.wait()
         self._check_open()
@@ -231,15 +231,13 @@ class Placement:
             self._meant = meant
         elif self._change is not None:
             return self._proof("conflict")  # half repaired: nothing more to be done safely
-        elif not self._editor.traits.checks_versions and self._words_are_in(now):
-            return self._proof("in", "words")
+        elif (how := self._likely_in(now)) is not None:
+            return self._proof("in", how)
         else:
             try:
                 self._meant = self._resolved(now)
             except Exception:
-                # A client that ignores versions may have put it in, and more was typed there.
-                if self._words_are_in(now):
-                    return self._proof("in", "words")
+                # Where it was not refused, it may be in, and changed beyond recognition since.
                 if self._all_refused:
                     raise
                 return self._proof("conflict")
@@ -250,14 +248,20 @@ class Placement:
             return self._repaired()
         return self._proof("in", "merge" if self.sends else "same")
 
-    def _words_are_in(self, now: Text) -> bool:
+    def _likely_in(self, now: Text) -> How | None:
+        """What speaks for an edit that was not refused and that no longer merges: a client may
+        have put it in and told of it together with what was typed there."""
+        if self._all_refused:
+            return None
         words = [edit.new_text.strip() for edit in text_edits(self._base, self._meant)]
-        return all(
+        if all(
             len(word) >= _TELLING_LENGTH
             and now.content.count(word) == 1
             and word not in self._base.content
             for word in words
-        )
+        ):
+            return "words"
+        return "nearer" if nearer(now, self._meant, self._base) else None
 
     def _resolved(self, now: Text) -> Text:
         return _with_line_ends_of(now, self._resolve(now))
@@ -265,11 +269,13 @@ class Placement:
     # A send, and what comes of it.
 
     async def _send(self) -> Decision:
-        document, now = self._document, time.monotonic()
+        document, now = self._document, self._document.clock()
         edits = text_edits(self._base, self._meant)
         version = max(document.version or 0, self._editor.traits.min_version)
         self.sends += 1
-        self._flight.sent(Attempt(self._base, self._meant, tuple(edits)), now)
+        self._flight.sent(
+            Attempt(self._base, self._meant, tuple(edits), document.position_encoding), now
+        )
         answered = anyio.Event()
         decisions: list[Decision] = []
         async with anyio.create_task_group() as tasks:
@@ -277,7 +283,7 @@ class Placement:
             tasks.start_soon(self._decide, answered, decisions, tasks.cancel_scope)
             answer = await self._editor.apply(document.uri, version, edits, self._label)
             self._all_refused = self._all_refused and answer.applied is False
-            self._flight.replied(answer.applied, time.monotonic())
+            self._flight.replied(answer.applied, self._document.clock())
             answered.set()
             self._wake.set()
             if self._editor.traits.can_sync and not document.closed and not decisions:
@@ -299,7 +305,7 @@ class Placement:
         sending.cancel()
 
     def _decision(self) -> Decision | None:
-        now = time.monotonic()
+        now = self._document.clock()
         decision = self._flight.decide(self._document.text, now)
         if (
             decision is None
@@ -311,12 +317,12 @@ class Placement:
         return decision
 
     def _changed(self, change: ContentChange) -> None:
-        if self._flight.changed(change, time.monotonic()):
+        if self._flight.changed(change, self._document.clock()):
             self._document.not_typed()
         self._wake.set()
 
     def _closing(self) -> None:
-        self._closed_at = time.monotonic()
+        self._closed_at = self._document.clock()
         self._wake.set()
 
     # After a send.

@@ -10,7 +10,7 @@ import re
 import selectors
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from lsp_agent.text.edits import TextEdit
@@ -61,7 +61,7 @@ class Policy:
         "", "true, not done", "false, done", "silent, done", "silent, not done", "late"
     ] = ""
     travel: float = 0.001
-    traits: EditorTraits = EditorTraits(can_save=True)
+    traits: EditorTraits = field(default_factory=lambda: EditorTraits(can_save=True))
 
 
 POLICIES = (
@@ -157,10 +157,7 @@ class Buffer:
         """What is to be sent, as didChanges' version and contentChanges."""
         if not self.pending:
             return []
-        if self.policy.joins:
-            changes = [self._joined()]
-        else:
-            changes = self.pending
+        changes = [self._joined()] if self.policy.joins else self.pending
         self.pending = []
         self.sent_version, self.sent_text = self.version, self.text
         if self.policy.splits:
@@ -192,7 +189,8 @@ class Buffer:
     def _replace(self, start: int, end: int, new: str) -> None:
         self.pending.append(self._content_change(self.text, start, end, new))
         self.text = self.text[:start] + new + self.text[end:]
-        self.version += 1
+        # Neovim's changedtick counts more than changes.
+        self.version += 3 if self.policy.checks == "newer" else 1
 
     def _content_change(self, text: str, start: int, end: int, new: str) -> dict[str, Any]:
         span = {"start": self.position(text, start), "end": self.position(text, end)}
@@ -260,8 +258,7 @@ class ScriptedEditor:
     async def settle(self) -> None:
         """Until all is sent and has arrived."""
         self.flush()
-        while self._wire:
-            await asyncio.sleep(self.policy.travel)
+        await asyncio.sleep(2 * self.policy.travel)
 
     async def apply(
         self, uri: str, version: int | None, edits: Sequence[TextEdit], label: str
@@ -308,9 +305,7 @@ class ScriptedEditor:
     async def reload(self, uri: str) -> bool:
         return False
 
-    def _process(
-        self, version: int | None, wire: list[dict[str, Any]], send: int
-    ) -> bool | None:
+    def _process(self, version: int | None, wire: list[dict[str, Any]], send: int) -> bool | None:
         lie = self.policy.lie
         if not self.buffer.accepts(version):
             asyncio.get_running_loop().call_later(
@@ -351,10 +346,12 @@ class ScriptedEditor:
 
     def _send(self, message: Callable[[], None]) -> None:
         """Messages arrive in the order in which they were sent."""
+
+        def arrive() -> None:
+            self._wire.popleft()()
+
         self._wire.append(message)
-        asyncio.get_running_loop().call_later(
-            self.policy.travel, lambda: self._wire.popleft()()
-        )
+        asyncio.get_running_loop().call_later(self.policy.travel, arrive)
 
 
 def _to_lsp(lines: Sequence[str], edit: TextEdit, encoding: Encoding) -> dict[str, Any]:
@@ -400,10 +397,15 @@ def run(
     clock = VirtualClock()
     loop = asyncio.SelectorEventLoop(_Selector(clock))
     loop.time = clock  # type: ignore[method-assign]
+    failures: list[BaseException] = []
+    loop.set_exception_handler(
+        lambda _, context: failures.append(context.get("exception") or RuntimeError(str(context)))
+    )
     try:
-        return loop.run_until_complete(main(clock))
+        result = loop.run_until_complete(main(clock))
+        if failures:
+            raise failures[0]
+        return result
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
-
-

@@ -13,6 +13,7 @@ from lsp_agent.text.lines import Text
 from lsp_agent.text.merge import merge3
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.editor import EditorTraits
 from lsp_agent.workspace.proof import Proof, place
 
 URI = "untitled:doc"
@@ -56,7 +57,7 @@ class Outcome:
     tokens: list[str] = field(default_factory=list)
     editor: ScriptedEditor | None = None
     documents: Documents | None = None
-    mistakes: list[str] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
 
 
 def document(content: str) -> str:
@@ -73,9 +74,7 @@ def replacing(kind: str, number: int, served: str, end: str) -> Callable[[Text],
     def resolve(text: Text) -> Text:
         now = text.content
         if kind == "write":
-            merge = merge3(
-                Text.of(served), Text.of(served.replace(word, new)), text
-            )
+            merge = merge3(Text.of(served), Text.of(served.replace(word, new)), text)
             if not merge.clean:
                 raise ChangedSinceRead
             return merge.text
@@ -127,9 +126,7 @@ async def edits_under_typing(case: Case, clock: VirtualClock) -> Outcome:
     assert opened is not None
     for number in range(EDITS):
         # As the agent read it: what the editor has not sent yet is not in it.
-        resolve = replacing(
-            case.kind, number, opened.text.content, CONTENTS[case.content][0]
-        )
+        resolve = replacing(case.kind, number, opened.text.content, CONTENTS[case.content][0])
         editor.sends = 0
 
         async def prepare(before: Text, meant: Text) -> None:
@@ -143,6 +140,7 @@ async def edits_under_typing(case: Case, clock: VirtualClock) -> Outcome:
             )
             outcome.proofs.append(proof)
             if proof.late is not None:
+                proof.late.on_landed(lambda _before, _meant, n=number: outcome.late.append(n))
                 await anyio.sleep(12)
         except ChangedSinceRead:
             outcome.proofs.append(None)
@@ -167,15 +165,19 @@ def mistakes(case: Case, outcome: Outcome) -> list[str]:
         for token in outcome.tokens
         if text.count(token) != 1
     ]
+    if len(set(outcome.late)) != len(outcome.late):
+        wrong.append("an edit was late twice")
     for number, proof in enumerate(outcome.proofs):
         mark, line = f"AGENT{number}\\{number}", 4 * number + 1
-        if case.kind == "delete":
-            count = int(f"target{line} " not in text)
-        else:
-            count = text.count(mark)
+        gone = f"target{line} " not in text
+        count = int(gone) if case.kind == "delete" else text.count(mark)
         reported = "refused" if proof is None else proof.outcome
         if count > 1:
             wrong.append(f"edit {number} is in {count} times, reported {reported}")
+        if number in outcome.late:
+            reported = "in"
+        if reported == "unknown" and count:
+            wrong.append(f"edit {number} is in, and stays unknown")
         if reported == "in" and count != 1:
             wrong.append(f"edit {number} is reported in, and is not")
         if reported in {"refused", "conflict"} and count:
@@ -210,3 +212,32 @@ def test_every_key_and_every_edit_is_in_exactly_once(policy: Policy) -> None:
         row = {kind: n for (p, kind), n in sorted(counts.items()) if p == point}
         print(f"{policy.name:36} {point:16} {row}")
     assert wrong == []
+
+
+LIES = [
+    Policy(f"{name}, {lie}", lie=lie, debounce=debounce, traits=EditorTraits(can_sync=can_sync))
+    for lie in ("true, not done", "false, done", "silent, done", "silent, not done", "late")
+    for name, debounce, can_sync in (("at once", 0.0, False), ("synced 150 ms", 0.15, True))
+]
+
+
+@pytest.mark.parametrize("policy", LIES, ids=lambda policy: policy.name)
+def test_an_editor_that_lies_is_not_believed(policy: Policy) -> None:
+    expected = {
+        "true, not done": "unknown",
+        "silent, not done": "unknown",
+        "late": "unknown",
+        "false, done": "in",
+        "silent, done": "in",
+    }[policy.lie]
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    for case in cases(policy)[::7]:
+        outcome = run(lambda clock, case=case: edits_under_typing(case, clock))
+        counts.update(proof.outcome if proof else "refused" for proof in outcome.proofs)
+        wrong += [f"{case}: {mistake}" for mistake in mistakes(case, outcome)]
+        if policy.lie == "late" and case.place != "same line":
+            assert len(outcome.late) == EDITS, str(case)
+    print(f"{policy.name:36} {dict(counts)}")
+    assert wrong == []
+    assert set(counts) <= {expected, "refused"}
