@@ -24,7 +24,7 @@ from lsp_agent.agents.extension_frames import BadFrame, Frame
 from lsp_agent.agents.framing import LineSplitter
 from lsp_agent.agents.gatekeeper import Gatekeeper
 from lsp_agent.agents.peers import peer_of
-from lsp_agent.agents.private_folder import PrivateFolder
+from lsp_agent.agents.private_folder import PrivateFolder, unset_line
 from lsp_agent.agents.tool_host import (
     Allow,
     Block,
@@ -230,10 +230,14 @@ class Bridge:
     def _modified(
         self, request: ToolRequest, command: commands.Command, verdict: Allow | Gate
     ) -> Mapping[str, object]:
-        if isinstance(verdict, Allow):
-            return command.allowed_args(self._unset)
-        number = self._gatekeeper.expect(request, command.timeout)
-        return command.gated_args(self._place.gate_line(number, self._unset))
+        if isinstance(verdict, Gate):
+            number = self._gatekeeper.expect(request, command.timeout)
+            return command.gated_args(self._place.gate_line(number, self._unset))
+        if verdict.note is None:
+            return command.allowed_args(unset_line(self._unset))
+        # A gate that opens at once says the note, so that the header stays readable.
+        number = self._gatekeeper.expect(request, None, verdict)
+        return command.allowed_args(self._place.gate_line(number, self._unset))
 
     def _call_id(self, tool: str) -> str | None:
         """Calls run one after another, so it is the last one of that name let through."""

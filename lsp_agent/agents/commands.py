@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lsp_agent.agents.private_folder import unset_line, without_our_lines
+from lsp_agent.agents.private_folder import without_our_lines
 
 TOOL = "bash"
 
@@ -22,9 +22,9 @@ class Command:
         last = limits[-1] if limits else 0
         return float(last) if isinstance(last, int | float) and last > 0 else None
 
-    def allowed_args(self, unset: Sequence[str]) -> dict[str, object]:
-        """What runs at once."""
-        return {**self.args, "command": unset_line(unset) + self.text}
+    def allowed_args(self, first_line: str) -> dict[str, object]:
+        """What runs at once, after a line of ours or ""."""
+        return {**self.args, "command": first_line + self.text}
 
     def gated_args(self, gate_line: str) -> dict[str, object]:
         """What runs behind a gate. The agent's own limit would count the waiting, so it is left

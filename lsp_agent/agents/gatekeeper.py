@@ -31,10 +31,12 @@ class Decider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Gated:
-    """A command that may ask once. ``timeout`` in seconds begins when it is allowed."""
+    """A command that may ask once. ``timeout`` in seconds begins when it is allowed;
+    ``verdict`` is there if nobody needs to be asked."""
 
     request: ToolRequest
     timeout: float | None
+    verdict: Allow | None
 
 
 class Gatekeeper:
@@ -49,10 +51,12 @@ class Gatekeeper:
         self._timed: dict[anyio.CancelScope, str | None] = {}
         self._stopped = False
 
-    def expect(self, request: ToolRequest, timeout: float | None) -> str:
-        """The number for one gated command."""
+    def expect(
+        self, request: ToolRequest, timeout: float | None, verdict: Allow | None = None
+    ) -> str:
+        """The number for one gated command. With ``verdict`` it only tells its note."""
         self._last += 1
-        self._expected[str(self._last)] = _Gated(request, timeout)
+        self._expected[str(self._last)] = _Gated(request, timeout, verdict)
         return str(self._last)
 
     def stop(self) -> None:
@@ -93,6 +97,8 @@ class Gatekeeper:
             return _STOPPED
         if gated is None:
             return _UNKNOWN
+        if gated.verdict is not None:
+            return gated.verdict
         verdict: Allow | Block = _STOPPED
         async with anyio.create_task_group() as tasks:
             self._waiting.add(tasks.cancel_scope)
@@ -137,6 +143,7 @@ async def _cancel_at_end(reader: StreamReader, scope: anyio.CancelScope) -> None
 
 
 def _answer(verdict: Allow | Block) -> bytes:
-    if isinstance(verdict, Allow):
-        return b"allow\n"
-    return f"deny {' '.join(verdict.reason.split())}\n".encode()
+    allowed = isinstance(verdict, Allow)
+    text = verdict.note if isinstance(verdict, Allow) else verdict.reason
+    lines = ["allow" if allowed else "deny", *(text.splitlines() if text else ())]
+    return "".join(f"{line}\n" for line in lines).encode(errors="replace")

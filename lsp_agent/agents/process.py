@@ -10,23 +10,23 @@ import os
 import shutil
 import socket
 import sys
-from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import anyio
 import anyio.to_thread
 import orjson
 
+from lsp_agent.agents.control import Control
 from lsp_agent.agents.framing import LineSplitter, TooLong
 from lsp_agent.agents.guard import supervise
 from lsp_agent.agents.orphans import kill_orphans
+from lsp_agent.agents.stdio import AgentGone, Stdio
 from lsp_agent.protocol.errors import RequestFailed
 
-#: Bytes held of what the agent says (reading pauses above), and of what it does not read.
-_HELD = 1 << 20
+__all__ = ["AgentGone", "AgentProcess", "BadLine", "Exit"]
+
 _STDERR_TAIL = 4096
 _SAMPLE = 200
 #: How long the supervisor may take to kill everything before it is killed itself.
@@ -52,15 +52,11 @@ class BadLine:
     text: str
 
 
-class AgentGone(Exception):
-    """The agent has ended, or reads no more."""
-
-
 class AgentProcess:
     """One running agent. Made by :meth:`start`; :meth:`stop` or :meth:`kill` must be called."""
 
     def __init__(
-        self, stdio: "_Stdio", control: "_Control", line_bytes: int, secrets: Sequence[str]
+        self, stdio: Stdio, control: Control, line_bytes: int, secrets: Sequence[str]
     ) -> None:
         self._stdio = stdio
         self._control = control
@@ -91,10 +87,10 @@ class AgentProcess:
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         with theirs:
-            _, control = await loop.create_connection(_Control, sock=ours)
+            _, control = await loop.create_connection(Control, sock=ours)
             try:
                 _, stdio = await loop.subprocess_exec(
-                    _Stdio,
+                    Stdio,
                     *(sys.executable, "-I", "-S", supervise.__file__, str(theirs.fileno()), "--"),
                     *(program, *argv[1:]),
                     cwd=cwd,
@@ -209,171 +205,6 @@ class AgentProcess:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
-
-
-class _Stdio(asyncio.SubprocessProtocol):
-    """The three streams: stdout with back-pressure, stdin with a bounded buffer, the last of
-    stderr."""
-
-    def __init__(self) -> None:
-        self.transport: asyncio.SubprocessTransport
-        self.exited = asyncio.Event()
-        self.stderr = bytearray()
-        self.stderr_cut = False
-        self.stderr_ended = asyncio.Event()
-        self._chunks: list[bytes] = []
-        self._held = 0
-        self._paused = False
-        self.stdout_ended = asyncio.Event()
-        self._readable = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
-        self._stdin_open = True
-
-    # What asyncio calls.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.SubprocessTransport, transport)
-        self._stdin.set_write_buffer_limits(high=_HELD)
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == 2:
-            self._keep_tail(data)
-            return
-        self._chunks.append(data)
-        self._held += len(data)
-        self._readable.set()
-        if self._held >= _HELD and not self._paused:
-            self._paused = True
-            self._stdout.pause_reading()
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
-        if fd == 0:
-            self._stdin_open = False
-            self._writable.set()
-        elif fd == 1:
-            self.stdout_ended.set()
-            self._readable.set()
-        else:
-            self.stderr_ended.set()
-
-    def process_exited(self) -> None:
-        self.exited.set()
-        self._stdin_open = False
-        self._writable.set()
-
-    def pause_writing(self) -> None:
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        self._writable.set()
-
-    # What AgentProcess calls.
-
-    async def read(self) -> bytes:
-        """All that has come since the last call, b"" at the end."""
-        await self._readable.wait()
-        data = b"".join(self._chunks)
-        self._chunks, self._held = [], 0
-        if not self.stdout_ended.is_set():
-            self._readable.clear()
-            if self._paused:
-                self._paused = False
-                self._stdout.resume_reading()
-        return data
-
-    async def write(self, line: bytes) -> None:
-        while self._stdin_open and not self._writable.is_set():
-            await self._writable.wait()
-        if not self._stdin_open:
-            raise AgentGone("the agent has ended")
-        self._stdin.write(line)
-
-    def close_stdin(self) -> None:
-        """After what is still to be written."""
-        if self._stdin_open:
-            self._stdin_open = False
-            self._writable.set()
-            self._stdin.close()
-
-    async def finish(self, seconds: float) -> None:
-        """After the exit: takes what the pipe still holds, then closes it."""
-        if not self._paused:
-            with anyio.move_on_after(seconds):
-                await self.stdout_ended.wait()
-        self.transport.close()
-
-    @property
-    def _stdin(self) -> asyncio.WriteTransport:
-        return cast(asyncio.WriteTransport, self.transport.get_pipe_transport(0))
-
-    @property
-    def _stdout(self) -> asyncio.ReadTransport:
-        return cast(asyncio.ReadTransport, self.transport.get_pipe_transport(1))
-
-    def _keep_tail(self, data: bytes) -> None:
-        self.stderr += data
-        if len(self.stderr) > 8 * _STDERR_TAIL:
-            del self.stderr[: -4 * _STDERR_TAIL]
-            self.stderr_cut = True
-
-
-class _Control(asyncio.Protocol):
-    """The server's end of the supervisor's socket."""
-
-    def __init__(self) -> None:
-        self.code: int | None = None
-        self.lost = asyncio.Event()
-        #: None when the agent runs, else why it could not be executed, "" if nobody says.
-        self.started: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._transport: asyncio.WriteTransport
-        self._rest = b""
-        self._replies: deque[asyncio.Future[int]] = deque()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.WriteTransport, transport)
-
-    def data_received(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            word, _, rest = line.decode().partition(" ")
-            match word:
-                case "started":
-                    self._begin(None)
-                case "failed":
-                    self._begin(rest)
-                case "exited":
-                    self.code = int(rest)
-                case _:
-                    _resolve(self._replies.popleft(), int(rest))
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        self._begin("")
-        while self._replies:
-            _resolve(self._replies.popleft(), 0)
-        self.lost.set()
-
-    async def request(self, word: str) -> int:
-        """The number in the answer; 0 when the supervisor has ended."""
-        if self.lost.is_set() or self._transport.is_closing():
-            return 0
-        reply: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._replies.append(reply)
-        self._transport.write(word.encode() + b"\n")
-        return await reply
-
-    def end(self) -> None:
-        if not self.lost.is_set() and self._transport.can_write_eof():
-            self._transport.write_eof()
-
-    def _begin(self, failure: str | None) -> None:
-        if not self.started.done():
-            self.started.set_result(failure)
-
-
-def _resolve(future: asyncio.Future[int], value: int) -> None:
-    if not future.done():  # its caller may have been cancelled
-        future.set_result(value)
 
 
 def _is_blank(line: bytes | TooLong) -> bool:

@@ -142,6 +142,21 @@ async def test_a_gated_command_that_is_refused_never_runs_and_says_why(tmp_path:
         assert not (tmp_path / "proof").exists()
 
 
+@pytest.mark.parametrize("verdict", [allow, gate])
+@pytest.mark.asyncio
+async def test_what_the_host_notes_stands_before_the_commands_output(tmp_path: Path, verdict):
+    async def with_a_note(request: ToolRequest) -> Verdict:
+        answer = await verdict(request)
+        return Allow("a.txt has unsaved text:\n+é") if isinstance(answer, Allow) else answer
+
+    async def decided_with_a_note(_: ToolRequest) -> Allow:
+        return Allow("a.txt has unsaved text:\n+é")
+
+    async with hosted(Host(with_a_note, decided_with_a_note), tmp_path) as agent:
+        (result,) = await agent.turn(bash("echo hi; exit 3", timeout=5))
+        assert result.output == "a.txt has unsaved text:\n+é\nhi3"
+
+
 @pytest.mark.asyncio
 async def test_a_gate_copied_by_the_model_is_not_part_of_the_command(tmp_path: Path):
     async with hosted(Host(gate), tmp_path, unset=("API_KEY",)) as agent:

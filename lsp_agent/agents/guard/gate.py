@@ -12,31 +12,32 @@ import sys
 NOT_RUN = 126
 
 
-def ask(socket: str, identifier: str) -> str:
-    """Why the command must not run, "" if it may."""
+def ask(socket: str, identifier: str) -> tuple[bool, str]:
+    """Whether the command may run, and what is to be said first.
+
+    The answer is ``allow`` or ``deny`` and a line end, then lines of text, to the end of file.
+    """
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.connect(socket)
         connection.sendall(identifier.encode() + b"\n")
         answer = b""
-        while not answer.endswith(b"\n"):
-            piece = connection.recv(65536)
-            if not piece:
-                return "Not run: the editor's server ended before it answered."
+        while piece := connection.recv(65536):
             answer += piece
     except OSError as error:
-        return f"Not run: the editor's server cannot be asked ({error.strerror})."
-    verdict, _, text = answer[:-1].decode(errors="replace").partition(" ")
-    return "" if verdict == "allow" else text or "Not run."
+        return False, f"Not run: the editor's server cannot be asked ({error.strerror}).\n"
+    if not answer.endswith(b"\n"):
+        return False, "Not run: the editor's server ended before it answered.\n"
+    verdict, _, text = answer.decode(errors="replace").partition("\n")
+    return verdict == "allow", text
 
 
 def main() -> int:
     beside = os.path.dirname(os.path.abspath(__file__))
-    reason = ask(beside + "/gate.sock", sys.argv[1] if len(sys.argv) > 1 else "")
-    if not reason:
-        return 0
-    os.write(1, reason.encode() + b"\n")
-    return NOT_RUN
+    may, text = ask(beside + "/gate.sock", sys.argv[1] if len(sys.argv) > 1 else "")
+    if text:
+        os.write(1, text.encode())
+    return 0 if may else NOT_RUN
 
 
 if __name__ == "__main__":
