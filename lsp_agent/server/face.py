@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, cast
@@ -33,7 +34,8 @@ class Face:
 
     - ``requests[method] = handler`` and ``notifications[method] = handler`` take plain dicts;
       ``commands[name]`` are those of ``workspace/executeCommand`` and get the first argument;
-      ``feature`` serves a standard request with lsprotocol's types.
+      ``feature`` serves a standard request with lsprotocol's types, and
+      has pygls advertise it where it comes before ``initialize``.
     - ``on_initialize(client)``: once ``initialize`` is answered and before the next message.
       Whatever takes long to import belongs here: the client has its answer already.
     - ``on_initialized()``: a task of its own, after the client's ``initialized``.
@@ -156,7 +158,9 @@ class Face:
                     log.exception("the end was not clean")
 
     async def _end_on_signal(self) -> None:
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        if sys.platform == "win32":  # its loop takes no signals: they end the process
+            return
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
             async for received in signals:
                 log.info("%s: the server ends", received.name)
                 self.close()
@@ -180,9 +184,9 @@ class Face:
     def _ready(self) -> None:
         if self.on_initialize:
             self.on_initialize(self.client)
+        startup.finished()
 
     def _initialized(self, _params: Json) -> None:
-        startup.finished()
         if self.on_initialized:
             self.tasks.start_soon(self.on_initialized)
 

@@ -67,6 +67,7 @@ class RawClient:
         self._news = threading.Condition()
         self._writing = threading.Lock()
         self._next_id = 0
+        self._starts: dict[Any, int] = {}  # where in ``messages`` a request's answer can be
         self._errors: list[str] = []
         self.process = subprocess.Popen(
             command,
@@ -105,6 +106,7 @@ class RawClient:
     def request(self, method: str, params: Any = None) -> int:
         """Sends a request; its id, for ``answer``."""
         msg_id = self.new_id()
+        self._starts[msg_id] = len(self.messages)
         self.send({"id": msg_id, "method": method, "params": params or {}})
         return msg_id
 
@@ -142,7 +144,9 @@ class RawClient:
     def answer(self, msg_id: Any, timeout: float | None = None) -> Json:
         """The whole answer to request ``msg_id``."""
         return self.wait_for(
-            lambda message: "method" not in message and message.get("id") == msg_id, timeout
+            lambda message: "method" not in message and message.get("id") == msg_id,
+            timeout,
+            self._starts.get(msg_id, 0),
         )
 
     def result(self, msg_id: Any, timeout: float | None = None) -> Any:
@@ -177,6 +181,7 @@ class RawClient:
         """Drops the messages and handlers so far, where tests share a server."""
         with self._news:
             self.messages.clear()
+            self._starts.clear()
         self.handlers.clear()
 
     @property

@@ -435,7 +435,7 @@ def test_the_end_of_the_input_ends_the_server(own: RawClient) -> None:
     assert own.stderr.count("Traceback") == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_server_while_its_input_is_open(
     own: RawClient, number: signal.Signals
 ) -> None:
