@@ -3,9 +3,10 @@
 import json
 import os
 import sys
+import tempfile
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -145,18 +146,44 @@ class Hosted:
         await self.process.send({"type": "abort", "id": "2"})
 
 
-@asynccontextmanager
-async def hosted(
+def hosted(
     host: Host,
     cwd: Path | str,
     *arguments: str,
     limits: Limits | None = None,
     unset: tuple[str, ...] = (),
+) -> AbstractAsyncContextManager[Hosted]:
+    """With the stand-in, which runs the calls that a prompt names."""
+    bridge = Bridge(host, unset=unset, limits=limits)
+    return _hosted(host, cwd, bridge, (STAND_IN, *arguments))
+
+
+@asynccontextmanager
+async def embedded(
+    host: Host, cwd: Path, *turns: Sequence[Call], limits: Limits | None = None
+) -> AsyncIterator[Hosted]:
+    """With the embedded agent, whose script makes the calls of one turn after another."""
+    steps: list[dict[str, object]] = []
+    for calls in turns:
+        steps.append({"calls": [{"name": tool, "args": args} for tool, args in calls]})
+        steps.append({"text": "done"})
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as script:
+        json.dump({"steps": steps}, script)
+        script.flush()
+        flags = ("--tools", "bash", "--no-ext", "--provider", "script", "--script", script.name)
+        program = ("-P", "-m", "lsp_agent", "rpc", "--cwd", str(cwd), *flags)
+        async with _hosted(host, cwd, Bridge(host, limits=limits), program) as agent:
+            yield agent
+
+
+@asynccontextmanager
+async def _hosted(
+    host: Host, cwd: Path | str, opening: Bridge, program: Sequence[str]
 ) -> AsyncIterator[Hosted]:
     tag = f"tag{uuid.uuid4().hex}"
-    async with Bridge(host, unset=unset, limits=limits) as bridge:
+    async with opening as bridge:
         process = await AgentProcess.start(
-            [sys.executable, STAND_IN, "--ext", bridge.folder, *arguments],
+            [sys.executable, *program, "--ext", bridge.folder],
             cwd=os.fspath(cwd),
             env={"TAG": os.environ.get("TAG", tag), "API_KEY": "s3cret"},
             line_bytes=64 << 20,
