@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-import orjson
+from lsp_agent.runtime import json_text
+from lsp_agent.runtime.json_text import NotJson
 
 _HEADER = 'struct { Type string "json:\\"type\\""; ID string "json:\\"id,omitempty\\"" }'
 _IMAGES = '[]struct { MimeType string "json:\\"mime_type\\""; Data []uint8 "json:\\"data\\"" }'
@@ -56,9 +57,9 @@ class Command:
 def parse(line: bytes) -> Command:
     """Raises Malformed."""
     try:
-        value: object = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        raise Malformed(f"malformed json: {_json_fault(line)}") from None
+        value = json_text.loads(line)
+    except NotJson as fault:
+        raise Malformed(f"malformed json: {fault}") from None
     if value is None:
         return Command("", None)
     if not isinstance(value, dict):
@@ -110,38 +111,3 @@ def _kind(value: object) -> str:
             return "array"
         case _:
             return "object"
-
-
-def _json_fault(line: bytes) -> str:
-    """What Go's decoder says of a line that is no JSON."""
-    import json  # noqa: PLC0415  only for the message
-
-    text = line.decode(errors="replace")
-    try:
-        json.loads(text)
-    except RecursionError:
-        return "exceeded max depth"
-    except json.JSONDecodeError as error:
-        if error.pos >= len(text) or error.msg.startswith("Unterminated"):
-            return "unexpected end of JSON input"
-        return f"invalid character {_quoted(text[error.pos])} {_looking_for(error.msg)}"
-    return "invalid UTF-8 or number"
-
-
-def _looking_for(fault: str) -> str:
-    places = {
-        "Expecting property name": "looking for beginning of object key string",
-        "Extra data": "after top-level value",
-        "Expecting ',' delimiter": "after object key:value pair or array element",
-        "Expecting ':' delimiter": "after object key",
-        "Invalid control character": "in string literal",
-        "Invalid \\": "in string escape code",
-    }
-    return next(
-        (words for start, words in places.items() if fault.startswith(start)),
-        "looking for beginning of value",
-    )
-
-
-def _quoted(character: str) -> str:
-    return {"'": r"'\''", '"': "'\"'"}.get(character, f"'{character}'")

@@ -18,7 +18,8 @@ from typing import BinaryIO, cast
 import orjson
 
 from lsp_agent.protocol.errors import LspAgentError
-from lsp_agent.runtime import processes
+from lsp_agent.runtime import json_text, processes
+from lsp_agent.runtime.json_text import NotJson
 from lsp_agent.runtime.providers.provider import ToolSpec
 
 #: The longest line that is read from an extension, as zot's.
@@ -200,8 +201,8 @@ class Extension:
 
     def _take(self, line: bytes) -> None:
         try:
-            frame = _object(orjson.loads(line))
-        except orjson.JSONDecodeError:
+            frame = _object(json_text.loads(line))
+        except NotJson:
             return  # as zot: what is no frame is not for us
         match frame.get("type"):
             case "hello":

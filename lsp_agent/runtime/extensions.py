@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import cast
 
+from lsp_agent.runtime import processes
 from lsp_agent.runtime.extension import (
     Extension,
     ExtensionLost,
@@ -57,6 +58,9 @@ class Extensions:
                     await self._start_one(manifest, greeting)
             except ExtensionProblem as problem:
                 self._report(os.path.basename(folder), str(problem))  # noqa: PTH119
+        if self._running:
+            # So that what they leave behind is found at the end; meanwhile they get ready.
+            await asyncio.to_thread(processes.adopt_orphans)
         with suppress(TimeoutError):
             async with asyncio.timeout(READY_SECONDS):
                 for extension in self._running:

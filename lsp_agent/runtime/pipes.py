@@ -43,6 +43,9 @@ class LineReader:
             while chunk := self._next_chunk():
                 if batch := splitter.feed(chunk):
                     self._put(batch)
+            # The last line counts without an end as well.
+            if batch := splitter.feed(b"\n"):
+                self._put(batch)
             self._put(None)
 
     def _next_chunk(self) -> bytes:

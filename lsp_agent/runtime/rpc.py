@@ -32,7 +32,7 @@ TOKEN_VARIABLE = "ZOTCORE_RPC_TOKEN"  # noqa: S105  its name only
 #: Unread output from which on no more commands are taken; an abort should get through before.
 _MOST_UNREAD_BYTES = 256 << 20
 #: How long the last output may take to be read.
-_FLUSH_SECONDS = 2.0
+_FLUSH_SECONDS = 1.0
 
 
 def serve(options: Options) -> int:

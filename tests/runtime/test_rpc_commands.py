@@ -177,3 +177,36 @@ def test_an_unknown_model_ends_it_at_once(tmp_path: Path):
     with RpcProcess(tmp_path, [], "--model", "nope-1") as agent:
         assert agent.wait() == 1
     assert 'unknown model "nope-1"' in agent.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id":"a"', "unexpected end of JSON input"),
+        ('{"id" "a"}', "invalid character '\"' after object key"),
+        ("nope", "invalid character 'n' looking for beginning of value"),
+        ("[" * 5000, "unexpected end of JSON input"),
+    ],
+)
+def test_other_odd_lines_are_told_of_and_survived(tmp_path: Path, line: str, message: str):
+    with RpcProcess(tmp_path) as agent:
+        agent.raw(line)
+        assert agent.until("response")[-1]["error"].startswith("malformed json: ")
+        assert agent.ask("ping")["success"] is True
+        if len(line) < 100:
+            assert agent.frames[0]["error"] == f"malformed json: {message}"
+
+
+def test_a_half_of_a_surrogate_pair_and_stray_bytes_are_taken_as_replacements(tmp_path: Path):
+    with RpcProcess(tmp_path, [{"text": "x"}]) as agent:
+        agent.raw(rb'{"id":"1","type":"prompt","message":"\ud83d!' + b'\xff"}')
+        assert agent.until("user_message")[-1]["content"][0]["text"] == "\ufffd!\ufffd"
+
+
+def test_a_last_line_without_an_end_counts(tmp_path: Path):
+    with RpcProcess(tmp_path) as agent:
+        assert agent.process.stdin is not None
+        agent.process.stdin.write(b'{"id":"1","type":"ping"}')
+        agent.close_stdin()
+        assert agent.wait() == 0
+    assert [frame["id"] for frame in agent.frames] == ["1"]

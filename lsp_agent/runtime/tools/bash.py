@@ -150,7 +150,8 @@ class Shell:
 
 async def _pump(pipe: asyncio.StreamReader, output: "_Output", progress: Progress) -> None:
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-    while data := await pipe.read(PROGRESS_BYTES):
+    # Up to three bytes of a character may be left over from the piece before.
+    while data := await pipe.read(PROGRESS_BYTES - 3):
         await output.add(data)
         if text := decode(data):
             await progress(text)
@@ -168,7 +169,7 @@ class _Output:
         self._file: BinaryIO | None = None
 
     async def add(self, data: bytes) -> None:
-        if self._size + len(data) > MAX_BYTES or self._file is not None:
+        if self._size + len(data) > MAX_BYTES and self._size < FULL_OUTPUT_BYTES:
             await asyncio.to_thread(self._spill, data)
         self._head += data[: MAX_BYTES - len(self._head)]
         self._size += len(data)
@@ -180,6 +181,8 @@ class _Output:
             self._spill(b"")
         text = b"\n".join(lines[:MAX_LINES]) + b"\n" if cut_lines else self._head
         if self._file is not None:
+            if self._size > FULL_OUTPUT_BYTES:
+                self._spill(b"\n[not kept: what follows]\n")
             self._file.close()
         return CommandOutput(
             zot_tools.decode(text),
@@ -194,5 +197,4 @@ class _Output:
             if self._file is None:
                 self._file = self._make_file()
                 self._file.write(self._head)
-            if self._size < FULL_OUTPUT_BYTES:
-                self._file.write(data)
+            self._file.write(data)

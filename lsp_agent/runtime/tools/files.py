@@ -49,13 +49,7 @@ def read(cwd: str, args: object) -> Outcome:
 def write(cwd: str, args: object) -> Outcome:
     given = zot_tools.parse_write(args)
     path = absolute(cwd, given.path)
-    parent = os.path.dirname(path)  # noqa: PTH120  an empty one stays empty
-    try:
-        os.makedirs(parent, _FOLDER_MODE, exist_ok=True)  # noqa: PTH103
-    except FileExistsError:
-        raise ToolFailure(zot_tools.not_a_directory("mkdir", parent)) from None
-    except OSError as error:
-        raise _failure("mkdir", error.filename or parent, error) from None
+    _make_folders(Path(path).parent)
     _replace(path, given.content.encode())
     return outcome.text(given.content)
 
@@ -74,7 +68,19 @@ def edit(cwd: str, args: object) -> Outcome:
 
 def absolute(cwd: str, path: str) -> str:
     """``path`` below ``cwd``, cleaned of ``.`` and ``..``; an absolute one as it stands."""
+    if "\0" in path:
+        raise ToolFailure(f"open {path}: invalid argument")
     return path if os.path.isabs(path) else os.path.normpath(os.path.join(cwd, path))  # noqa: PTH117, PTH118
+
+
+def _make_folders(folder: Path) -> None:
+    try:
+        folder.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        way = next(one for one in (folder, *folder.parents) if one.exists() and not one.is_dir())
+        raise ToolFailure(zot_tools.not_a_directory("mkdir", str(way))) from None
+    except OSError as error:
+        raise _failure("mkdir", error.filename or str(folder), error) from None
 
 
 def _data(path: str) -> bytes:
