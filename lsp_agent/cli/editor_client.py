@@ -150,13 +150,13 @@ class EditorClient:
             answers.append(message)
             arrived.set()
         elif msg_id is not None:
-            self._tasks.start_soon(self._serve, msg_id, method, message.get("params") or {})
+            self._tasks.start_soon(self._serve, msg_id, method, message.get("params"))
         elif method == "agent/event":
             self._on_event(message["params"])
         elif method == "$/progress":
             self._on_progress(message["params"])
 
-    async def _serve(self, msg_id: object, method: str, params: Json) -> None:
+    async def _serve(self, msg_id: object, method: str, params: Any) -> None:
         match method:
             case "workspace/applyEdit":
                 result: object = {"applied": await self._apply(params)}

@@ -4,9 +4,13 @@ import argparse
 import logging
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_agent.protocol.errors import UsageError
 from lsp_agent.server import startup
+
+if TYPE_CHECKING:
+    from lsp_agent.server.client_info import ClientInfo
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -24,13 +28,22 @@ def run(args: argparse.Namespace) -> int:
     _log_to(args.log_file, args.log_level)
     # Imported only now: the collector is off while hundreds of classes are made.
     from lsp_agent.server import transport  # noqa: PLC0415
-    from lsp_agent.server.app import serve  # noqa: PLC0415
+    from lsp_agent.server.face import Face  # noqa: PLC0415
 
     if args.tcp is None:
         channel = transport.stdio()
     else:
         channel = transport.tcp(*transport.parse_address(args.tcp), _tell_address)
-    return serve(channel)
+    face = Face()
+
+    def build(client: "ClientInfo") -> None:
+        # The client has its answer to ``initialize`` by now; the rest may take its time.
+        from lsp_agent.server.app import App  # noqa: PLC0415
+
+        App(face, client)
+
+    face.on_initialize = build
+    return face.run(channel.recv, channel.send)
 
 
 def _tell_address(host: str, port: int) -> None:

@@ -1,15 +1,15 @@
 """The whole server: the face of one client joined to documents, ledger and sessions."""
 
 import hashlib
-import logging
 import os
+from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
 from platformdirs import user_data_path
 
-from lsp_agent.protocol.methods import METHODS, Method
+from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
 from lsp_agent.protocol.settings_sources import Problem
 from lsp_agent.server import code_actions, settings_pull
 from lsp_agent.server.ask_person import PersonAsker
@@ -22,8 +22,6 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
-from lsp_agent.server.protocol import RequestHandler
-from lsp_agent.server.transport import Channel
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
@@ -38,41 +36,21 @@ from lsp_agent.workspace.paths import Confinement, uri_to_path
 
 Json = dict[str, Any]
 
-_LOG = logging.getLogger(__name__)
 _WARNING = 2
 #: How long the sessions may take to end when the client goes.
 _END_SECONDS = 4.0
 
 
-def serve(channel: Channel) -> int:
-    """Serves one client to its end; the exit code."""
-    return App().face.run(channel.recv, channel.send)
-
-
 class App:
-    """Built once a client has said what it is; see :meth:`_initialize`."""
+    """Made when the client has said what it is; fills the tables and hooks of its face."""
 
-    def __init__(self) -> None:
-        self.face = Face()
-        self.face.on_initialize = self._initialize
-        self.face.on_initialized = self._initialized
-        self.face.on_folders = self._folders_changed
-        self.face.on_shutdown = self._end
-        # Served from the start, so that it is advertised.
-        self.face.feature(
-            "textDocument/codeAction",
-            lambda params: code_actions.code_actions(self._context, params),
-            code_actions.OPTIONS,
-        )
-
-    # -- building
-
-    def _initialize(self, client: ClientInfo) -> None:
-        face, tasks = self.face, self.face.tasks
+    def __init__(self, face: Face, client: ClientInfo) -> None:
+        self._face = face
         self._client = client
         self._folders = _paths(face.folders)
         self._settings = LiveSettings(client.options, self._report)
         self._data = str(user_data_path("lsp-agent", appauthor=False))
+        tasks = face.tasks
         documents = Documents(client.encoding)
         barrier = RefreshBarrier.of(face, client, face.requests)
         editor = EditorPort(face, client, barrier, _lines_of(documents))
@@ -102,15 +80,19 @@ class App:
         self._context = Context(
             client, documents, self._sessions, edits, questions, displays, self._settings
         )
+        face.on_initialized = self._initialized
+        face.on_folders = self._folders_changed
+        face.on_shutdown = self._end
+        face.on_end = self._end
         self._register(documents, board)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
-        face = self.face
+        face = self._face
         for method in METHODS:
-            face.requests[method.method] = self._handler(method)
-        face.requests["workspace/executeCommand"] = lambda params: commands.execute(
-            self._context, params
-        )
+            face.requests[method.method] = partial(commands.call, self._context, method)
+            face.commands[method.command] = partial(commands.run, self._context, method)
+        face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
+        face.feature("textDocument/codeAction", partial(code_actions.code_actions, self._context))
         face.notifications["textDocument/didOpen"] = lambda params: documents.open(
             params["textDocument"]["uri"],
             params["textDocument"]["version"],
@@ -131,9 +113,6 @@ class App:
         face.notifications["window/workDoneProgress/cancel"] = board.cancelled
         face.notifications["workspace/didChangeConfiguration"] = self._configuration_changed
 
-    def _handler(self, method: Method) -> RequestHandler:
-        return lambda params: commands.call(self._context, method, params)
-
     # -- while it runs
 
     async def _initialized(self) -> None:
@@ -142,13 +121,13 @@ class App:
             self._settings.of(folder)
 
     def _configuration_changed(self, _params: Json) -> None:
-        self.face.tasks.start_soon(self._pull_settings)
+        self._face.tasks.start_soon(self._pull_settings)
 
     async def _pull_settings(self) -> None:
-        self._settings.configure(await settings_pull.pull(self.face, self._client))
+        self._settings.configure(await settings_pull.pull(self._face, self._client))
 
     def _folders_changed(self) -> None:
-        self._folders = _paths(self.face.folders)
+        self._folders = _paths(self._face.folders)
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)
@@ -157,20 +136,18 @@ class App:
 
     async def _drain(self) -> None:
         """Holds an agent back while the client does not read."""
-        await self.face.drain()
+        await self._face.drain()
         await self._events.drain()
 
     def _abort(self, session: Session, turn: Turn) -> None:
-        self.face.tasks.start_soon(session.abort, turn.id)
+        self._face.tasks.start_soon(session.abort, turn.id)
 
     def _report(self, problem: Problem) -> None:
-        self.face.notify("window/showMessage", {"type": _WARNING, "message": str(problem)})
+        self._face.notify("window/showMessage", {"type": _WARNING, "message": str(problem)})
 
     async def _end(self) -> None:
         """Ends the sessions with all that they started; before the answer to ``shutdown``, and
-        when the client goes without one."""
-        if not hasattr(self, "_sessions"):
-            return
+        again when the client goes, which may come without one."""
         with anyio.move_on_after(_END_SECONDS, shield=True):
             await self._sessions.close_all()
         await anyio.to_thread.run_sync(self._ledger.close)

@@ -13,10 +13,6 @@ from lsp_agent.text.positions import to_column
 from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.paths import uri_to_path
 
-OPTIONS = types.CodeActionOptions(
-    code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
-)
-
 #: ``agent: what to do``, with what closes a comment behind it left out.
 _MARKER = re.compile(r"\bagent:[ \t]*(?P<prompt>\S.*?)\s*(?:\*/|-->|\*\)|#\})?\s*$", re.MULTILINE)
 _TITLE_LENGTH = 60

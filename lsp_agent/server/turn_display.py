@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from lsp_agent.protocol.events import (
     ErrorReported,
@@ -104,8 +104,9 @@ _ENDINGS = {
 
 
 def _tool_title(call: ToolCall) -> str:
-    args: dict[str, object] = cast(Any, call.args) if isinstance(call.args, dict) else {}
-    subject = args.get("command") if call.kind == "command" else "".join(call.paths[:1])
+    subject = "".join(call.paths[:1])
+    if call.kind == "command" and isinstance(call.args, dict):
+        subject = cast(dict[str, object], call.args).get("command")
     return f"{call.tool}: {_one_line(str(subject))}" if subject else call.tool
 
 

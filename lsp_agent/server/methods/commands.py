@@ -1,23 +1,16 @@
 """``workspace/executeCommand``: a twin of each custom method, and ``lspAgent.answer``."""
 
 from collections.abc import Awaitable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from lsp_agent.protocol.edits import EditStatus
-from lsp_agent.protocol.errors import BadParams, RequestFailed
-from lsp_agent.protocol.methods import (
-    ANSWER_COMMAND,
-    METHODS,
-    AnswerParams,
-    AnswerResult,
-    Method,
-    PromptParams,
-)
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.methods import AnswerParams, AnswerResult, Method, PromptParams
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import HANDLERS
 from lsp_agent.server.methods.edits import the_edit
-from lsp_agent.server.methods.prompting import start_prompt
+from lsp_agent.server.methods.prompting import abort_all, start_prompt
 
 #: Which edits a review command without an ``editId`` can mean.
 _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
@@ -26,7 +19,6 @@ _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
     "keepEdit": ("applied",),
     "editText": ("proposed", "applied"),
 }
-_BY_COMMAND = {method.command: method for method in METHODS}
 
 Json = dict[str, Any]
 
@@ -36,20 +28,12 @@ def call(context: Context, method: Method, params: Json) -> Model | Awaitable[Mo
     return HANDLERS[method.name](context, method.params.model_validate(params))
 
 
-def execute(context: Context, params: Json) -> Model | Awaitable[Model]:
-    """Answers ``workspace/executeCommand``; the first argument is the params object.
-
-    :raises BadParams: for an unknown command or arguments of another shape
-    """
-    argument = _first_argument(params.get("arguments"))
-    command = params.get("command")
-    if command == ANSWER_COMMAND:
-        return answer(context, argument)
-    method = _BY_COMMAND.get(str(command))
-    if method is None:
-        raise BadParams("command", f"there is no command {command!r}")
+def run(context: Context, method: Method, argument: Json) -> Model | Awaitable[Model]:
+    """Runs a method's command; ``argument`` is its first, the params object."""
     if method.name == "prompt":
         return start_prompt(context, PromptParams.model_validate(argument))
+    if method.name == "abort" and not argument:
+        return abort_all(context)
     if method.name in _MEANT and not argument.get("editId"):
         return _with_the_edit(context, method, argument)
     return call(context, method, argument)
@@ -75,14 +59,6 @@ def _options_of(context: Context) -> str:
         for question in questions
     )
     return "Say which optionId answers the question. " + "; ".join(lines)
-
-
-def _first_argument(arguments: object) -> Json:
-    items = cast(list[object], arguments) if isinstance(arguments, list) else []
-    first = items[0] if items else None
-    if not isinstance(arguments or [], list) or not isinstance(first or {}, dict):
-        raise BadParams("arguments", "must be a list whose first item is an object")
-    return cast(Json, first or {})
 
 
 async def _with_the_edit(context: Context, method: Method, argument: Json) -> Model:
