@@ -9,8 +9,9 @@ place that appends it.
 
 import uuid
 from collections import deque
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import Any, Literal
 
 import anyio
 
@@ -55,6 +56,8 @@ from lsp_agent.wires.wire import (
 SETTLE_SECONDS = 5.0
 #: How long ``agent/abort`` waits for the agent's own account before it is answered.
 ABORT_SECONDS = 0.5
+#: How long an agent may take to say its state, before the last known one is told.
+STATE_SECONDS = 1.0
 #: How long the end of a session may take when the server itself ends.
 CLOSE_SECONDS = 3.0
 
@@ -122,24 +125,29 @@ class Session:
         self._enqueue(turn)
         return turn
 
-    async def abort(self, turn_id: str | None = None) -> bool:
-        """Ends the running turn and drops the queue, or drops one queued turn."""
+    def abort(self, turn_id: str | None = None) -> Coroutine[Any, Any, bool]:
+        """Ends the running turn and drops the queue, or drops one queued turn; False where
+        nothing ran.
+
+        What ends is chosen now, so a prompt that comes after this call is kept; awaiting the
+        result tells when it has ended.
+        """
         if turn_id is not None and (self._turn is None or self._turn.id != turn_id):
-            queued = [item for item in self._queue if isinstance(item, Turn) and item.id == turn_id]
-            for turn in queued:
-                self._drop(turn)
-            self._tell_queue()
-            return bool(queued)
-        if not self.busy:
-            return False
-        for item in tuple(self._queue):
-            self._drop(item)
-        self._tell_queue()
+            named = [item for item in self._queue if isinstance(item, Turn) and item.id == turn_id]
+            self._drop(*named)
+            return self._stopped(None, None, bool(named))
+        ran = self.busy
+        self._drop(*self._queue)
         if self._turn is not None:
-            await self._stop_turn(self._turn)
-        elif self._compaction is not None:
-            await self._stop_compaction(self._compaction)
-        return True
+            self._mark_stopped(self._turn)
+        return self._stopped(self._turn, self._compaction, ran)
+
+    async def _stopped(self, turn: Turn | None, compaction: Compaction | None, ran: bool) -> bool:
+        if turn is not None:
+            await self._stop_turn(turn)
+        elif compaction is not None:
+            await self._stop_compaction(compaction)
+        return ran
 
     async def compact(self) -> str:
         """The summary that stands for the transcript from now on.
@@ -191,8 +199,9 @@ class Session:
     async def refresh(self) -> dict[str, object]:
         """The agent's own state as it says it now, or as it said it last."""
         if self._link is not None and self._link.alive:
-            reply = await self._link.request(GetState())
-            self._agent_state |= reply.data
+            with suppress(RequestFailed):
+                reply = await self._link.request(GetState(), STATE_SECONDS)
+                self._agent_state |= reply.data
         return self._agent_state
 
     @property
@@ -203,6 +212,10 @@ class Session:
     def turn(self) -> Turn | None:
         """The running turn."""
         return self._turn
+
+    def has_turn(self, turn_id: str) -> bool:
+        """Whether that turn runs or waits here."""
+        return turn_id in self.queued or (self._turn is not None and self._turn.id == turn_id)
 
     @property
     def queued(self) -> tuple[str, ...]:
@@ -251,12 +264,12 @@ class Session:
             return
         self.status = "closing"
         self._wake.set()
-        for item in tuple(self._queue):
-            self._drop(item)
+        self._drop(*self._queue)
         if self._turn is not None and not self._turn.ended:
-            self._turn.aborted = True
-            self._services.questions.close_turn(self.id, self._turn.id)
-        link, self._link = self._link, None
+            self._mark_stopped(self._turn)
+        self._start_scope.cancel()
+        async with self._starting:
+            link, self._link = self._link, None
         if link is not None:
             if self._turn is not None and self._turn.sent:
                 await link.abort()
@@ -335,11 +348,14 @@ class Session:
             elif now - heard < limit / 2:
                 reported = False
 
-    async def _stop_turn(self, turn: Turn) -> None:
-        """DESIGN's order: mark, tell, close questions, end the processes, answer."""
+    def _mark_stopped(self, turn: Turn) -> None:
+        """From here on everything of the turn is refused."""
         turn.aborted = True
         self.hosting.stop()
         self._services.questions.close_turn(self.id, turn.id)
+
+    async def _stop_turn(self, turn: Turn) -> None:
+        """The rest of DESIGN's order: tell the agent, end the processes, answer."""
         if self._link is None:
             self._end(turn, "aborted", None)
             self._start_scope.cancel()
@@ -401,10 +417,15 @@ class Session:
     async def _agent(self) -> AgentLink:
         """The running agent, started if need be.
 
-        :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured"
+        :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured",
+            "unknownSession" when closed
         """
         await self._running.wait()
         async with self._starting:
+            self._require_open()
+            if self._link is not None and not self._link.alive:
+                await self._link.ended()
+                self._link = None
             if self._link is None:
                 await self._start_agent()
             if self._link is None:
@@ -470,11 +491,12 @@ class Session:
             self.hosting.observe(event)
 
     def _on_gone(self, link: AgentLink, exit_: Exit) -> None:
-        if self._link is link:
-            self._link = None
+        self.emit(AgentStatus("exited", exit_.stderr.strip() or None), None)
+        if self._link is not link:
+            return  # its start, or the session's close, tells of it
+        self._link = None
         self._settled.set()
         self.hosting.close_bridge()
-        self.emit(AgentStatus("exited", exit_.stderr.strip() or None), None)
         if self._compaction is not None and not self._compaction.ended.is_set():
             self._compaction.end(None, link.death())
         if self._turn is not None:
@@ -488,13 +510,16 @@ class Session:
             self._tell_queue()
         self._wake.set()
 
-    def _drop(self, item: Turn | Compaction) -> None:
-        self._queue.remove(item)
-        if isinstance(item, Turn):
-            item.aborted = True
-            self._end(item, "aborted", None)
-        else:
-            item.end(None)
+    def _drop(self, *items: Turn | Compaction) -> None:
+        for item in items:
+            self._queue.remove(item)
+            if isinstance(item, Turn):
+                item.aborted = True
+                self._end(item, "aborted", None)
+            else:
+                item.end(None)
+        if items:
+            self._tell_queue()
 
     def _tell_queue(self) -> None:
         self.emit(QueueChanged(self.queued), None)

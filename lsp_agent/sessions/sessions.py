@@ -1,11 +1,12 @@
 """The sessions of one server: by id, and a default one for each folder."""
 
 import logging
+import os
 from collections.abc import Callable
 
 import anyio
 
-from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.sessions.launcher import choose_agent
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
@@ -48,6 +49,7 @@ class Sessions:
         """A new session in a workspace folder (the first, if none is named).
 
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
+        :raises BadParams: for what is no folder
         """
         cwd = self._folder(None) if folder is None else self._inside(folder)
         choice = choose_agent(self._services.settings(cwd), agent, model)
@@ -56,6 +58,19 @@ class Sessions:
         self._opened(session)
         self._services.tasks.start_soon(self._run, session)
         return session
+
+    def to_stop(self, session_id: str | None, turn_id: str | None) -> Session | None:
+        """The session that a stop means: the named one, else that of the turn, else the first
+        folder's default one; None where there is none, for nothing is made to be stopped.
+
+        :raises RequestFailed: "unknownSession"
+        """
+        if session_id is not None:
+            return self.get(session_id)
+        if turn_id is not None:
+            return next((session for session in self.all() if session.has_turn(turn_id)), None)
+        folders = self._services.folders()
+        return self._sessions.get(self._defaults.get(folders[0], "")) if folders else None
 
     def all(self) -> list[Session]:
         return list(self._sessions.values())
@@ -93,11 +108,15 @@ class Sessions:
         return max(holding, key=len) if holding else folders[0]
 
     def _inside(self, folder: str) -> str:
-        if not any(_holds(root, folder) for root in self._services.folders()):
+        """The real path of ``folder``, so that no link leads out of the workspace."""
+        path = os.path.realpath(folder)
+        if not any(_holds(root, path) for root in self._services.folders()):
             raise RequestFailed(
                 "outsideWorkspace", f"{folder} is in none of the open folders.", {"cwd": folder}
             )
-        return folder
+        if not os.path.isdir(path):  # noqa: PTH112 - paths are strings here
+            raise BadParams("cwd", f"{folder} is no folder")
+        return path
 
 
 def _holds(folder: str, path: str) -> bool:

@@ -23,7 +23,7 @@ from raw_client import NO_ANSWER, Json, RawClient, RpcError
 
 from lsp_agent.text.edits import TextEdit, apply_edits
 from lsp_agent.text.lines import Text
-from lsp_agent.text.positions import Encoding, to_column
+from lsp_agent.text.positions import Encoding, to_column, to_units
 
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
 
@@ -139,8 +139,6 @@ class Editor(RawClient):
         self.notify("textDocument/didChange", {"textDocument": item, "contentChanges": changes})
 
     def _range(self, document: Document, edit: TextEdit) -> Json:
-        from lsp_agent.text.positions import to_units
-
         lines = document.text.lines
 
         def position(line: int, column: int) -> Json:

@@ -1,6 +1,7 @@
 """``agent/prompt`` and ``agent/abort``."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import Any
 
 import anyio
 
@@ -34,11 +35,27 @@ def start_prompt(context: Context, params: PromptParams) -> PromptStarted:
     return PromptStarted(session_id=session.id, turn_id=turn.id)
 
 
-async def abort(context: Context, params: AbortParams) -> AbortResult:
-    if params.session_id is None and not context.sessions.all():
-        return AbortResult(aborted=False)
-    session = context.sessions.get(params.session_id)
-    return AbortResult(aborted=await session.abort(params.turn_id))
+def abort(context: Context, params: AbortParams) -> Awaitable[AbortResult]:
+    """Stops what runs or waits now; a prompt that the client sent behind it is not meant."""
+    session = context.sessions.to_stop(params.session_id, params.turn_id)
+    return _aborted([session.abort(params.turn_id)] if session else [])
+
+
+def abort_all(context: Context) -> Awaitable[AbortResult]:
+    """The command's form without arguments: stops what runs, in whichever session."""
+    return _aborted([session.abort() for session in context.sessions.all()])
+
+
+async def _aborted(stopping: Sequence[Coroutine[Any, Any, bool]]) -> AbortResult:
+    ran: list[bool] = []
+
+    async def stop(one: Coroutine[Any, Any, bool]) -> None:
+        ran.append(await one)
+
+    async with anyio.create_task_group() as tasks:
+        for one in stopping:
+            tasks.start_soon(stop, one)
+    return AbortResult(aborted=any(ran))
 
 
 def _accept(context: Context, params: PromptParams) -> tuple[Session, Turn]:

@@ -1,0 +1,245 @@
+"""Review of whole edits: listing, texts, applying, rejecting and keeping them."""
+
+import pytest
+from project import EVENTS, Document, Editor, Project, call, edit, step, write
+from raw_client import Json, wait_until
+
+BEFORE: Json = {"edits": {"review": "before"}}
+OFF: Json = {"edits": {"review": "off"}}
+
+LINES = "one\ntwo\nthree\nfour\nfive\n"
+
+
+def edited(project: Project, options: Json | None = None) -> tuple[Editor, Document, str]:
+    """A document in which the agent changed two lines (or proposed it), and the edit's id."""
+    path = project.file("a.txt", LINES)
+    both = [{"oldText": "two", "newText": "TWO"}, {"oldText": "four\n", "newText": "4a\n4b\n"}]
+    editor = project.editor(
+        step("", call("edit", path="a.txt", edits=both)),
+        step("Done."),
+        client=EVENTS,
+        options=options,
+    )
+    document = editor.open(path)
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    return editor, document, summary["editId"]
+
+
+def the_edit(editor: Editor) -> Json:
+    (listed,) = editor.call("agent/edits")["edits"]
+    return listed
+
+
+def lines_of(hunk: Json) -> tuple[int, int]:
+    return hunk["range"]["start"]["line"], hunk["range"]["end"]["line"]
+
+
+# agent/edits
+
+
+def test_an_edit_is_listed_with_its_hunks(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    listed = the_edit(editor)
+    assert listed["editId"] == edit_id
+    assert (listed["uri"], listed["status"]) == (document.uri, "applied")
+    (event,) = editor.events("editApplied")
+    assert listed == event["edit"]
+    assert listed["turnId"] == event["turnId"]
+    assert listed["toolCallId"] == editor.events("toolCall")[0]["toolCallId"]
+    first, second = listed["hunks"]
+    assert (first["oldText"], first["newText"], lines_of(first)) == ("two\n", "TWO\n", (1, 2))
+    assert (second["oldText"], second["newText"]) == ("four\n", "4a\n4b\n")
+    assert lines_of(second) == (3, 5)
+    assert {hunk["status"] for hunk in listed["hunks"]} == {"applied"}
+
+
+def test_hunks_stand_where_they_are_while_the_person_types(project: Project) -> None:
+    editor, document, _ = edited(project)
+    editor.type(document, 0, "typed\n")
+    assert [lines_of(hunk) for hunk in the_edit(editor)["hunks"]] == [(2, 3), (4, 6)]
+    editor.type(document, 3, "more\nand more\n")
+    assert [lines_of(hunk) for hunk in the_edit(editor)["hunks"]] == [(2, 3), (6, 8)]
+
+
+def test_edits_are_found_by_session_file_and_status(project: Project) -> None:
+    project.file("a.txt", "one\n")
+    editor = project.editor(
+        step("", edit("a.txt", "one", "two"), write("b.txt", "new\n")), step("Done.")
+    )
+    session = editor.ask_agent("Go.")["sessionId"]
+    other = editor.call("agent/newSession")["sessionId"]
+
+    def names(**params: object) -> list[str]:
+        found = editor.call("agent/edits", params)["edits"]
+        return [item["uri"].rsplit("/", 1)[1] for item in found]
+
+    assert names() == ["a.txt", "b.txt"]
+    assert names(sessionId=session) == ["a.txt", "b.txt"]
+    assert names(sessionId=other) == []
+    assert names(uri=(project.folder / "b.txt").as_uri()) == ["b.txt"]
+    assert names(status="applied") == ["a.txt", "b.txt"]
+    assert names(status="proposed") == []
+    assert editor.failure("agent/edits", {"status": "odd"}).data == {"field": "status"}
+    assert editor.failure("agent/edits", {"uri": "untitled:1"}).data == {"field": "uri"}
+
+
+# agent/editText
+
+
+def test_the_texts_of_an_edit_are_the_whole_ones(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.type(document, 0, "typed\n")
+    assert editor.call("agent/editText", {"editId": edit_id}) == {
+        "before": LINES,
+        "after": "one\nTWO\nthree\n4a\n4b\nfive\n",
+    }
+
+
+# review = "after"
+
+
+def test_a_kept_edit_is_reviewed(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    kept = editor.call("agent/keepEdit", {"editId": edit_id})["edit"]
+    assert (kept["editId"], kept["status"]) == (edit_id, "kept")
+    assert editor.event("editKept")["edit"]["editId"] == edit_id
+    assert document.text.content == "one\nTWO\nthree\n4a\n4b\nfive\n"
+
+
+def test_a_rejected_edit_is_taken_out_and_the_persons_lines_stay(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.type(document, 0, "typed\n")
+    rejected = editor.call("agent/rejectEdit", {"editId": edit_id, "reason": "no"})["edit"]
+    assert rejected["status"] == "rejected"
+    assert document.text.content == "typed\n" + LINES
+    assert editor.event("editRejected")["edit"]["editId"] == edit_id
+
+
+def test_an_edit_in_whose_lines_the_person_typed_is_not_taken_out(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.type(document, 1, "mine ")
+    error = editor.failure("agent/rejectEdit", {"editId": edit_id})
+    assert (error.code, error.data["kind"]) == (-32803, "conflict")
+    assert "mine TWO" in document.text.content
+    assert the_edit(editor)["status"] == "applied"
+
+
+def test_a_rejected_new_file_is_deleted(project: Project) -> None:
+    editor = project.editor(step("", write("new.txt", "text\n")), step("Done."))
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    assert (project.folder / "new.txt").exists()
+    editor.call("agent/rejectEdit", {"editId": summary["editId"]})
+    assert not (project.folder / "new.txt").exists()
+
+
+@pytest.mark.parametrize("decision", ["keepEdit", "rejectEdit"])
+def test_an_edit_that_is_decided_does_not_change_any_more(project: Project, decision: str) -> None:
+    editor, document, edit_id = edited(project)
+    decided = editor.call(f"agent/{decision}", {"editId": edit_id})["edit"]
+    text = document.text.content
+    for method in ("keepEdit", "rejectEdit", "applyEdit"):
+        again = editor.call(f"agent/{method}", {"editId": edit_id})
+        assert again["edit"] == decided
+        if method == "applyEdit":
+            assert again["applied"] is (decision == "keepEdit")
+    assert document.text.content == text
+
+
+def test_applying_what_is_applied_changes_nothing(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    text = document.text.content
+    assert editor.call("agent/applyEdit", {"editId": edit_id})["applied"] is True
+    assert document.text.content == text
+
+
+# review = "before"
+
+
+def test_a_proposal_changes_nothing_until_it_is_applied(project: Project) -> None:
+    editor, document, edit_id = edited(project, BEFORE)
+    assert document.text.content == LINES
+    assert the_edit(editor)["status"] == "proposed"
+    assert editor.event("editProposed")["edit"]["editId"] == edit_id
+    assert editor.tool_texts()[0].startswith("Proposed, not yet reviewed by the user")
+    editor.type(document, 0, "typed\n")
+    answer = editor.call("agent/applyEdit", {"editId": edit_id})
+    assert answer["applied"] is True
+    assert answer["edit"]["status"] == "applied"
+    assert "failureReason" not in answer
+    assert document.text.content == "typed\none\nTWO\nthree\n4a\n4b\nfive\n"
+    assert editor.event("editApplied")["edit"]["editId"] == edit_id
+
+
+def test_a_proposal_is_part_of_what_the_agent_reads_next(project: Project) -> None:
+    project.file("a.txt", "one\n")
+    editor = project.editor(
+        step("", edit("a.txt", "one", "two")),
+        step("", call("read", path="a.txt"), edit("a.txt", "two", "three")),
+        step("Done."),
+        options=BEFORE,
+        client=EVENTS,
+    )
+    result = editor.ask_agent("Go.")
+    assert "two" in editor.tool_texts()[1]
+    assert [item["status"] for item in result["edits"]] == ["proposed", "proposed"]
+    assert (project.folder / "a.txt").read_text() == "one\n"
+    for item in result["edits"]:
+        assert editor.call("agent/applyEdit", {"editId": item["editId"]})["applied"] is True
+    assert (project.folder / "a.txt").read_text() == "three\n"
+
+
+def test_a_rejected_proposal_is_dropped(project: Project) -> None:
+    editor, document, edit_id = edited(project, BEFORE)
+    assert editor.call("agent/rejectEdit", {"editId": edit_id})["edit"]["status"] == "rejected"
+    assert document.text.content == LINES
+    assert editor.call("agent/applyEdit", {"editId": edit_id})["applied"] is False
+    assert document.text.content == LINES
+
+
+def test_a_proposal_cannot_be_kept(project: Project) -> None:
+    editor, _, edit_id = edited(project, BEFORE)
+    error = editor.failure("agent/keepEdit", {"editId": edit_id})
+    assert (error.code, error.data["kind"]) == (-32803, "conflict")
+    assert "apply" in error.message
+
+
+def test_a_proposal_for_lines_that_the_person_changed_stays_one(project: Project) -> None:
+    editor, document, edit_id = edited(project, BEFORE)
+    editor.type(document, 1, "mine ")
+    answer = editor.call("agent/applyEdit", {"editId": edit_id})
+    assert answer["applied"] is False
+    assert answer["failureReason"]
+    assert answer["edit"]["status"] == "proposed"
+    assert "mine two" in document.text.content
+
+
+def test_a_proposed_file_is_written_when_it_is_applied(project: Project) -> None:
+    editor = project.editor(step("", write("src/new.txt", "text\n")), step("Done."), options=BEFORE)
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    path = project.folder / "src" / "new.txt"
+    assert not path.exists()
+    assert editor.call("agent/applyEdit", {"editId": summary["editId"]})["applied"] is True
+    assert path.read_text() == "text\n"
+
+
+# review = "off"
+
+
+def test_without_review_an_edit_is_kept_at_once(project: Project) -> None:
+    editor, document, edit_id = edited(project, OFF)
+    assert the_edit(editor)["status"] == "kept"
+    assert "TWO" in document.text.content
+    assert wait_until(lambda: editor.events("editKept"))
+    kept = editor.call("agent/keepEdit", {"editId": edit_id})["edit"]
+    assert kept["status"] == "kept"
+
+
+# Wrong ids
+
+
+@pytest.mark.parametrize("method", ["applyEdit", "rejectEdit", "keepEdit", "editText"])
+def test_an_unknown_edit_is_named_as_such(shared: Editor, method: str) -> None:
+    error = shared.failure(f"agent/{method}", {"editId": "e-none"})
+    assert (error.code, error.data["kind"]) == (-32803, "unknownEdit")
+    assert "e-none" in error.message
+    assert shared.failure(f"agent/{method}").data == {"field": "editId"}
