@@ -45,7 +45,8 @@ class Policy:
     ``debounce``: changes wait so long and go out together; ``restarts``: each key starts that
     anew, always or until the ``first`` flush. ``splits``: an edit goes out in two didChanges;
     ``joins``: what waits goes out as one content change. ``lie``: what it says of and does with
-    every edit. ``travel`` is the wire's delay, one way.
+    every edit; a ``late`` one is done after so many seconds. ``travel`` is the wire's delay, one
+    way.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Policy:
     lie: Literal[
         "", "true, not done", "false, done", "silent, done", "silent, not done", "late"
     ] = ""
+    late: float = 8.0
     travel: float = 0.001
     traits: EditorTraits = field(default_factory=lambda: EditorTraits(can_save=True))
 
@@ -314,7 +316,7 @@ class ScriptedEditor:
             return not self.policy.admits
         if not lie.endswith("not done"):
             if lie == "late":
-                asyncio.get_running_loop().call_later(8, self._apply, wire, send)
+                asyncio.get_running_loop().call_later(self.policy.late, self._apply, wire, send)
                 return None
             self._apply(wire, send)
         return {"t": True, "f": False, "s": None, "": True}[lie[:1]]

@@ -23,6 +23,12 @@ def texts(ledger: Ledger) -> list[Path]:
     return list((Path(ledger.folder) / "texts").glob("*/*"))
 
 
+def test_the_ledgers_folder_is_private(tmp_path: Path) -> None:
+    ledger = Ledger(str(tmp_path / "data/ledger"))
+    assert stat.S_IMODE(Path(ledger.folder).stat().st_mode) == 0o700
+    ledger.close()
+
+
 @pytest.mark.asyncio
 async def test_a_change_is_on_disk_before_record_returns(tmp_path: Path) -> None:
     ledger = Ledger(str(tmp_path / "data/ledger"))
@@ -30,7 +36,6 @@ async def test_a_change_is_on_disk_before_record_returns(tmp_path: Path) -> None
     assert change.id in lines(ledger)[-1]
     assert change.status == "pending"
     assert ledger.get(change.id) is change
-    assert stat.S_IMODE(Path(ledger.folder).stat().st_mode) == 0o700
     ledger.close()
 
 
