@@ -34,7 +34,7 @@ from lsp_agent.agents.tool_host import (
     ToolRequest,
     Verdict,
 )
-from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 
 _ABORTED = "Not run: the turn was stopped."
 _STOPPED = "The turn was stopped before the call had ended."
@@ -75,7 +75,7 @@ class Bridge:
         self._host = host
         self._unset = tuple(unset)
         self._limits = limits or Limits()
-        self._stack = AsyncExitStack()
+        self._stack: AsyncExitStack
         self._place: PrivateFolder
         self._gatekeeper: Gatekeeper
         self._aborted = False
@@ -85,33 +85,43 @@ class Bridge:
         self._let_through: list[tuple[str, str]] = []
 
     async def __aenter__(self) -> "Bridge":
-        async with self._stack as stack:
-            self._place = PrivateFolder(self._limits.pipe)
-            stack.callback(self._place.remove)
-            tasks = await stack.enter_async_context(anyio.create_task_group())
-            stack.callback(tasks.cancel_scope.cancel)
-            gatekeeper = self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
-
-            def gate_connected(reader: StreamReader, writer: StreamWriter) -> None:
-                tasks.start_soon(gatekeeper.serve, reader, writer)
-
-            def extension_connected(reader: StreamReader, writer: StreamWriter) -> None:
-                if self._connected or peer_of(writer).uid != os.getuid():
-                    writer.close()
-                    return
-                self._connected = True
-                self._place.extension_socket.unlink()
-                tasks.start_soon(self._serve_extension, reader, writer, tasks)
-
-            for path, connected in (
-                (self._place.gate_socket, gate_connected),
-                (self._place.extension_socket, extension_connected),
-            ):
-                listener = await asyncio.start_unix_server(connected, path)
-                stack.callback(listener.close)
-                path.chmod(0o600)
-            self._stack = stack.pop_all()
+        try:
+            async with AsyncExitStack() as stack:
+                await self._open(stack)
+                self._stack = stack.pop_all()
+        except OSError as error:
+            raise RequestFailed(
+                "notConfigured",
+                f"The sockets between server and agent cannot be made: {error}. Make room there,"
+                " or set XDG_RUNTIME_DIR or TMPDIR to another folder.",
+            ) from error
         return self
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        place = self._place = PrivateFolder(self._limits.pipe)
+        stack.callback(place.remove)
+        tasks = await stack.enter_async_context(anyio.create_task_group())
+        stack.callback(tasks.cancel_scope.cancel)
+        gatekeeper = self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
+
+        def gate_connected(reader: StreamReader, writer: StreamWriter) -> None:
+            tasks.start_soon(gatekeeper.serve, reader, writer)
+
+        def extension_connected(reader: StreamReader, writer: StreamWriter) -> None:
+            if self._connected or peer_of(writer).uid != os.getuid():
+                writer.close()
+                return
+            self._connected = True
+            place.extension_socket.unlink()
+            tasks.start_soon(self._serve_extension, reader, writer, tasks)
+
+        for path, connected in (
+            (place.gate_socket, gate_connected),
+            (place.extension_socket, extension_connected),
+        ):
+            listener = await asyncio.start_unix_server(connected, path)
+            stack.callback(listener.close)
+            path.chmod(0o600)
 
     async def __aexit__(
         self,

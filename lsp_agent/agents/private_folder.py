@@ -4,8 +4,11 @@ import json
 import os
 import re
 import shlex
+import shutil
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,20 +20,28 @@ _LONGEST_FOLDER = 80
 #: The kernel cuts longer first lines of scripts.
 _LONGEST_INTERPRETER = 100
 _PREFIX = "lsp-agent-"
+_GATE_SOCKET = "gate.sock"
+#: A younger folder may belong to a server that is just about to listen.
+_ABANDONED_SECONDS = 60
 
 
 class PrivateFolder:
     """A new folder that only this user may enter (0700), outside of any workspace.
 
-    Raises RequestFailed (``notConfigured``) where none can be made. :meth:`remove` deletes it.
+    Raises RequestFailed (``notConfigured``) where none can be made. :meth:`remove` deletes it;
+    those of servers that were killed before they could are deleted when the next one is made.
     """
 
     def __init__(self, answer_seconds: float) -> None:
         """``answer_seconds`` is how long the extension waits before it blocks a call itself."""
-        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_parent())
+        parent = _parent()
+        for folder in Path(parent).glob(f"{_PREFIX}*"):
+            if _is_abandoned(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent)
         self.path = Path(self._folder.name)
         self.extension_socket = self.path / "bridge.sock"
-        self.gate_socket = self.path / "gate.sock"
+        self.gate_socket = self.path / _GATE_SOCKET
         self.extension = self.path / "bridge"
         self._write_extension(answer_seconds)
         self._gate = self._write_gate()
@@ -83,6 +94,21 @@ def without_our_lines(command: str, unset: Sequence[str]) -> str:
 
 def _unset(names: Sequence[str]) -> str:
     return " ".join(("unset", *names)) if names else ""
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Nobody listens at its gate any more."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.setblocking(False)
+        try:
+            if folder.stat().st_mtime > time.time() - _ABANDONED_SECONDS:
+                return False
+            connection.connect(str(folder / _GATE_SOCKET))
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False  # another user's, no folder of a bridge, or a server too busy to accept
+    return False
 
 
 def _parent() -> str:

@@ -5,11 +5,13 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -577,10 +579,10 @@ async def test_the_folder_is_private_and_gone_at_the_end():
 @pytest.mark.asyncio
 async def test_only_one_connection_is_taken():
     async with Bridge(Host()) as bridge:
-        socket = _socket_of(bridge)
-        async with await anyio.connect_unix(socket) as stream:
+        path = _socket_of(bridge)
+        async with await anyio.connect_unix(path) as stream:
             await stream.receive()
-            assert not socket.exists()
+            assert not path.exists()
 
 
 @pytest.mark.asyncio
@@ -603,6 +605,90 @@ async def test_a_line_that_is_no_frame_ends_the_connection(line: bytes):
         await stream.send(line)
         with anyio.fail_after(1):
             await host.lost.wait()
+
+
+def _abandoned(folder: Path, *, with_socket: bool = True, old: bool = True) -> None:
+    folder.mkdir()
+    if with_socket:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(folder / "gate.sock"))
+    if old:
+        os.utime(folder, (0, 0))
+
+
+@pytest.mark.asyncio
+async def test_the_folder_of_a_killed_server_is_removed_by_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with tempfile.TemporaryDirectory() as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        async with Bridge(Host()) as living:
+            os.utime(Path(living.folder).parent, (0, 0))
+            _abandoned(Path(runtime, "lsp-agent-killed"))
+            _abandoned(Path(runtime, "lsp-agent-just-made"), old=False)
+            _abandoned(Path(runtime, "lsp-agent-no-bridge"), with_socket=False)
+            _abandoned(Path(runtime, "other"))
+            before = set(os.listdir(runtime))  # noqa: PTH208
+            async with Bridge(Host()) as bridge:
+                own = {Path(bridge.folder).parent.name}
+                left = set(os.listdir(runtime)) - own  # noqa: PTH208
+        assert before - left == {"lsp-agent-killed"}
+
+
+@pytest.mark.asyncio
+async def test_without_a_folder_that_can_be_used_the_remedy_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/no/such/folder")
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/" + "long/" * 30)
+    with pytest.raises(RequestFailed, match="XDG_RUNTIME_DIR") as failed:
+        async with Bridge(Host()):
+            pass
+    assert failed.value.kind == "notConfigured"
+
+
+@pytest.mark.asyncio
+async def test_an_error_of_the_owners_comes_out_as_it_is():
+    with pytest.raises(KeyError):
+        async with Bridge(Host()):
+            raise KeyError
+
+
+@pytest.mark.parametrize("recording", sorted(path.name for path in RECORDINGS.glob("gate_*.jsonl")))
+@pytest.mark.asyncio
+async def test_every_recorded_question_is_answered_with_the_calls_id(recording: str):
+    lines = [json.loads(line) for line in (RECORDINGS / recording).read_text().splitlines()]
+    said = [line["line"] for line in lines if line.get("hop") == "zot->ext"]
+    questions = [frame for frame in said if frame["type"] == "event_intercept"]
+    calls = [frame for frame in said if frame["type"] == "tool_call"]
+
+    async def anything(_: ToolRequest) -> ToolAnswer:
+        return ToolAnswer("text")
+
+    host = Host(ran=anything)
+    async with Bridge(host) as bridge, await anyio.connect_unix(_socket_of(bridge)) as stream:
+        answers = _answers(stream)
+        for frame in said:
+            await stream.send(json.dumps(frame, separators=(",", ":")).encode() + b"\n")
+            if frame in questions or frame in calls:
+                assert (await anext(answers))["id"] == frame["id"]
+    ids = [frame["tool_id"] for frame in questions]
+    assert [request.tool_call_id for request in host.asked("intercept")] == ids
+    file_calls = [frame["tool_id"] for frame in questions if frame["tool_name"] != "bash"]
+    if len(file_calls) == len(calls):  # no call of it was blocked then
+        assert [request.tool_call_id for request in host.asked("run")] == file_calls
+
+
+async def _answers(stream: anyio.abc.ByteStream) -> AsyncIterator[dict[str, object]]:
+    """What the bridge says after its greeting."""
+    rest, greeted = b"", False
+    while True:
+        *lines, rest = (rest + await stream.receive()).split(b"\n")
+        for line in lines:
+            frame = json.loads(line)
+            if greeted:
+                yield frame
+            greeted = greeted or frame["type"] == "ready"
 
 
 def _socket_of(bridge: Bridge) -> Path:
