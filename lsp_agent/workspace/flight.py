@@ -5,13 +5,14 @@ states show it. Pure: fed with what was sent, what changed, what was answered an
 is, it says what to do; ``proof.py`` does the waiting.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rapidfuzz.distance import Indel
 
 from lsp_agent.text.edits import TextEdit
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import Text, clamp
 from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.positions import Encoding, to_units
 from lsp_agent.workspace.documents import ContentChange
@@ -239,23 +240,34 @@ class _Track:
 
 
 def _is(change: ContentChange, edit: TextEdit, attempt: Attempt) -> bool:
-    """Whether ``change`` has the range and text that were sent for ``edit``. An end that fell
-    inside a code point of the newer text may have been moved to either side of it."""
+    """Whether ``change`` is what applying ``edit``, as it was sent, to ``change.before`` gives:
+    clamped to that text, and where it fell inside a code point moved to either side of it."""
     if change.span is None or change.text != edit.new_text:
         return False
+    sent = attempt.base.lines, attempt.encoding
+    starts = _units(edit.start_line, edit.start_column, *sent)
+    ends = _units(edit.end_line, edit.end_column, *sent)
     first, start, last, end = change.span
-    if (first, last) != (edit.start_line, edit.end_line):
-        return False
-    slack = _SLACK[attempt.encoding]
-    return (
-        abs(start - _units(attempt, first, edit.start_column)) <= slack
-        and abs(end - _units(attempt, last, edit.end_column)) <= slack
+    on = change.before.lines, attempt.encoding
+    return _same((first, start), (edit.start_line, starts), *on) and _same(
+        (last, end), (edit.end_line, ends), *on
     )
 
 
-def _units(attempt: Attempt, line: int, column: int) -> int:
-    lines = attempt.base.lines
-    return to_units(lines[line], column, attempt.encoding) if line < len(lines) else 0
+def _same(
+    seen: tuple[int, int], sent: tuple[int, int], lines: Sequence[str], encoding: Encoding
+) -> bool:
+    line, units = sent
+    if line >= len(lines):
+        place = clamp(lines, line, 0)
+        line, units = place[0], _units(*place, lines, encoding)
+    else:
+        units = min(units, to_units(lines[line], len(lines[line]), encoding))
+    return seen[0] == line and abs(seen[1] - units) <= _SLACK[encoding]
+
+
+def _units(line: int, column: int, lines: Sequence[str], encoding: Encoding) -> int:
+    return to_units(lines[line], column, encoding) if line < len(lines) else 0
 
 
 def nearer(text: Text, meant: Text, base: Text) -> bool:
