@@ -1,0 +1,310 @@
+"""Questions to the person: how they are asked, answered and closed. No answer is never consent."""
+
+import pytest
+from project import EVENTS, Editor, Project, bash, step
+from raw_client import Json, RpcError, wait_until
+
+ASK: Json = {"events": True, "ask": True}
+SHOW: Json = {"window": {"showMessage": {}, "workDoneProgress": True}}
+
+MARK = "ran.txt"
+COMMAND = f"echo x >> {MARK}"
+
+
+def times_run(project: Project) -> int:
+    path = project.folder / MARK
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def commands(*counts: int) -> list[Json]:
+    """A turn for each count, with that many commands."""
+    turns: list[Json] = []
+    for count in counts:
+        turns += [step("", bash(COMMAND)) for _ in range(count)]
+        turns.append(step("Done."))
+    return turns
+
+
+def open_questions(editor: Editor) -> list[Json]:
+    return editor.call("agent/state")["questions"]
+
+
+# Ways to ask
+
+
+def test_a_client_with_ask_gets_the_whole_question(project: Project) -> None:
+    editor = project.editor(*commands(1), client=ASK)
+    editor.answers = ["allow"]
+    result = editor.ask_agent("Go.")
+    (question,) = editor.received("agent/ask")
+    assert question["kind"] == "permission"
+    assert question["title"] == f"bash: {COMMAND}"
+    assert question["detail"] == COMMAND
+    assert (question["sessionId"], question["turnId"]) == (result["sessionId"], result["turnId"])
+    assert question["toolCallId"] == editor.event("toolCall")["toolCallId"]
+    kinds = [option["kind"] for option in question["options"]]
+    assert kinds == ["allowOnce", "allowSession", "deny"]
+    assert [option["name"].split()[0] for option in question["options"]] == [
+        "Allow",
+        "Allow",
+        "Deny",
+    ]
+    assert times_run(project) == 1
+    asked, answered = editor.event("questionAsked"), editor.event("questionAnswered")
+    assert asked["question"] == question
+    assert answered["questionId"] == question["questionId"]
+    assert answered["optionId"] == "allow"
+
+
+def test_a_plain_client_gets_a_message_with_buttons(project: Project) -> None:
+    editor = project.editor(*commands(1), capabilities=SHOW)
+    editor.answers = ["Allow"]
+    editor.ask_agent("Go.")
+    (shown,) = editor.received("window/showMessageRequest")
+    assert COMMAND in shown["message"]
+    titles = [action["title"] for action in shown["actions"]]
+    assert titles == ["Allow", "Allow every command in this session", "Deny"]
+    assert times_run(project) == 1
+
+
+@pytest.mark.parametrize("how", ["command", "code action"])
+def test_a_client_that_can_show_none_is_asked_by_state_and_code_action(
+    project: Project, how: str
+) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(*commands(1))
+    document = editor.open(path)
+    prompt = editor.prompt("Go.")
+    assert wait_until(lambda: open_questions(editor))
+    (question,) = open_questions(editor)
+    if how == "command":
+        answer: Json = {"questionId": question["questionId"], "optionId": "allow"}
+    else:
+        (action,) = [a for a in actions(editor, document.uri) if a["title"].endswith(": Allow")]
+        assert action["title"] == f"Agent asks: bash: {COMMAND}: Allow"
+        (answer,) = action["command"]["arguments"]
+        assert action["command"]["command"] == "lspAgent.answer"
+    assert editor.command("answer", answer) == {"answered": True}
+    assert editor.result(prompt)["text"] == "Done."
+    assert times_run(project) == 1
+    assert open_questions(editor) == []
+    assert editor.command("answer", answer) == {"answered": False}
+    assert editor.received("window/showMessageRequest") == []
+
+
+def actions(editor: Editor, uri: str) -> list[Json]:
+    start = {"line": 0, "character": 0}
+    return editor.call(
+        "textDocument/codeAction",
+        {
+            "textDocument": {"uri": uri},
+            "range": {"start": start, "end": start},
+            "context": {"diagnostics": []},
+        },
+    )
+
+
+def test_a_client_that_knows_no_message_request_after_all_keeps_the_question_open(
+    project: Project,
+) -> None:
+    editor = project.editor(*commands(2), capabilities=SHOW)
+    del editor.handlers["window/showMessageRequest"]  # MethodNotFound
+    prompt = editor.prompt("Go.")
+    for number in (1, 2):
+        assert wait_until(lambda: open_questions(editor))
+        assert editor.command("answer", {"optionId": "allow"}) == {"answered": True}
+        assert wait_until(lambda n=number: times_run(project) == n)
+    assert editor.result(prompt)["text"] == "Done."
+    assert len(editor.received("window/showMessageRequest")) == 1
+
+
+# Answers
+
+
+def test_allowed_once_means_that_the_next_command_is_asked_for(project: Project) -> None:
+    editor = project.editor(*commands(2), client=ASK)
+    editor.answers = ["allow", "deny"]
+    editor.ask_agent("Go.")
+    assert len(editor.received("agent/ask")) == 2
+    assert times_run(project) == 1
+
+
+def test_allowed_for_the_session_holds_for_its_later_turns_only(project: Project) -> None:
+    editor = project.editor(*commands(2, 1), client=ASK)
+    editor.answers = ["allowSession"]
+    editor.ask_agent("Go.")
+    editor.ask_agent("Again.")
+    assert len(editor.received("agent/ask")) == 1
+    assert times_run(project) == 3
+    editor.answers = ["deny", "deny"]
+    other = editor.call("agent/newSession")["sessionId"]
+    editor.ask_agent("Go.", sessionId=other)
+    assert len(editor.received("agent/ask")) == 3
+    assert times_run(project) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [("deny", "the user declined this command"), (None, "was not answered"), ("odd", "answered")],
+    ids=["denied", "dismissed", "an unknown option"],
+)
+def test_without_consent_the_command_does_not_run_and_the_model_reads_why(
+    project: Project, answer: str | None, reason: str
+) -> None:
+    editor = project.editor(*commands(1), client=ASK)
+    editor.answers = [answer]
+    assert editor.ask_agent("Go.")["text"] == "Done."
+    assert times_run(project) == 0
+    (result,) = editor.events("toolResult")
+    assert result["isError"] is True
+    assert reason in editor.tool_texts()[0]
+    assert reason in str(editor.call("agent/messages"))
+
+
+def test_a_dismissed_message_is_a_refusal(project: Project) -> None:
+    editor = project.editor(*commands(1), capabilities=SHOW, client=EVENTS)
+    editor.answers = [None]
+    assert editor.ask_agent("Go.")["text"] == "Done."
+    assert times_run(project) == 0
+    assert "was not answered" in editor.tool_texts()[0]
+
+
+def test_a_question_can_be_dismissed_by_command(project: Project) -> None:
+    editor = project.editor(*commands(1))
+    prompt = editor.prompt("Go.")
+    assert wait_until(lambda: open_questions(editor))
+    assert editor.command("answer", {"optionId": None}) == {"answered": True}
+    editor.result(prompt)
+    assert times_run(project) == 0
+
+
+def test_an_answer_must_fit_the_question(project: Project) -> None:
+    editor = project.editor(*commands(1))
+    prompt = editor.prompt("Go.")
+    assert wait_until(lambda: open_questions(editor))
+    for argument in ({"optionId": "maybe"}, {}):
+        with pytest.raises(RpcError) as caught:
+            editor.command("answer", argument)
+        assert caught.value.data["kind"] == "conflict"
+        assert "allowSession" in caught.value.message
+    assert editor.command("answer", {"questionId": "q-none", "optionId": "allow"}) == {
+        "answered": False
+    }
+    assert editor.command("answer", {"optionId": "deny"}) == {"answered": True}
+    editor.result(prompt)
+    assert times_run(project) == 0
+
+
+def test_of_several_open_questions_one_is_named(project: Project) -> None:
+    agent = project.agent(step("", bash(COMMAND)), step("Done."))
+    editor = project.editor(agent=agent)
+    sessions = [editor.call("agent/newSession")["sessionId"] for _ in range(2)]
+    prompts = [editor.prompt("Go.", sessionId=session) for session in sessions]
+
+    def asked(session: str) -> list[Json]:
+        return editor.call("agent/state", {"sessionId": session})["questions"]
+
+    assert wait_until(lambda: all(asked(session) for session in sessions))
+    ids = [asked(session)[0]["questionId"] for session in sessions]
+    with pytest.raises(RpcError) as caught:
+        editor.command("answer", {"optionId": "allow"})
+    assert caught.value.data["kind"] == "conflict"
+    assert sorted(caught.value.data["questionIds"]) == sorted(ids)
+    editor.command("answer", {"questionId": ids[0], "optionId": "allow"})
+    assert editor.result(prompts[0])["text"] == "Done."
+    editor.command("answer", {"optionId": "deny"})  # now there is one
+    assert editor.result(prompts[1])["text"] == "Done."
+    assert times_run(project) == 1
+
+
+# The end of a question
+
+
+@pytest.mark.parametrize("client", ["ask", "show"])
+def test_an_abort_closes_the_question(project: Project, client: str) -> None:
+    editor = (
+        project.editor(*commands(1), step("Next."), client=ASK)
+        if client == "ask"
+        else project.editor(*commands(1), step("Next."), client=EVENTS, capabilities=SHOW)
+    )
+    prompt = editor.prompt("Go.")
+    method = "agent/ask" if client == "ask" else "window/showMessageRequest"
+    request = editor.wait_for(lambda message: message.get("method") == method)
+    assert editor.call("agent/abort") == {"aborted": True}
+    assert editor.result(prompt)["stopReason"] == "aborted"
+    editor.notification("$/cancelRequest", id=request["id"])
+    assert open_questions(editor) == []
+    assert editor.event("questionAnswered").get("optionId") is None
+    editor.send({"id": request["id"], "result": {"optionId": "allow", "title": "Allow"}})  # late
+    editor.call("agent/state")
+    assert times_run(project) == 0
+    types = [event["type"] for event in editor.events()]
+    assert types.index("questionAnswered") < types.index("turnEnded")
+
+
+# Unsaved text
+
+
+def test_a_command_names_the_documents_with_unsaved_text(project: Project) -> None:
+    path = project.file("src/a.txt", "one\n")
+    editor = project.editor(step("", bash("cat src/a.txt")), step("Done."), client=ASK)
+    editor.type(editor.open(path), 0, "typed\n")
+    editor.answers = ["allow"]
+    editor.ask_agent("Go.")
+    (question,) = editor.received("agent/ask")
+    assert "src/a.txt" in question["detail"]
+    assert question["options"][0]["name"] == "Allow"  # this client cannot save
+    assert "typed" not in editor.tool_texts()[0]
+    assert "unsaved in the editor, so not seen by this command: src/a.txt" in editor.tool_texts()[0]
+
+
+def test_a_client_that_saves_is_offered_to_save_first(project: Project) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(step("", bash("cat a.txt")), step("Done."), client=ASK | {"save": True})
+    editor.type(editor.open(path), 0, "typed\n")
+    editor.answers = ["allowAndSave"]
+    editor.ask_agent("Go.")
+    (question,) = editor.received("agent/ask")
+    names = [option["name"] for option in question["options"]]
+    assert names[:2] == ["Allow, saving files first", "Allow without saving"]
+    assert path.read_text() == "typed\none\n"
+    assert "typed" in editor.tool_texts()[0]
+    assert "unsaved" not in editor.tool_texts()[0]
+
+
+def test_allowed_commands_still_name_unsaved_documents(project: Project) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(
+        step("", bash("cat a.txt")),
+        step("Done."),
+        client=ASK,
+        options={"permissions": {"command": "allow"}},
+    )
+    editor.type(editor.open(path), 0, "typed\n")
+    editor.ask_agent("Go.")
+    assert editor.received("agent/ask") == []
+    assert "not seen by this command: a.txt" in editor.tool_texts()[0]
+
+
+# Settings that spare the question
+
+
+@pytest.mark.parametrize(
+    ("permissions", "asked", "ran"),
+    [
+        ({"command": "allow"}, 0, 1),
+        ({"command": "deny"}, 0, 0),
+        ({"allow": ["command: echo *"]}, 1, 0),  # a compound command is not matched by a glob
+        ({"allow": [f"command: {COMMAND}"]}, 0, 1),
+        ({"command": "deny", "allow": [f"command: {COMMAND}"]}, 0, 0),
+    ],
+)
+def test_settings_decide_without_a_question(
+    project: Project, permissions: Json, asked: int, ran: int
+) -> None:
+    editor = project.editor(*commands(1), client=ASK, options={"permissions": permissions})
+    editor.answers = ["deny"]
+    editor.ask_agent("Go.")
+    assert len(editor.received("agent/ask")) == asked
+    assert times_run(project) == ran
+    assert editor.events("toolResult")[0]["isError"] is (ran == 0)
