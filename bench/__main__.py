@@ -1,0 +1,56 @@
+"""``python -m bench``: every figure with its floor and its limit.
+
+Speed is told, never asserted: the exit code is 0 as long as all could be measured. Needs Linux
+(memory is read from /proc, and the clocks of processes are compared).
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bench import report
+from bench.deltas import added_delay, held_back, throughput
+from bench.edit import edit
+from bench.keystroke import keystroke
+from bench.measure import Row
+from bench.setting import FULL, QUICK, Setting
+from bench.startup import start_up
+
+BENCHES: Sequence[Callable[[Setting], Row]] = (
+    start_up,
+    added_delay,
+    throughput,
+    held_back,
+    keystroke,
+    edit,
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these: see the names below")
+    args = parser.parse_args()
+    begun = time.monotonic()
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="lsp-agent-bench-") as home:
+        folder = Path(home, "workspace").resolve()
+        folder.mkdir()
+        setting = Setting(Path(home), folder, QUICK if args.quick else FULL)
+        for bench in BENCHES:
+            name = bench.__name__
+            if not args.names or name in args.names:
+                print(f"{name} ...", file=sys.stderr, flush=True)
+                rows.append(bench(setting))
+    if args.json:
+        print(report.as_json(rows))
+    else:
+        report.show(rows, time.monotonic() - begun)
+
+
+if __name__ == "__main__":
+    main()
