@@ -44,8 +44,9 @@ class AgentLink:
         self._replies: dict[str, _Pending] = {}
         self._gone = anyio.Event()
         self.exit: Exit | None = None
-        #: When the agent last said anything, by the loop's clock.
-        self.heard_at = anyio.current_time()
+        self._ending = False
+        self._held_back = False
+        self._heard_at = anyio.current_time()
 
     @classmethod
     async def start(
@@ -63,7 +64,8 @@ class AgentLink:
     ) -> tuple["AgentLink", Reply]:
         """Starts the agent and shakes hands.
 
-        :raises RequestFailed: "agentNotFound", "agentExited" or "agentTimeout"
+        :raises RequestFailed: "agentNotFound", "agentExited" or "agentTimeout"; "notConfigured"
+            where it refuses the handshake
         """
         process = await AgentProcess.start(
             launch.argv, cwd=cwd, env=launch.env, line_bytes=line_bytes, secrets=_values(launch)
@@ -71,17 +73,27 @@ class AgentLink:
         link = cls(process, wire, bridge, on_event=on_event, on_gone=on_gone, drain=drain)
         tasks.start_soon(link._pump)
         try:
-            hello = await link.request(Hello(), timeout=START_SECONDS)
-            await process.keep()
+            hello = await link._shake_hands()
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await process.kill()
+                await link.kill()
             raise
         return link, hello
 
     @property
     def alive(self) -> bool:
-        return self.exit is None
+        """Whether it can be asked: it has not ended, and is not being ended."""
+        return self.exit is None and not self._ending
+
+    @property
+    def heard_at(self) -> float:
+        """When the agent last said anything, by the loop's clock; now while it is held back
+        because the client does not read."""
+        return anyio.current_time() if self._held_back else self._heard_at
+
+    async def ended(self) -> None:
+        """Until ``on_gone`` has been called."""
+        await self._gone.wait()
 
     async def send(self, command: Command) -> str:
         """Sends without waiting for the reply; the request's id.
@@ -131,6 +143,7 @@ class AgentLink:
 
     async def stop(self, grace: float = GRACE_SECONDS) -> None:
         """Ends the agent and all that it started; returns when they are gone."""
+        self._ending = True
         await self._process.stop(grace)
         with anyio.move_on_after(1):
             await self._gone.wait()
@@ -142,7 +155,10 @@ class AgentLink:
         """The error that tells how the agent ended."""
         code = self.exit.code if self.exit else None
         stderr = self.exit.stderr.strip() if self.exit else ""
-        how = "ended" if code in (None, 0) else f"ended with exit code {code}"
+        if code in (None, 0):
+            how = "ended"
+        else:
+            how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
         said = f": {stderr.splitlines()[-1]}" if stderr else "."
         return RequestFailed(
             "agentExited",
@@ -150,24 +166,41 @@ class AgentLink:
             {"exitCode": code, "stderr": stderr},
         )
 
+    async def _shake_hands(self) -> Reply:
+        hello = await self.request(Hello(), timeout=START_SECONDS)
+        if hello.error is not None:
+            raise RequestFailed(
+                "notConfigured",
+                f"The agent refused the handshake: {hello.error}. Check its `env` and `command`"
+                " in the settings.",
+            )
+        await self._process.keep()
+        if not self.alive:
+            raise self.death()
+        return hello
+
     async def _send(self, request_id: str, command: Command) -> None:
         try:
             await self._process.send(self.wire.encode(request_id, command))
-        except AgentGone:
-            with anyio.move_on_after(2):
-                await self._gone.wait()
+        except AgentGone:  # perhaps it only reads no more, and is then of no use
+            await self.kill()
             raise self.death() from None
 
     async def _pump(self) -> None:
         async for batch in self._process.batches():
-            self.heard_at = anyio.current_time()
+            self._heard_at = anyio.current_time()
             for decoded in self._decode(batch):
                 if isinstance(decoded, Reply):
                     self._replied(decoded)
                 else:
                     self._on_event(decoded)
+            self._held_back = True
             await self._drain()
-        self.exit = await self._process.wait()
+            self._held_back = False
+            self._heard_at = anyio.current_time()
+        # One that has closed its output says nothing more, whether or not it goes on living.
+        self._ending = True
+        self.exit = await self._process.stop(GRACE_SECONDS)
         for decoded in self.wire.lost("error", str(self.death())):
             if not isinstance(decoded, Reply):
                 self._on_event(decoded)
