@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_agent.agents.guard import gate, pipe
+from lsp_agent.agents.guard import gate, path_of, pipe
 from lsp_agent.protocol.errors import RequestFailed
 
 #: What fits into a socket's address on every system, with room for the file's name.
@@ -59,7 +59,7 @@ class PrivateFolder:
             "name": "bridge",
             "version": "1",
             "exec": sys.executable,
-            "args": ["-I", "-S", pipe.__file__, str(self.extension_socket), str(answer_seconds)],
+            "args": ["-I", "-S", path_of(pipe), str(self.extension_socket), str(answer_seconds)],
         }
         (self.extension / "extension.json").write_text(json.dumps(manifest), encoding="utf-8")
 

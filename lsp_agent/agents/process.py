@@ -20,7 +20,7 @@ import orjson
 
 from lsp_agent.agents.control import Control
 from lsp_agent.agents.framing import LineSplitter, TooLong
-from lsp_agent.agents.guard import supervise
+from lsp_agent.agents.guard import path_of, supervise
 from lsp_agent.agents.orphans import kill_orphans
 from lsp_agent.agents.stdio import AgentGone, Stdio
 from lsp_agent.protocol.errors import RequestFailed
@@ -91,7 +91,7 @@ class AgentProcess:
             try:
                 _, stdio = await loop.subprocess_exec(
                     Stdio,
-                    *(sys.executable, "-I", "-S", supervise.__file__, str(theirs.fileno()), "--"),
+                    *(sys.executable, "-I", "-S", path_of(supervise), str(theirs.fileno()), "--"),
                     *(program, *argv[1:]),
                     cwd=cwd,
                     env=environment,

@@ -30,7 +30,7 @@ READ = ("read", {"path": "a.txt"})
 
 def pipe_of(hosted: Hosted) -> psutil.Process:
     below = psutil.Process(hosted.process.pid).children(recursive=True)
-    return next(process for process in below if "pipe.py" in " ".join(process.cmdline()))
+    return next(process for process in below if "/guard/" in " ".join(process.cmdline()))
 
 
 # File calls

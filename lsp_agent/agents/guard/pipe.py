@@ -20,7 +20,7 @@ import _thread
 import os
 import sys
 import time
-from collections.abc import Callable
+from _collections_abc import Callable
 
 ASK = b'{"type":"event_intercept","id":"'
 ANSWER = b'{"type":"event_intercept_response","id":"'
