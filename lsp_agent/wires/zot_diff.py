@@ -12,6 +12,9 @@ from lsp_agent.text.lines import Text
 
 _CONTEXT = 3
 _ELLIPSIS = "...\n"
+#: Lines before a change that are looked at first; enough unless they repeat.
+_FIRST_REACH = 64
+_BLOCK = 1024
 #: Bits of the table of the exact diff: 50 MB. zot's own table is 64 times that.
 _MOST_BITS = 400_000_000
 
@@ -23,22 +26,45 @@ def edit_result(before: Text, after: Text) -> str:
 
     Both texts are compared without their BOM and with CRLF read as LF. For a text without CRLF
     the result is zot's, byte for byte, as long as the product of the two changed regions'
-    line counts stays under 4e8; beyond, the diff is as short but may choose other lines. For a
+    line counts stays under 4e8; beyond, the diff is as good but may choose other lines. For a
     text with CRLF zot shows the whole file as changed; here only what changed is shown.
+
+    A small change in a long text costs little: only the lines around it are looked at.
     """
-    return lines_diff(_lines(before), _lines(after))
+    old, new = before.lines, after.lines
+    suffix = common_suffix(old, new)
+    prefix = common_prefix(old[: len(old) - suffix], new[: len(new) - suffix])
+    while suffix and not (_begins(old, len(old) - suffix) and _begins(new, len(new) - suffix)):
+        suffix -= 1
+    reach = _FIRST_REACH
+    while True:
+        start = _boundary_before(old, prefix - reach)
+        one = _pieces(old, start, len(old) - suffix)
+        other = _pieces(new, start, len(new) - suffix)
+        diff = lines_diff(one, other, cut=start > 0)
+        if diff is not None:
+            return diff
+        reach *= 8
 
 
-def lines_diff(before: Sequence[str], after: Sequence[str], most_bits: int = _MOST_BITS) -> str:
-    """The diff of two texts that were split at ``\\n``, their empty last pieces included."""
+def lines_diff(
+    before: Sequence[str], after: Sequence[str], *, cut: bool = False, most_bits: int = _MOST_BITS
+) -> str | None:
+    """The diff of two texts that were split at ``\\n``, their empty last pieces included.
+
+    With ``cut``, both go on equally before their beginnings; None if those lines are needed.
+    """
     if before == after:
         return ""
-    suffix = _common_suffix(before, after)
+    suffix = common_suffix(before, after)
     head, tail = before[: len(before) - suffix], after[: len(after) - suffix]
-    prefix = _common_prefix(head, tail)
+    prefix = common_prefix(head, tail)
     middle = (len(head) - prefix) * (len(tail) - prefix)
     if middle <= most_bits:
         start, rows = _exact_rows(head, tail, prefix)
+        if cut and start is None:
+            return None
+        start = start or 0
     else:
         start, rows = prefix, _plain_rows(head[prefix:], tail[prefix:])
     around_before = [(" ", line) for line in before[max(0, start - _CONTEXT) : start]]
@@ -47,19 +73,46 @@ def lines_diff(before: Sequence[str], after: Sequence[str], most_bits: int = _MO
     return _shown([*around_before, *rows, *around_after])
 
 
-def _lines(text: Text) -> list[str]:
-    return text.content.replace("\r\n", "\n").split("\n")
+def _begins(lines: Sequence[str], index: int) -> bool:
+    """Whether a line begins there for zot, too, who knows no lone CR."""
+    return index == 0 or lines[index - 1].endswith("\n")
 
 
-def _common_suffix(one: Sequence[str], other: Sequence[str]) -> int:
+def _boundary_before(lines: Sequence[str], index: int) -> int:
+    index = max(index, 0)
+    while not _begins(lines, index):
+        index -= 1
+    return index
+
+
+def _pieces(lines: Sequence[str], start: int, end: int) -> list[str]:
+    """Lines ``start`` to ``end`` and as many more as may be shown, as zot splits them."""
+    for _ in range(_CONTEXT + 1):
+        end += 1
+        while end < len(lines) and not _begins(lines, end):
+            end += 1
+    pieces = "".join(lines[start:end]).replace("\r\n", "\n").split("\n")
+    return pieces if end >= len(lines) else pieces[:-1]
+
+
+def common_suffix(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items both end with."""
     most, count = min(len(one), len(other)), 0
+    while count + _BLOCK <= most and (
+        one[len(one) - count - _BLOCK : len(one) - count]
+        == other[len(other) - count - _BLOCK : len(other) - count]
+    ):
+        count += _BLOCK
     while count < most and one[-1 - count] == other[-1 - count]:
         count += 1
     return count
 
 
-def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
+def common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items both begin with."""
     most, count = min(len(one), len(other)), 0
+    while count + _BLOCK <= most and one[count : count + _BLOCK] == other[count : count + _BLOCK]:
+        count += _BLOCK
     while count < most and one[count] == other[count]:
         count += 1
     return count
@@ -90,8 +143,11 @@ class _Table:
         return bool(self.rows[one - 1] >> (other - 1) & 1)
 
 
-def _exact_rows(one: Sequence[str], other: Sequence[str], prefix: int) -> tuple[int, list[Row]]:
-    """The rows from where both lists are the same up to there, and that place.
+def _exact_rows(
+    one: Sequence[str], other: Sequence[str], prefix: int
+) -> tuple[int | None, list[Row]]:
+    """The rows from where both lists are the same up to there, and that place; None where only
+    their very beginnings are the same.
 
     The walk goes through the common prefix as well: a line that repeats there may be matched
     with a later one, as zot does it.
@@ -99,7 +155,9 @@ def _exact_rows(one: Sequence[str], other: Sequence[str], prefix: int) -> tuple[
     table = _Table.of(one[prefix:], other[prefix:])
     rows: list[Row] = []
     i, j = len(one), len(other)
+    ran_out = False
     while not (i == j <= prefix):
+        ran_out = ran_out or not i or not j
         if i and j and one[i - 1] == other[j - 1]:
             i, j = i - 1, j - 1
             rows.append((" ", one[i]))
@@ -115,7 +173,7 @@ def _exact_rows(one: Sequence[str], other: Sequence[str], prefix: int) -> tuple[
             i -= 1
             rows.append(("-", one[i]))
     rows.reverse()
-    return i, rows
+    return None if ran_out else i, rows
 
 
 def _plain_rows(one: Sequence[str], other: Sequence[str]) -> list[Row]:

@@ -209,7 +209,7 @@ def edit_text(path: str, text: Text, edits: tuple[Replacement, ...]) -> Text:
         for span in reversed(spans):
             text = replace_span(text, span.start, span.end, span.new)
         return text
-    ends = _LineEnds(content)
+    ends = _LineEnds(content, body)
     for span in reversed([_trimmed(span, body) for span in spans]):
         start, end = ends.offset(span.start), ends.offset(span.end)
         new = span.new.replace("\n", "\r\n") if ends.is_crlf_at(span.start) else span.new
@@ -249,13 +249,18 @@ def _trimmed(span: _Span, body: str) -> _Span:
 class _LineEnds:
     """Where the ``\\r\\n`` of a text are, by their places in the text with ``\\n`` for them."""
 
-    def __init__(self, content: str) -> None:
+    def __init__(self, content: str, body: str) -> None:
         self._content = content
-        self._crlf = [m.start() - i for i, m in enumerate(re.finditer("\r\n", content))]
+        self._body = body
+        self._mixed: list[int] | None = None
+        if content.count("\r\n") != content.count("\n"):
+            self._mixed = [m.start() - i for i, m in enumerate(re.finditer("\r\n", content))]
 
     def offset(self, place: int) -> int:
         """The offset in the text itself."""
-        return place + bisect_left(self._crlf, place)
+        if self._mixed is None:
+            return place + self._body.count("\n", 0, place)
+        return place + bisect_left(self._mixed, place)
 
     def is_crlf_at(self, place: int) -> bool:
         """Whether the line at ``place`` ends in ``\\r\\n``; the last line, if it has no end, goes

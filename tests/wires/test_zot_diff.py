@@ -5,11 +5,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from zot_recordings import disk_texts, tool_results
 
 from lsp_agent.text.lines import Text
 from lsp_agent.wires.zot_diff import edit_result, lines_diff
-
-from zot_recordings import disk_texts, tool_results
 
 
 def slow_diff(before: list[str], after: list[str]) -> str:
@@ -64,6 +63,27 @@ def test_common_ends_change_nothing_of_that(
     assert lines_diff(one, other) == slow_diff(one, other)
 
 
+@given(
+    st.integers(60, 70),
+    st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "d\r"]), max_size=12),
+    st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "d\r", "e"]), max_size=12),
+    st.lists(st.sampled_from(["a\n", "b\n", "d\r", "e"]), max_size=8),
+    st.booleans(),
+)
+def test_looking_only_around_the_change_changes_nothing(
+    repeats: int, before: list[str], after: list[str], tail: list[str], repeated: bool
+):
+    head = ["a\n"] * repeats if repeated else [f"{number}\n" for number in range(repeats)]
+    one = Text.of("".join([*head, *before, *tail]))
+    other = Text.of("".join([*head, *after, *tail]))
+    expected = slow_diff(normalised(one), normalised(other))
+    assert edit_result(one, other) == expected
+
+
+def normalised(text: Text) -> list[str]:
+    return text.content.replace("\r\n", "\n").split("\n")
+
+
 def test_two_edits_of_one_recording_give_the_recorded_diff():
     before = Text.of(tool_results("edit_lf_multiple")[0])
     after = Text.of(disk_texts("edit_lf_multiple")[-1])
@@ -93,9 +113,10 @@ def test_a_diff_past_the_limit_says_the_same_in_another_way():
 
 @pytest.mark.parametrize("lines", [10_000, 100_000])
 def test_a_diff_of_a_long_file_takes_no_time_to_speak_of(lines: int):
-    before = [f"line {number}" for number in range(lines)]
-    after = [*before[:100], "new", *before[100 : lines - 100], *before[lines - 99 :]]
+    before = [f"line {number}\n" for number in range(lines)]
+    after = [*before[: lines // 2], "new\n", *before[lines // 2 :]]
+    texts = Text.of("".join(before)), Text.of("".join(after))
     started = time.perf_counter()
-    diff = lines_diff(before, after)
-    assert time.perf_counter() - started < 5
-    assert diff.count("...\n") == 3
+    diff = edit_result(*texts)
+    assert time.perf_counter() - started < 0.5
+    assert diff.count("\n") == 8
