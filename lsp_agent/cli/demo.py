@@ -18,9 +18,12 @@ from rich.syntax import Syntax
 
 from lsp_agent.cli import demo_project as project
 from lsp_agent.cli.editor_client import Document, EditorClient, RequestError
-from lsp_agent.protocol.errors import UsageError
+from lsp_agent.protocol.errors import LspAgentError, UsageError
+from lsp_agent.protocol.settings_sources import builtin_command
 
 Json = dict[str, Any]
+
+_LIMIT_SECONDS = 90
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +38,17 @@ def run(args: argparse.Namespace) -> int:
         script = Path(private, "script.json")
         script.write_text(json.dumps(project.script()), encoding="utf-8")
         console = Console(highlight=False, soft_wrap=True)
-        return anyio.run(_Demo(console, folder, script).run)
+        return anyio.run(_run_within, _Demo(console, folder, script))
+
+
+async def _run_within(demo: "_Demo") -> int:
+    try:
+        with anyio.fail_after(_LIMIT_SECONDS):
+            return await demo.run()
+    except TimeoutError:
+        raise LspAgentError(
+            f"the demo did not end within {_LIMIT_SECONDS} s; is the machine very busy?"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -89,7 +102,7 @@ class _Demo:
         return 1 if self._failures else 0
 
     def _options(self) -> Json:
-        command = [sys.executable, "-P", "-m", "lsp_agent", "rpc"]
+        command = builtin_command()
         return {
             "agent": "demo",
             "agents": {

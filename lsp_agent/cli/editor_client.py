@@ -67,7 +67,7 @@ class EditorClient:
         """Starts ``lsp-agent serve`` and shakes hands."""
         self._tasks = tasks
         self._process: Process = await anyio.open_process(
-            [sys.executable, "-P", "-m", "lsp_agent", "serve"], stderr=subprocess.DEVNULL
+            [sys.executable, "-E", "-P", "-m", "lsp_agent", "serve"], stderr=subprocess.DEVNULL
         )
         tasks.start_soon(self._read)
         uri = self._folder.as_uri()

@@ -40,7 +40,7 @@ class Edit(Model):
     tool_call_id: str | None = None
     uri: str
     status: EditStatus
-    hunks: list[Hunk] = []
+    hunks: tuple[Hunk, ...] = ()
 
 
 class EditSummary(Model):

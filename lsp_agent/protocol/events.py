@@ -5,7 +5,7 @@ clients get them as JSON (``to_json``): names in camelCase, absent fields left o
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal, cast
@@ -235,10 +235,10 @@ def to_json(stamped: StampedEvent) -> dict[str, object]:
     }
     if stamped.turn_id is not None:
         result["turnId"] = stamped.turn_id
-    for attribute, key, convert in _shape(type(event))[1]:
+    for attribute, key in _shape(type(event))[1]:
         value = getattr(event, attribute)
         if value is not None or key in _NULLABLE:
-            result[key] = convert(value)
+            result[key] = _plain(value)
     if isinstance(event, UsageReported):
         result |= cast(dict[str, object], result.pop("usage"))
     return result
@@ -249,13 +249,17 @@ _NULLABLE = frozenset({"args", "optionId"})
 
 
 @cache
-def _shape(kind: type[Any]) -> tuple[str, tuple[tuple[str, str, Callable[[Any], object]], ...]]:
+def _shape(kind: type[Any]) -> tuple[str, tuple[tuple[str, str], ...]]:
     name = _SPECIAL_TYPES.get(kind, kind.__name__[0].lower() + kind.__name__[1:])
-    attributes = [field.name for field in fields(kind) if not (kind is EditChanged and field.name == "name")]
-    return name, tuple((attr, camel(attr), _plain) for attr in attributes)
+    names = [field.name for field in fields(kind)]
+    if kind is EditChanged:
+        names.remove("name")  # it is the type
+    return name, tuple((attribute, camel(attribute)) for attribute in names)
 
 
 def _plain(value: Any) -> object:
     if isinstance(value, (Edit, Question)):
         return value.model_dump(by_alias=True, exclude_none=True)
-    return list(cast(tuple[object, ...], value)) if isinstance(value, tuple) else cast(object, value)
+    if isinstance(value, tuple):
+        return list(cast(tuple[object, ...], value))
+    return cast(object, value)

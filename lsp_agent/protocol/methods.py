@@ -42,8 +42,8 @@ class ImageInput(Model):
 
 class PromptParams(SessionParams):
     text: str = Field(min_length=1)
-    context: list[ContextItem] = []
-    images: list[ImageInput] = []
+    context: tuple[ContextItem, ...] = ()
+    images: tuple[ImageInput, ...] = ()
     when_busy: Literal["queue", "steer", "reject"] = "queue"
     work_done_token: str | int | None = None
 
@@ -64,7 +64,7 @@ class PromptResult(Model):
     text: str
     error: str | None = None
     usage: dict[str, JsonValue] | None = None
-    edits: list[EditSummary] = []
+    edits: tuple[EditSummary, ...] = ()
 
 
 class AbortParams(SessionParams):

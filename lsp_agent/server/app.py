@@ -32,7 +32,7 @@ from lsp_agent.sessions.turn import Turn
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger
-from lsp_agent.workspace.paths import Confinement, uri_to_path
+from lsp_agent.workspace.paths import Confinement, path_to_uri, uri_to_path
 
 Json = dict[str, Any]
 
@@ -118,13 +118,16 @@ class App:
     async def _initialized(self) -> None:
         await self._pull_settings()
         for folder in self._folders:
-            self._settings.of(folder)
+            self._settings.of(folder)  # so that what is wrong with them is said at once
 
     def _configuration_changed(self, _params: Json) -> None:
         self._face.tasks.start_soon(self._pull_settings)
 
     async def _pull_settings(self) -> None:
-        self._settings.configure(await settings_pull.pull(self._face, self._client))
+        for folder in self._folders:
+            uri = path_to_uri(folder)
+            pulled = await settings_pull.pull(self._face, self._client, uri)
+            self._settings.configure(folder, pulled)
 
     def _folders_changed(self) -> None:
         self._folders = _paths(self._face.folders)

@@ -13,7 +13,7 @@ class LiveSettings:
 
     def __init__(self, initialization_options: object, report: Callable[[Problem], None]) -> None:
         self._initialization_options = initialization_options
-        self._configuration: object = None
+        self._configurations: dict[str, object] = {}
         self._report = report
         self._loaded: dict[str, Settings] = {}
         self._reported: set[str] = set()
@@ -24,7 +24,7 @@ class LiveSettings:
             loaded = load_for_folder(
                 Path(folder),
                 initialization_options=self._initialization_options,
-                configuration=self._configuration,
+                configuration=self._configurations.get(folder),
             )
             for problem in loaded.problems:
                 if str(problem) not in self._reported:
@@ -37,7 +37,7 @@ class LiveSettings:
         """The files are read anew at the next use (each prompt forgets: they are small)."""
         self._loaded.clear()
 
-    def configure(self, configuration: object) -> None:
-        """Takes what the client answered to ``workspace/configuration``."""
-        self._configuration = configuration
+    def configure(self, folder: str, configuration: object) -> None:
+        """Takes what the client answered to ``workspace/configuration`` for ``folder``."""
+        self._configurations[folder] = configuration
         self.forget()

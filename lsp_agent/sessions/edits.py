@@ -122,7 +122,7 @@ class Edits:
             tool_call_id=change.tool_call_id,
             uri=self._uri(change),
             status=change.status,
-            hunks=[self._hunk(change.status, hunk, now) for hunk in hunks],
+            hunks=tuple(self._hunk(change.status, hunk, now) for hunk in hunks),
         )
 
     def _hunk(self, status: EditStatus, hunk: LiveHunk, now: Text) -> Hunk:

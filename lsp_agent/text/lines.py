@@ -50,7 +50,7 @@ class Text:
         return "".join(self.lines)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Text) and self.lines == other.lines
+        return isinstance(other, Text) and (self.lines is other.lines or self.lines == other.lines)
 
     def __hash__(self) -> int:
         return hash(self.lines)
@@ -92,7 +92,7 @@ def append_lines(lines: list[str], more: Sequence[str]) -> None:
     lines.extend(more)
 
 
-def splice(  # noqa: PLR0913, PLR0917 - an LSP range and its text
+def splice(
     lines: list[str],
     start_line: int,
     start_column: int,
@@ -129,7 +129,10 @@ def replace_span(text: Text, start: int, end: int, new: str) -> Text:
     first, past, replacement = _respliced(
         text.lines, (line, column), (line + down, end_column), new
     )
-    return text.with_lines((*text.lines[:first], *replacement, *text.lines[past:]))
+    replaced = text.with_lines((*text.lines[:first], *replacement, *text.lines[past:]))
+    # Spliced, not joined of its lines once more: that is what ``cached_property`` would keep.
+    vars(replaced)["content"] = content[:start] + new + content[end:]
+    return replaced
 
 
 def position_at(content: str, offset: int) -> tuple[int, int]:

@@ -89,7 +89,7 @@ async def _result(context: Context, session: Session, turn: Turn) -> PromptResul
         text=turn.text,
         error=turn.error,
         usage=dict(turn.usage) or None,  # pyright: ignore[reportArgumentType]
-        edits=edits,
+        edits=tuple(edits),
     )
     if turn.failure is not None:
         so_far = result.model_dump(by_alias=True, exclude_none=True)
