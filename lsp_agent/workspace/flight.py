@@ -16,6 +16,7 @@ from lsp_agent.text.lines import Text, clamp
 from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.positions import Encoding, to_units
 from lsp_agent.workspace.documents import ContentChange
+from lsp_agent.workspace.repair import Splice, splice_of
 
 How = Literal["same", "state", "merge", "repaired", "words", "nearer"]
 """What proved an edit: the text was so already; a state passed through; the merge of the edit
@@ -53,13 +54,11 @@ MAX_REFUSALS = 3
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One send: ``edits`` make ``base`` into ``meant``. ``encoding`` is that of the positions on
-    the wire."""
+    """One send: ``edits`` make ``base`` into ``meant``."""
 
     base: Text
     meant: Text
     edits: tuple[TextEdit, ...]
-    encoding: Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +71,15 @@ class Landed:
 
 @dataclass(frozen=True, slots=True)
 class Strayed:
-    """It was applied to ``before``, for which it was not made, and gave ``after``."""
+    """It was applied to ``before``, for which it was not made, and gave ``after``. ``typed`` is
+    what made ``before`` of the attempt's base; ``since`` is the mark of what followed ``after``
+    (``Flight.typed_since``)."""
 
     attempt: Attempt
     before: Text
     after: Text
+    typed: tuple[Splice, ...]
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +108,13 @@ class Flight:
     like an edit gone astray is the person's.
     """
 
-    def __init__(self, *, checked: bool, timings: Timings) -> None:
+    def __init__(self, *, checked: bool, encoding: Encoding, timings: Timings) -> None:
         self._checked = checked
+        self._encoding: Encoding = encoding
         self._timings = timings
         self._attempts: list[Attempt] = []
         self._tracks: list[_Track] = []
+        self._typed: list[Splice] = []
         self._landed: Landed | None = None
         self._strayed: Strayed | None = None
         self._looked_at: Text | None = None
@@ -124,12 +129,21 @@ class Flight:
         """Whether the last send was answered."""
         return self._answer is not None
 
+    @property
+    def mark(self) -> int:
+        """The present text's, for ``typed_since``."""
+        return len(self._typed)
+
+    def typed_since(self, mark: int) -> list[Splice]:
+        """What changed the text; only kept for a client that is not ``checked``."""
+        return self._typed[mark:]
+
     def sent(self, attempt: Attempt, now: float) -> None:
         if self._first_sent is None:
             self._first_sent = now
         self._attempts.append(attempt)
         if not self._checked:
-            self._tracks.append(_Track(attempt))
+            self._tracks.append(_Track(attempt, self.mark, self._encoding))
         self._answer = None
         self._changed_before = self._changed_after = False
         self._last_heard = now
@@ -150,6 +164,10 @@ class Flight:
             self._changed_after = True
         if self._landed is not None:
             return False
+        if not self._checked:
+            self._typed.append(splice_of(change, self._encoding))
+        if self._strayed is not None:
+            return False
         # First, since an edit that replaces what was typed in its place gives what was meant.
         for track in self._tracks:
             if self._has_strayed(track, change):
@@ -159,6 +177,12 @@ class Flight:
                 self._landed = Landed("state", attempt)
                 return True
         return False
+
+    def sends_no_more(self) -> None:
+        """From here on only whether it is in is of interest."""
+        self._tracks.clear()
+        self._typed.clear()
+        self._checked = True
 
     def replied(self, applied: bool | None, now: float) -> None:
         """The client's answer; None if none came, which proves nothing."""
@@ -189,9 +213,10 @@ class Flight:
 
     def _has_strayed(self, track: "_Track", change: ContentChange) -> bool:
         before = track.follow(change)
-        if before is None or before == track.attempt.base or self._strayed is not None:
+        if before is None or before == track.attempt.base:
             return False
-        self._strayed = Strayed(track.attempt, before, change.after)
+        typed = tuple(self._typed[track.sent_at : self.mark - len(track.attempt.edits)])
+        self._strayed = Strayed(track.attempt, before, change.after, typed, self.mark)
         return True
 
     def _is_not_in(self, now: float) -> bool:
@@ -215,8 +240,10 @@ class _Track:
     Editors apply the last edit first, so that each range is as it was sent.
     """
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, sent_at: int, encoding: Encoding) -> None:
+        self._encoding: Encoding = encoding
         self.attempt = attempt
+        self.sent_at = sent_at
         self._left: list[TextEdit] = []
         self._before: Text | None = None
         self._reached: Text | None = None
@@ -225,9 +252,9 @@ class _Track:
         """The text before the first of the edits, when ``change`` is the last of them."""
         if not self._left or self._reached is not change.before:
             self._start(change)
-        if not _is(change, self._left[-1], self.attempt):
+        if not _is(change, self._left[-1], self.attempt.base, self._encoding):
             self._start(change)  # not the next one; perhaps the first of a new run
-            if not _is(change, self._left[-1], self.attempt):
+            if not _is(change, self._left[-1], self.attempt.base, self._encoding):
                 self._reached = None
                 return None
         self._left.pop()
@@ -239,16 +266,16 @@ class _Track:
         self._before = change.before
 
 
-def _is(change: ContentChange, edit: TextEdit, attempt: Attempt) -> bool:
+def _is(change: ContentChange, edit: TextEdit, base: Text, encoding: Encoding) -> bool:
     """Whether ``change`` is what applying ``edit``, as it was sent, to ``change.before`` gives:
     clamped to that text, and where it fell inside a code point moved to either side of it."""
     if change.span is None or change.text != edit.new_text:
         return False
-    sent = attempt.base.lines, attempt.encoding
+    sent = base.lines, encoding
     starts = _units(edit.start_line, edit.start_column, *sent)
     ends = _units(edit.end_line, edit.end_column, *sent)
     first, start, last, end = change.span
-    on = change.before.lines, attempt.encoding
+    on = change.before.lines, encoding
     return _same((first, start), (edit.start_line, starts), *on) and _same(
         (last, end), (edit.end_line, ends), *on
     )

@@ -67,6 +67,8 @@ class Journal:
         self._path = self._folder / "journal.jsonl"
         # By id: what the journal says now. Read and written by the writer thread alone.
         self._records: dict[str, Record] = {}
+        # An edit often begins with the text that the last one ended with.
+        self._last_kept: tuple[Text, TextRef] | None = None
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
@@ -174,6 +176,11 @@ class Journal:
     def _keep(self, text: Text | None) -> TextRef | None:
         if text is None:
             return None
+        if self._last_kept is not None:
+            last, ref = self._last_kept
+            alike = (last.encoding, last.bom) == (text.encoding, text.bom)
+            if alike and self._uses[ref.sha256] and text == last:
+                return ref
         data = text.content.encode("utf-8", "surrogatepass")
         ref = TextRef(hashlib.sha256(data).hexdigest(), len(data), text.encoding, text.bom)
         path = self._text_path(ref.sha256)
@@ -186,6 +193,7 @@ class Journal:
             finally:
                 os.close(file)
             fresh.replace(path)
+        self._last_kept = text, ref
         return ref
 
     def _load(self, ref: TextRef | None) -> Text | None:

@@ -11,6 +11,7 @@ from typing import Literal
 import anyio
 
 from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.text.diff import diff
 from lsp_agent.text.edits import text_edits
 from lsp_agent.text.lines import Text, body_length
 from lsp_agent.workspace.documents import ContentChange, OpenDocument
@@ -28,6 +29,7 @@ from lsp_agent.workspace.flight import (
     merged,
     nearer,
 )
+from lsp_agent.workspace.repair import carried
 
 Resolve = Callable[[Text], Text]
 Outcome = Literal["in", "conflict", "unknown"]
@@ -59,6 +61,7 @@ class Late:
     def __init__(self, document: OpenDocument, flight: Flight, timings: Timings) -> None:
         self._document = document
         self._flight = flight
+        flight.sends_no_more()
         self._loop = asyncio.get_running_loop()
         self._pause = timings.quiet
         self._landed: Callable[[Text, Text], None] | None = None
@@ -150,7 +153,11 @@ class Placement:
         self._still_wanted = still_wanted
         self._prepare = prepare
         self._timings = timings
-        self._flight = Flight(checked=editor.traits.checks_versions, timings=timings)
+        self._flight = Flight(
+            checked=editor.traits.checks_versions,
+            encoding=document.position_encoding,
+            timings=timings,
+        )
         self._wake = anyio.Event()
         self._closed_at = 0.0
         self._all_refused = True
@@ -159,6 +166,7 @@ class Placement:
         # What is sent next: ``meant`` made from ``base``. The change that stands for it in the
         # ledger is the same, save for a repair, which also takes out what went wrong.
         self._base = self._meant = document.text
+        self._mark = 0
         self._change: tuple[Text, Text] | None = None
         self._failure: Exception | None = None
 
@@ -229,8 +237,8 @@ class Placement:
             self._meant = self._resolved(now)
         elif (meant := merged(self._base, self._meant, now)) is not None:
             self._meant = meant
-        elif self._change is not None:
-            return self._proof("conflict")  # half repaired: nothing more to be done safely
+        elif self._change is not None:  # a repair: it is to be made whatever was typed
+            self._meant = carried(self._base, self._meant, self._flight.typed_since(self._mark))
         elif (how := self._likely_in(now)) is not None:
             return self._proof("in", how)
         else:
@@ -241,7 +249,7 @@ class Placement:
                 if self._all_refused:
                     raise
                 return self._proof("conflict")
-        self._base = now
+        self._base, self._mark = now, self._flight.mark
         if now != self._meant:
             return None
         if self._change is not None:
@@ -273,9 +281,7 @@ class Placement:
         edits = text_edits(self._base, self._meant)
         version = max(document.version or 0, self._editor.traits.min_version)
         self.sends += 1
-        self._flight.sent(
-            Attempt(self._base, self._meant, tuple(edits), document.position_encoding), now
-        )
+        self._flight.sent(Attempt(self._base, self._meant, tuple(edits)), now)
         answered = anyio.Event()
         decisions: list[Decision] = []
         async with anyio.create_task_group() as tasks:
@@ -332,17 +338,19 @@ class Placement:
         it still can be made, makes the edit. Returns how it ended if nothing is to be sent."""
         attempt, now = strayed.attempt, self._document.text
         right = merged(attempt.base, attempt.meant, strayed.before)
-        if right is None:
+        if right is None and self._change is not None:
+            right = carried(attempt.base, attempt.meant, strayed.typed)
+        elif right is None:
             try:
                 right = self._resolved(strayed.before)
             except Exception as error:  # noqa: BLE001 - any refusal of the caller's
                 right, self._failure = strayed.before, error
-        self._change = (strayed.before, right)
-        meant = merged(strayed.after, right, now)
-        if meant is None:
-            return self._proof("conflict")
+        if self._change is None:
+            self._change = (strayed.before, right)
+        since = self._flight.typed_since(strayed.since)
+        meant = merged(strayed.after, right, now) or carried(strayed.after, right, since)
         self._flight.repair()
-        self._base, self._meant = now, meant
+        self._base, self._meant, self._mark = now, meant, self._flight.mark
         return self._repaired() if meant == now else None
 
     def _in(self, landed: Landed) -> Proof:
@@ -368,8 +376,10 @@ def _with_line_ends_of(base: Text, meant: Text) -> Text:
     what they make of an edit must be known to be recognised."""
     first = base.lines[0] if base.lines else ""
     end = first[body_length(first) :]
-    known = set(base.lines)
-    if not end or all(line in known or _ends_with(line, end) for line in meant.lines):
+    if not end or (end == "\n" and "\r" not in meant.content):
+        return meant
+    fresh = (meant.lines[hunk.new_start : hunk.new_end] for hunk in diff(base.lines, meant.lines))
+    if all(_ends_with(line, end) for lines in fresh for line in lines):
         return meant
     if not all(_ends_with(line, end) for line in base.lines):
         return meant

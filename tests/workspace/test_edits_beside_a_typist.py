@@ -85,7 +85,10 @@ async def person(session: Session, editor: ScriptedEditor) -> None:
             session.keys.append(key)
             editor.type(at, key)
             await anyio.sleep(chance.uniform(0.5, 1.5) / KEYS_A_SECOND)
-            at = editor.buffer.text.find(key) + len(key)
+            at = editor.buffer.text.find(key)
+            if at < 0:
+                break  # something is wrong there: the person looks up
+            at += len(key)
         if chance.random() < 0.6:
             await anyio.sleep(chance.uniform(0.1, 1.2))
 
