@@ -308,12 +308,12 @@ async def test_a_file_call_that_must_be_decided_waits_within_the_time(tmp_path: 
 @pytest.mark.asyncio
 async def test_a_commands_time_begins_when_it_is_allowed(tmp_path: Path):
     async def later(_: ToolRequest) -> Allow:
-        await anyio.sleep(0.5)
+        await anyio.sleep(0.8)
         return Allow()
 
     async with hosted(Host(gate, later), tmp_path) as agent:
         in_time, late = await agent.turn(
-            bash("sleep 0.1; echo done", timeout=0.4), bash("echo a; sleep 30", timeout=0.2)
+            bash("sleep 0.1; echo done", timeout=0.7), bash("echo a; sleep 30", timeout=0.2)
         )
         assert in_time.output == "done0"
         assert late.output == "a-1"
@@ -423,10 +423,10 @@ async def test_a_host_that_is_too_slow_has_the_call_blocked(tmp_path: Path):
 async def test_while_the_servers_loop_is_blocked_the_pipe_blocks_calls(tmp_path: Path):
     async def block_the_loop(request: ToolRequest) -> Verdict:
         if request.tool_call_id == "toolu_01":
-            time.sleep(1.2)
+            time.sleep(1.5)
         return Allow()
 
-    limits = Limits(pipe=0.3)
+    limits = Limits(pipe=0.2)
     async with hosted(Host(block_the_loop), tmp_path, "--quiet", limits=limits) as agent:
         # The second question is longer than what the socket holds while nobody reads.
         calls = bash("touch proof"), bash("#" + "x" * 1_000_000), bash("touch proof")

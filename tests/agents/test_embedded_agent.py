@@ -60,10 +60,10 @@ async def test_commands_are_allowed_blocked_and_gated(tmp_path: Path):
 @pytest.mark.asyncio
 async def test_a_gated_commands_time_begins_when_it_is_allowed(tmp_path: Path):
     async def later(_: ToolRequest) -> Allow:
-        await anyio.sleep(0.5)
+        await anyio.sleep(0.8)
         return Allow()
 
-    calls = [bash("sleep 0.1; echo done", timeout=0.4), bash("echo a; sleep 30", timeout=0.2)]
+    calls = [bash("sleep 0.1; echo done", timeout=0.7), bash("echo a; sleep 30", timeout=0.2)]
     async with embedded(Host(gate, later), tmp_path, calls) as agent:
         in_time, late = await agent.turn()
         assert in_time.output == "done0"
@@ -121,7 +121,7 @@ async def test_killing_commands_ends_what_runs_and_spares_the_bridge(tmp_path: P
 @pytest.mark.asyncio
 async def test_while_the_servers_loop_is_blocked_the_pipe_blocks_calls(tmp_path: Path):
     async def block_the_loop(_: ToolRequest) -> Verdict:
-        time.sleep(0.8)  # noqa: ASYNC251 (on purpose)
+        time.sleep(1.2)  # noqa: ASYNC251 (on purpose)
         return Allow()
 
     limits = Limits(pipe=0.3)
