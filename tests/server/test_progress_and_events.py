@@ -26,17 +26,14 @@ def test_the_events_of_a_turn_come_in_order_without_gaps(project: Project) -> No
     assert sorted(event["time"] for event in events) == [event["time"] for event in events]
     pieces = ("textDelta", "toolArgsDelta", "toolProgress")
     types = [event["type"] for event in editor.events(turnId=result["turnId"])]
-    assert (
-        [kind for kind in types if kind not in pieces]
-        == """
-        turnStarted userMessage
-        stepStarted toolCallStarted toolCallStarted usage assistantMessage toolCall toolCall
-        stepEnded toolResult editApplied toolResult
-        stepStarted toolCallStarted usage assistantMessage toolCall
-        stepEnded toolResult
-        stepStarted usage assistantMessage
-        stepEnded turnEnded
-    """.split()
+    assert " ".join(kind for kind in types if kind not in pieces) == (
+        "turnStarted userMessage"
+        " stepStarted toolCallStarted toolCallStarted usage assistantMessage toolCall toolCall"
+        " stepEnded toolResult editApplied toolResult"
+        " stepStarted toolCallStarted usage assistantMessage toolCall"
+        " stepEnded toolResult"
+        " stepStarted usage assistantMessage"
+        " stepEnded turnEnded"
     )
     last_result = len(types) - types[::-1].index("toolResult")
     assert types.index("toolProgress") < last_result
