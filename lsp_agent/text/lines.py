@@ -131,7 +131,7 @@ def replace_span(text: Text, start: int, end: int, new: str) -> Text:
     )
     replaced = text.with_lines((*text.lines[:first], *replacement, *text.lines[past:]))
     # Spliced, not joined of its lines once more: that is what ``cached_property`` would keep.
-    vars(replaced)["content"] = content[:start] + new + content[end:]
+    vars(replaced)["content"] = "".join((content[:start], new, content[end:]))
     return replaced
 
 
