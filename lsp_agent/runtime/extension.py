@@ -168,7 +168,8 @@ class Extension:
         if not self._reading.done():
             processes.signal_group(self._process.pid, signal.SIGTERM)
             await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
-        processes.signal_group(self._process.pid, signal.SIGKILL)
+            processes.signal_group(self._process.pid, signal.SIGKILL)
+            await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
         self._reading.cancel()
         with suppress(asyncio.CancelledError):
             await self._reading

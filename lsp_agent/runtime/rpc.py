@@ -10,7 +10,8 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
 
 from lsp_agent import __version__
 from lsp_agent.runtime import processes
@@ -34,6 +35,8 @@ _MOST_UNREAD_BYTES = 256 << 20
 #: How long the last output may take to be read.
 _FLUSH_SECONDS = 1.0
 
+Work = Callable[[], Coroutine[Any, Any, None]]
+
 
 def serve(options: Options) -> int:
     """Runs until stdin ends; returns the exit code. Raises LspAgentError if it cannot start."""
@@ -49,7 +52,6 @@ def serve(options: Options) -> int:
 
 
 async def _serve(options: Options, provider: Provider, model: str, token: str) -> int:
-    os.chdir(options.cwd)
     over = asyncio.Event()
     out = LineWriter(1, on_broken=over.set)
 
@@ -62,7 +64,6 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
     agent = Agent(provider, model, options.max_steps, extensions, toolbox, out)
     rpc = Rpc(agent, options.cwd, token)
     signals = _end_on_signals(over)
-    worker = asyncio.create_task(rpc.work())
     try:
         greeting = {
             "protocol_version": PROTOCOL_VERSION,
@@ -75,15 +76,14 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
         extensions.tell("session_start")
         reading = asyncio.create_task(rpc.read(LineReader(0, LINE_BYTES)))
         waiting = asyncio.create_task(over.wait())
-        ended = {reading, waiting, worker}
-        done, ended = await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
-        for task in ended:
-            task.cancel()
-        for task in done:
-            task.result()  # a bug of ours ends the process and is told of
+        ends = {reading, waiting, rpc.failed}
+        done, ends = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
+        for end in done:
+            end.result()  # a bug of ours ends the process, and is told of
     finally:
         await rpc.stop()
-        worker.cancel()
         await extensions.stop()
         await processes.end_tree(None, lambda _: False)
         shell.close()
@@ -115,8 +115,9 @@ class Rpc:
         self._cwd = cwd
         self._token = token
         self._greeted = not token
-        self._queue: deque[tuple[Command, Callable[[], Awaitable[None]]]] = deque()
-        self._queued = asyncio.Event()
+        #: Set to the exception of a turn: a bug of ours.
+        self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue: deque[tuple[Command, Work]] = deque()
         self._running: asyncio.Task[None] | None = None
         self._aborted = False
         self._commands: Mapping[str, Callable[[Command], Mapping[str, object] | None]] = {
@@ -198,24 +199,27 @@ class Rpc:
 
     # -- the queue
 
-    def _enqueue(self, command: Command, work: Callable[[], Awaitable[None]]) -> None:
+    def _enqueue(self, command: Command, work: Work) -> None:
         self._queue.append((command, work))
-        self._queued.set()
+        if self._running is None:
+            # At once, so that an abort on the next line finds it running.
+            self._start_next()
 
-    async def work(self) -> None:
-        """Runs what is queued, one after the other."""
-        while True:
-            await self._queued.wait()
-            while self._queue:
-                command, work = self._queue.popleft()
-                self._respond(command, {"started": True})
-                self._aborted = False
-                self._running = asyncio.ensure_future(_as_task(work))
-                await asyncio.wait({self._running})
-                running, self._running = self._running, None
-                if not running.cancelled() and (error := running.exception()) is not None:
-                    raise error
-            self._queued.clear()
+    def _start_next(self) -> None:
+        if self._queue:
+            command, work = self._queue.popleft()
+            self._respond(command, {"started": True})
+            self._aborted = False
+            self._running = asyncio.get_running_loop().create_task(work())
+            self._running.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            if not self.failed.done():
+                self.failed.set_exception(error)
+        else:
+            self._start_next()
 
     async def stop(self) -> None:
         """Drops the queue and ends what runs."""
@@ -285,10 +289,6 @@ class Rpc:
 
 class _Refused(Exception):
     """A command that cannot be done now."""
-
-
-async def _as_task(work: Callable[[], Awaitable[None]]) -> None:
-    await work()
 
 
 def _content(command: Command) -> list[Block]:

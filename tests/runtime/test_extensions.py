@@ -372,3 +372,4 @@ def test_one_that_does_not_heed_shutdown_is_ended(cwd: Path):
         agent.ask("ping")
         agent.close_stdin()
         assert agent.wait(5) == 0
+    assert agent.stderr == ""

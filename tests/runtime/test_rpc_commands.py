@@ -54,6 +54,29 @@ def test_a_token_is_asked_for_as_in_the_recording(tmp_path: Path, name: str):
         assert agent.stderr == "lsp-agent rpc: bad auth token\n"
 
 
+def test_answers_have_the_recorded_fields(tmp_path: Path):
+    """All of the recording but the models, which are others here."""
+    with RpcProcess(tmp_path, [{"text": "a1"}, {"text": "a2"}]) as agent:
+        expected = iter(responses(recorded("state_commands")))
+        for line in sent("state_commands"):
+            agent.raw(line)
+            command = json.loads(line)
+            got, wanted = agent.until("response")[-1], next(expected)
+            if command["type"] == "prompt":
+                agent.until("done")
+            elif command["type"] != "set_model":
+                assert shape(got) == shape(wanted)
+
+
+def shape(value: object) -> object:
+    """The names, and the types of what they name; of a list its first item's."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value[:1]]
+    return "number" if type(value) in (int, float) else type(value)
+
+
 def test_hello_says_who_answers(tmp_path: Path):
     with RpcProcess(tmp_path) as agent:
         data = agent.ask("hello")["data"]
@@ -210,3 +233,10 @@ def test_a_last_line_without_an_end_counts(tmp_path: Path):
         agent.close_stdin()
         assert agent.wait() == 0
     assert [frame["id"] for frame in agent.frames] == ["1"]
+
+
+def test_the_agent_starts_without_the_heavy_libraries():
+    heavy = "pydantic pydantic_core lsprotocol pygls anyio rapidfuzz rich platformdirs"
+    code = f"import sys, lsp_agent.runtime.rpc; print(*set({heavy.split()}) & set(sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert ended.stdout.split() == []

@@ -36,11 +36,11 @@ def test_an_abort_before_the_first_byte_ends_the_turn(tmp_path: Path):
         assert last(agent.prompt(), "turn_end")["stop"] == "end"
 
 
-def test_an_abort_sent_together_with_the_prompt_never_loses_the_done(tmp_path: Path):
+def test_an_abort_sent_together_with_the_prompt_stops_it(tmp_path: Path):
     with RpcProcess(tmp_path, [{"text": "x", "delay_ms": 50}] * 20) as agent:
         for number in range(20):
             agent.raw(f'{{"id":"{number}","type":"prompt","message":"m"}}\n{{"type":"abort"}}')
-            agent.until("done")
+            assert last(agent.until("done"), "turn_end")["stop"] == "aborted"
 
 
 def test_an_abort_while_text_streams_keeps_the_text_so_far(tmp_path: Path):
@@ -88,7 +88,7 @@ def test_an_abort_while_a_command_runs_ends_it_and_runs_no_later_call(tmp_path: 
         started = time.monotonic()
         agent.send("abort", id="a")
         frames = agent.until("done")
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 2
         messages = agent.ask("get_messages")["data"]["messages"]
         assert last(agent.prompt(), "turn_end")["stop"] == "end"
     results = result_texts(frames)
@@ -154,7 +154,7 @@ def test_an_abort_leaves_nothing_of_a_stubborn_command(tmp_path: Path, mark: str
         started = time.monotonic()
         agent.send("abort", id="a")
         agent.until("done")
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 2
         assert marked(mark) == []
 
 

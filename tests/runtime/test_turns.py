@@ -195,10 +195,15 @@ def test_what_cannot_be_compacted_is_refused_as_recorded(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("step", "message"), [({"text": " "}, "empty summary from model"), ({"error": "boom"}, "boom")]
+    ("step", "message"),
+    [
+        ([{"text": " "}], "empty summary from model"),
+        ([{"error": "boom"}], "boom"),
+        ([], "The script has no more steps."),
+    ],
 )
-def test_a_failed_summary_changes_nothing(tmp_path: Path, step: dict[str, str], message: str):
-    with RpcProcess(tmp_path, [{"text": "a"}] * 3 + [step]) as agent:
+def test_a_failed_summary_changes_nothing(tmp_path: Path, step: list[dict[str, str]], message: str):
+    with RpcProcess(tmp_path, [{"text": "a"}] * 3 + step) as agent:
         for _ in range(3):
             agent.prompt("q")
         agent.send("compact", id="c")

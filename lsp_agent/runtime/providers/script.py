@@ -59,7 +59,7 @@ class ScriptProvider:
 
     async def answer(self, request: Request) -> AsyncGenerator[Piece]:
         prompt = text_of(request.messages[-1]) if request.step == 1 else None
-        step = self._take(prompt)
+        step = self._take(prompt) or Step(text=_END)
         await asyncio.sleep(step.delay_ms / 1000)
         if step.error is not None and not step.text:
             yield Stopped("error", step.error)
@@ -79,13 +79,14 @@ class ScriptProvider:
             yield Stopped("tool_use" if step.calls else "end")
 
     async def summarize(self, messages: Sequence[Message]) -> tuple[str, Usage]:  # noqa: ARG002  it needs none
-        step = self._take(None)
+        step = self._take(None) or Step(error=_END)
         await asyncio.sleep(step.delay_ms / 1000)
         if step.error is not None:
             raise ProviderFailure(step.error)
         return step.text, Usage(output=len(step.text.split()))
 
-    def _take(self, prompt: str | None) -> Step:
+    def _take(self, prompt: str | None) -> Step | None:
+        """The step that is next, None past the last."""
         if prompt is not None:
             self._next = next(
                 (
@@ -96,7 +97,7 @@ class ScriptProvider:
                 self._next,
             )
         if self._next >= len(self._steps):
-            return Step(text=_END)
+            return None
         self._next += 1
         return self._steps[self._next - 1]
 

@@ -29,7 +29,7 @@ Progress = Callable[[str], Awaitable[None]]
 #: The most that one progress event shows.
 PROGRESS_BYTES = 4096
 #: From TERM to KILL.
-GRACE_SECONDS = 0.4
+GRACE_SECONDS = 0.3
 #: How long an aborted command's last output may take to be read and told of.
 LINGER_SECONDS = 0.1
 #: The longest output that is kept in a file.
