@@ -21,8 +21,8 @@ from lsp_agent.workspace.repair import Splice, splice_of
 How = Literal["same", "state", "merge", "repaired", "words", "nearer"]
 """What proved an edit: the text was so already; a state passed through; the merge of the edit
 into the present text changes nothing; it was put right after landing on another text; its words
-are in the text once and were not before; the text is far nearer to what was meant than to what
-it was made from."""
+are in the text once and were not before; the text is clearly nearer to what was meant than to
+what it was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +298,9 @@ def _units(line: int, column: int, lines: Sequence[str], encoding: Encoding) -> 
 
 
 def nearer(text: Text, meant: Text, base: Text) -> bool:
-    """Whether ``text`` is far more like ``meant`` than like ``base``, by what differs between
-    the three. Tells an edit that is in, though more was typed at its edge, from one that is not,
-    where a client joins all of that into one change."""
+    """Whether ``text`` is more like ``meant`` than like ``base``, by at least half of what the
+    two differ in. Where a client joins an edit and what was typed at its edge into one change,
+    this tells whether the edit is in it."""
     shortest = min(len(text.lines), len(meant.lines), len(base.lines))
     alike = [a == b == c for a, b, c in zip(text.lines, meant.lines, base.lines, strict=False)]
     start = alike.index(False) if False in alike else shortest
@@ -312,4 +312,6 @@ def nearer(text: Text, meant: Text, base: Text) -> bool:
     parts = ["".join(t.lines[start : len(t.lines) - kept]) for t in (text, meant, base)]
     if max(map(len, parts)) > _MAX_COMPARED:
         return False
-    return 2 * Indel.distance(parts[0], parts[1]) < Indel.distance(parts[0], parts[2])
+    now, aim, old = parts
+    # Whatever was typed adds alike to both distances.
+    return 2 * (Indel.distance(old, now) - Indel.distance(aim, now)) > Indel.distance(old, aim)

@@ -56,10 +56,20 @@ class DocumentClosed(Exception):
 
 
 class Late:
-    """Looks on for an edit whose fate was not known in time; ends by itself."""
+    """Looks on for an edit whose fate was not known in time; ends by itself.
 
-    def __init__(self, document: OpenDocument, flight: Flight, timings: Timings) -> None:
+    ``change`` is what it is in the ledger, if that is not what was sent last.
+    """
+
+    def __init__(
+        self,
+        document: OpenDocument,
+        flight: Flight,
+        timings: Timings,
+        change: tuple[Text, Text] | None,
+    ) -> None:
         self._document = document
+        self._change = change
         self._flight = flight
         flight.sends_no_more()
         self._loop = asyncio.get_running_loop()
@@ -92,7 +102,10 @@ class Late:
         if (landed := self._flight.landed(self._document.text)) is not None:
             self.stop()
             if self._landed is not None:
-                self._landed(landed.attempt.base, landed.attempt.meant)
+                before, meant = self._change or (landed.attempt.base, landed.attempt.meant)
+                # A repair that took the edit out again is no landing.
+                if before != meant:
+                    self._landed(before, meant)
 
     def _look_last(self) -> None:
         self._look()
@@ -368,7 +381,7 @@ class Placement:
 
     def _look_on(self) -> None:
         if self.sends:
-            self.late = Late(self._document, self._flight, self._timings)
+            self.late = Late(self._document, self._flight, self._timings, self._change)
 
 
 def _with_line_ends_of(base: Text, meant: Text) -> Text:
