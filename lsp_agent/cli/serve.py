@@ -60,3 +60,5 @@ def _log_to(file: Path | None, level: str) -> None:
         level=level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    # It would log whole messages: prompts, documents, and the environment of agents.
+    logging.getLogger("pygls").setLevel(logging.WARNING)
