@@ -2,8 +2,9 @@
 
 Deltas that follow each other closely are joined: of the same turn, kind and tool call, and
 adjacent in their session. A delta goes out at once when the stream was quiet for a millisecond;
-those that come faster are joined for up to 16 ms, and further while the client leaves much
-unread. Any other event goes out at once, behind what waits. Nothing is dropped or reordered.
+those that come faster are joined until the next quiet millisecond, for up to 16 ms, and further
+while the client leaves much unread. Any other event goes out at once, behind what waits. Nothing
+is dropped or reordered.
 
 **seq.** Sessions number every event before it comes here. Of joined events the client sees one,
 so the events behind it are renumbered: ``seq`` is the session's own, less the events that were
@@ -70,6 +71,7 @@ class EventStream:
         self._joined_away: dict[str, int] = {}
         self._backlog = 0
         self._flushed_at = 0.0
+        self._came_at = 0.0  # the newest delta
         self._due = anyio.Event()
         self._room = anyio.Event()
 
@@ -80,7 +82,8 @@ class EventStream:
             at_once = True
             self._add(stamped, None)
         else:
-            quiet = self._clock() - self._flushed_at >= _QUIET_SECONDS
+            self._came_at = self._clock()
+            quiet = self._came_at - self._flushed_at >= _QUIET_SECONDS
             at_once = quiet and not self._waiting
             self._add_delta(stamped, key)
         if at_once and not self._connection.behind:
@@ -93,9 +96,17 @@ class EventStream:
         while True:
             await self._due.wait()
             self._due = anyio.Event()
-            await anyio.sleep_until(self._flushed_at + JOIN_SECONDS)
+            await self._lull()
             await self._connection.drain()
             self.flush()
+
+    async def _lull(self) -> None:
+        """Waits for a millisecond without a delta; never longer than they are joined for."""
+        latest = self._flushed_at + JOIN_SECONDS
+        until = min(self._came_at + _QUIET_SECONDS, latest)
+        while until > self._clock():
+            await anyio.sleep_until(until)
+            until = min(self._came_at + _QUIET_SECONDS, latest)
 
     def flush(self) -> None:
         """Sends all that waits, now."""

@@ -24,7 +24,7 @@ from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.editor_port import EditorPort, traits_of
-from lsp_agent.server.events import EventStream
+from lsp_agent.server.events import JOIN_SECONDS, EventStream
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.rpc_error import ClientRefused
 from lsp_agent.sessions.questions import CANNOT_ASK
@@ -156,6 +156,22 @@ async def test_a_burst_of_deltas_is_joined_for_16_ms() -> None:
     texts = [e["text"] for e in wire.values("agent/event")]
     assert len(texts) <= 3
     assert "".join(texts) == "x" * 1000
+
+
+@pytest.mark.asyncio
+async def test_a_delta_close_behind_another_waits_only_for_the_next_quiet_moment() -> None:
+    counts: list[int] = []
+    for _ in range(5):  # once is enough: the machine may be busy
+        wire = Wire()
+        stream = EventStream(wire)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stream.run)
+            for stamped in stamp([TextDelta("a"), TextDelta("b")]):
+                stream.publish(stamped)
+            await anyio.sleep(JOIN_SECONDS / 2)
+            counts.append(len(wire.values("agent/event")))
+            tasks.cancel_scope.cancel()
+    assert max(counts) == 2
 
 
 @pytest.mark.asyncio
