@@ -4,16 +4,15 @@ made again on newer text where the person typed first, and never sent again once
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import anyio
 
 from lsp_agent.protocol.errors import LspAgentError
-from lsp_agent.text.diff import diff
-from lsp_agent.text.edits import text_edits
-from lsp_agent.text.lines import Text, body_length
+from lsp_agent.text.edits import TextEdit, text_edits
+from lsp_agent.text.lines import Text, body_length, split_lines
 from lsp_agent.workspace.documents import ContentChange, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import (
@@ -179,6 +178,7 @@ class Placement:
         # What is sent next: ``meant`` made from ``base``. The change that stands for it in the
         # ledger is the same, save for a repair, which also takes out what went wrong.
         self._base = self._meant = document.text
+        self._edits: tuple[Text, Text, list[TextEdit]] = (self._base, self._meant, [])
         self._mark = 0
         self._change: tuple[Text, Text] | None = None
         self._failure: Exception | None = None
@@ -285,13 +285,25 @@ class Placement:
         return "nearer" if nearer(now, self._meant, self._base) else None
 
     def _resolved(self, now: Text) -> Text:
-        return _with_line_ends_of(now, self._resolve(now))
+        meant = self._resolve(now)
+        edits = text_edits(now, meant)
+        alike = _with_line_ends_of(now, meant, edits)
+        if alike is not meant:
+            meant, edits = alike, text_edits(now, alike)
+        self._edits = now, meant, edits
+        return meant
+
+    def _edits_to_send(self) -> list[TextEdit]:
+        base, meant, edits = self._edits
+        if base is self._base and meant is self._meant:
+            return edits
+        return text_edits(self._base, self._meant)
 
     # A send, and what comes of it.
 
     async def _send(self) -> Decision:
         document, now = self._document, self._document.clock()
-        edits = text_edits(self._base, self._meant)
+        edits = self._edits_to_send()
         version = max(document.version or 0, self._editor.traits.min_version)
         self.sends += 1
         self._flight.sent(Attempt(self._base, self._meant, tuple(edits)), now)
@@ -384,17 +396,14 @@ class Placement:
             self.late = Late(self._document, self._flight, self._timings, self._change)
 
 
-def _with_line_ends_of(base: Text, meant: Text) -> Text:
+def _with_line_ends_of(base: Text, meant: Text, edits: Sequence[TextEdit]) -> Text:
     """``meant`` with the line ends that ``base`` has throughout: editors make them alike, and
-    what they make of an edit must be known to be recognised."""
+    what they make of an edit must be known to be recognised. ``edits`` lead from one to the
+    other."""
     first = base.lines[0] if base.lines else ""
     end = first[body_length(first) :]
-    if not end or (end == "\n" and "\r" not in meant.content):
-        return meant
-    fresh = (meant.lines[hunk.new_start : hunk.new_end] for hunk in diff(base.lines, meant.lines))
-    if all(_ends_with(line, end) for lines in fresh for line in lines):
-        return meant
-    if not all(_ends_with(line, end) for line in base.lines):
+    strange = (edit for edit in edits if not _all_end_with(split_lines(edit.new_text), end))
+    if not end or next(strange, None) is None or not _all_end_with(base.lines, end):
         return meant
     return meant.with_lines(
         tuple(
@@ -404,6 +413,6 @@ def _with_line_ends_of(base: Text, meant: Text) -> Text:
     )
 
 
-def _ends_with(line: str, end: str) -> bool:
-    """Whether the line ends so, or, as the last one may, not at all."""
-    return line[body_length(line) :] in {end, ""}
+def _all_end_with(lines: Sequence[str], end: str) -> bool:
+    """Whether all lines end so, or, as the last one may, not at all."""
+    return all(line[body_length(line) :] in {end, ""} for line in lines)
