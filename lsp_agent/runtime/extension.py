@@ -24,9 +24,9 @@ from lsp_agent.runtime.providers.provider import ToolSpec
 
 #: The longest line that is read from an extension, as zot's.
 LINE_BYTES = 4 << 20
-#: How long each has to end: after ``shutdown``, then after TERM.
+#: How long each has to acknowledge ``shutdown``; then to end, also after TERM and after KILL.
 SHUTDOWN_SECONDS = 2.0
-TERM_SECONDS = 0.5
+TERM_SECONDS = 0.4
 _LOG_BYTES = 1 << 20
 _INTERCEPTS = frozenset({"tool_call", "turn_start", "assistant_message"})
 
@@ -106,6 +106,7 @@ class Extension:
         self._events: frozenset[str] = frozenset()
         self._answers: dict[str, asyncio.Future[Frame]] = {}
         self._numbers = count(1)
+        self._acknowledged = asyncio.Event()
         self._process: Process | None = None
         self._reading: asyncio.Task[None] | None = None
 
@@ -158,18 +159,23 @@ class Extension:
             del self._answers[number]
 
     async def stop(self) -> None:
-        """``shutdown``, then TERM, then KILL; all that it started goes with it."""
+        """``shutdown``, then TERM, then KILL; what it started goes with it.
+
+        It has ended when its output has: a child of its own may hold that longer.
+        """
         if self._process is None or self._reading is None:
             return
         self._send({"type": "shutdown"})
         if self._process.stdin is not None:
             self._process.stdin.close()
-        await asyncio.wait({self._reading}, timeout=SHUTDOWN_SECONDS)
-        if not self._reading.done():
-            processes.signal_group(self._process.pid, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHUTDOWN_SECONDS):
+                await self._acknowledged.wait()
+        for number in (signal.SIGTERM, signal.SIGKILL):
             await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
-            processes.signal_group(self._process.pid, signal.SIGKILL)
-            await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
+            if not self._reading.done():
+                processes.signal_group(self._process.pid, number)
+        await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
         self._reading.cancel()
         with suppress(asyncio.CancelledError):
             await self._reading
@@ -195,6 +201,7 @@ class Extension:
     def _lost(self) -> None:
         self.ended = True
         self.ready.set()
+        self._acknowledged.set()
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(ExtensionLost())
@@ -225,6 +232,8 @@ class Extension:
                 self.intercepts = _names(frame.get("intercept")) & _INTERCEPTS
             case "ready":
                 self.ready.set()
+            case "shutdown_ack":
+                self._acknowledged.set()
             case "notify":
                 level, message = frame.get("level") or "info", frame.get("message") or ""
                 self._on_notify(str(level), str(message))

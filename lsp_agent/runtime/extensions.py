@@ -1,9 +1,9 @@
 """All extensions of the agent: their tools, and their vetoes in turn.
 
-An extension that does not answer an intercept within 5 s is taken to allow it, as with zot: a
-wedged extension must not stall the agent. Whoever relies on a veto must therefore answer before;
-the bridge of lsp-agent answers "block" by itself at 4 s, which leaves a second for a loaded
-machine, and ends the agent when it loses its server.
+An extension that does not answer an intercept within 5 s, or has ended, is taken to allow it, as
+with zot: a wedged extension must not stall the agent. Whoever relies on a veto must therefore
+answer before. The bridge of lsp-agent answers "block" by itself at 4 s, which leaves a second for
+a loaded machine, and ends the agent when it loses its server.
 """
 
 import asyncio

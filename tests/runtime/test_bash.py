@@ -64,6 +64,10 @@ def test_progress_comes_while_it_runs(tmp_path: Path):
     assert "".join(pieces) == "line 1\nline 2\nline 3\nerr\n"
 
 
+def test_what_the_background_prints_at_once_is_not_lost(tmp_path: Path):
+    assert output(run(tmp_path, "(sleep 0.02; echo late) & echo now")) == "now\nlate"
+
+
 def test_progress_is_never_cut_inside_a_character(tmp_path: Path):
     code = "import sys; sys.stdout.write('é😀a' * 20000)"
     pieces = progress(run(tmp_path, f'{sys.executable} -c "{code}"'))

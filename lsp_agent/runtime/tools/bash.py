@@ -30,8 +30,9 @@ Progress = Callable[[str], Awaitable[None]]
 PROGRESS_BYTES = 4096
 #: From TERM to KILL.
 GRACE_SECONDS = 0.3
-#: How long an aborted command's last output may take to be read and told of.
-LINGER_SECONDS = 0.1
+#: How long what a command left in the background may still print; and how long the last output of
+#: an aborted one may take to be told of.
+LINGER_SECONDS = 0.2
 #: The longest output that is kept in a file.
 FULL_OUTPUT_BYTES = 64 << 20
 
@@ -92,36 +93,21 @@ class Shell:
         processes.adopt_orphans()
         output = _Output(self._output_file)
         started = time.monotonic()
-        process, pipe = await self._start(given.command)
-        pump = asyncio.create_task(_pump(pipe, output, progress))
-        stopping = asyncio.create_task(stop.wait())
-        waiting = asyncio.create_task(process.wait())
-        timeout = given.timeout if given.timeout > 0 else None
-        await asyncio.wait({waiting, stopping}, timeout=timeout, return_when=FIRST_COMPLETED)
-        stopped = not waiting.done()
-        if stopped:
-            processes.signal_group(process.pid, signal.SIGTERM)
-            await asyncio.wait({waiting}, timeout=GRACE_SECONDS)
-        await processes.end_tree(process.pid, self._is_other)
-        # All who could write are gone: what is left is what the pipe still holds.
-        await asyncio.wait({pump, stopping}, return_when=FIRST_COMPLETED)
-        await asyncio.wait({pump, waiting}, timeout=LINGER_SECONDS)
-        for task in (pump, stopping, waiting):
-            task.cancel()
+        reader, transport, writing = await _open_pipe()
+        try:
+            process = await self._start(given.command, writing)
+            pump = asyncio.create_task(_pump(reader, output, progress))
+            stopped = await self._wait(process, pump, given.timeout, stop)
+        finally:
+            transport.close()
         code = -1 if stopped else max(process.returncode or 0, -1)
         seconds = time.monotonic() - started
         result = zot_tools.bash_result(given.command, output.shown(), code, seconds)
         return Outcome([text_block(result)], is_error=code != 0)
 
-    async def _start(self, command: str) -> tuple[Process, asyncio.StreamReader]:
-        """The pipe is our own: asyncio's would let ``wait`` wait for its end as well."""
-        reading, writing = os.pipe()
-        reader = asyncio.StreamReader(limit=PROGRESS_BYTES)
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reading, "rb", 0)
-        )
+    async def _start(self, command: str, writing: int) -> Process:
         try:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 "/bin/sh",
                 "-c",
                 command,
@@ -136,7 +122,31 @@ class Shell:
             raise ToolFailure(f"start: {error}") from None
         finally:
             os.close(writing)
-        return process, reader
+
+    async def _wait(
+        self, process: Process, pump: asyncio.Task[None], timeout: int, stop: asyncio.Event
+    ) -> bool:
+        """Until the command, all that it started and its output have ended; whether it was
+        stopped, by ``stop`` or the time-out."""
+        stopping = asyncio.create_task(stop.wait())
+        waiting = asyncio.create_task(process.wait())
+        limit = timeout if timeout > 0 else None
+        await asyncio.wait({waiting, stopping}, timeout=limit, return_when=FIRST_COMPLETED)
+        stopped = not waiting.done()
+        if stopped:
+            processes.signal_group(process.pid, signal.SIGTERM)
+            await asyncio.wait({waiting}, timeout=GRACE_SECONDS)
+        else:
+            await asyncio.wait(
+                {pump, stopping}, timeout=LINGER_SECONDS, return_when=FIRST_COMPLETED
+            )
+        await processes.end_tree(process.pid, self._is_other)
+        # All who could write are gone: what is left is what the pipe still holds.
+        await asyncio.wait({pump, stopping}, return_when=FIRST_COMPLETED)
+        await asyncio.wait({pump, waiting}, timeout=LINGER_SECONDS)
+        for task in (pump, stopping, waiting):
+            task.cancel()
+        return stopped
 
     def _output_file(self) -> BinaryIO:
         if self._folder is None:
@@ -146,6 +156,17 @@ class Shell:
         descriptor, path = tempfile.mkstemp(suffix=".txt", dir=self._folder)
         os.close(descriptor)
         return Path(path).open("wb")
+
+
+async def _open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
+    """A pipe of our own: with one of asyncio's, waiting for a process may mean waiting for the end
+    of its output as well."""
+    reading, writing = os.pipe()
+    reader = asyncio.StreamReader(limit=PROGRESS_BYTES)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reading, "rb", 0)
+    )
+    return reader, transport, writing
 
 
 async def _pump(pipe: asyncio.StreamReader, output: "_Output", progress: Progress) -> None:
