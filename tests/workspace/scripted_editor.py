@@ -59,7 +59,7 @@ class Policy:
     joins: bool = False
     answers: Literal["before", "after"] = "after"
     lie: Literal[
-        "", "true, not done", "false, done", "silent, done", "silent, not done", "late"
+        "", "true, not done", "false, done", "silent, done", "silent, not done", "late", "refuses"
     ] = ""
     late: float = 8.0
     travel: float = 0.001
@@ -126,7 +126,7 @@ class Buffer:
 
     def type(self, offset: int, token: str) -> None:
         """The person inserts ``token``."""
-        self._replace(offset, offset, token)
+        self.replace(offset, offset, token)
 
     def accepts(self, version: int | None) -> bool:
         match self.policy.checks:
@@ -150,10 +150,10 @@ class Buffer:
             zip(spans, edits, strict=True), key=lambda pair: pair[0], reverse=True
         ):
             if self.policy.splits and end > start and edit["newText"]:
-                self._replace(start, end, "")
-                self._replace(start, start, edit["newText"])
+                self.replace(start, end, "")
+                self.replace(start, start, edit["newText"])
             else:
-                self._replace(start, end, edit["newText"])
+                self.replace(start, end, edit["newText"])
 
     def take(self) -> list[tuple[int, list[dict[str, Any]]]]:
         """What is to be sent, as didChanges' version and contentChanges."""
@@ -188,7 +188,8 @@ class Buffer:
             return len(piece.encode())
         return len(piece.encode("utf-16-le")) // 2
 
-    def _replace(self, start: int, end: int, new: str) -> None:
+    def replace(self, start: int, end: int, new: str) -> None:
+        """One content change."""
         self.pending.append(self._content_change(self.text, start, end, new))
         self.text = self.text[:start] + new + self.text[end:]
         # Neovim's changedtick counts more than changes.
@@ -309,6 +310,8 @@ class ScriptedEditor:
 
     def _process(self, version: int | None, wire: list[dict[str, Any]], send: int) -> bool | None:
         lie = self.policy.lie
+        if lie == "refuses":
+            return False
         if not self.buffer.accepts(version):
             asyncio.get_running_loop().call_later(
                 self.policy.travel, self._keys, self, "before retry", send

@@ -241,3 +241,65 @@ def test_an_editor_that_lies_is_not_believed(policy: Policy) -> None:
     print(f"{policy.name:36} {dict(counts)}")
     assert wrong == []
     assert set(counts) <= {expected, "refused"}
+
+
+def only_edit(
+    policy: Policy,
+    content: str,
+    resolve: Callable[[Text], Text],
+    keys: Callable[[ScriptedEditor, Point, int], None] = lambda *_: None,
+) -> tuple[Proof, ScriptedEditor]:
+    async def main(clock: VirtualClock) -> tuple[Proof, ScriptedEditor]:
+        documents = Documents("utf-16", clock)
+        editor = ScriptedEditor(documents, URI, content, policy, keys)
+        opened = documents.get(URI)
+        assert opened is not None
+        proof = await place(opened, editor, resolve, "test", still_wanted=lambda: True)
+        await anyio.sleep(70)
+        await editor.settle()
+        assert opened.text.content == editor.buffer.text
+        assert not opened.observed
+        return proof, editor
+
+    return run(main)
+
+
+def two(text: Text) -> Text:
+    return Text.of(text.content.replace("two", "2"))
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_an_undo_right_after_an_edit_is_not_answered_by_another_one(policy: Policy) -> None:
+    def undo(editor: ScriptedEditor, point: Point, send: int) -> None:
+        if point == "same didChange":
+            at = editor.buffer.text.index("2")
+            editor.buffer.replace(at, at + 1, "two")
+
+    proof, editor = only_edit(policy, "one\ntwo\n", two, undo)
+    if policy.joins:  # nothing of it is ever seen: at most it is unknown
+        assert proof.outcome in {"in", "unknown"}
+        return
+    assert (proof.outcome, proof.sends, editor.sends) == ("in", 1, 1)
+    assert editor.buffer.text == "one\ntwo\n"
+
+
+def test_line_ends_are_those_of_the_document() -> None:
+    proof, editor = only_edit(
+        POLICIES[0], "one\r\ntwo\r\n", lambda text: Text.of(text.content + "a\nb\n")
+    )
+    assert (proof.outcome, editor.buffer.text) == ("in", "one\r\ntwo\r\na\r\nb\r\n")
+    mixed = "one\r\ntwo\n"
+    proof, editor = only_edit(POLICIES[0], mixed, lambda text: Text.of(text.content + "a\n"))
+    assert (proof.outcome, editor.buffer.text) == ("in", mixed + "a\n")
+
+
+def test_what_is_so_already_is_not_sent() -> None:
+    proof, editor = only_edit(POLICIES[0], "one\n2\n", two)
+    assert (proof.outcome, proof.how, editor.sends) == ("in", "same", 0)
+
+
+def test_an_editor_that_always_refuses_is_asked_four_times_and_left_unknown() -> None:
+    policy = Policy("refuses", lie="refuses")
+    proof, editor = only_edit(policy, "one\ntwo\n", two)
+    assert (proof.outcome, proof.sends) == ("unknown", 4)
+    assert editor.buffer.text == "one\ntwo\n"
