@@ -288,7 +288,7 @@ class FileHost:
         )
         try:
             proof = await placement.run()
-        except anyio.get_cancelled_exc_class():
+        except BaseException:
             self._look_on(job, placement)
             raise
         if proof.outcome == "unknown":

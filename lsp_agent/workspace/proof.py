@@ -2,8 +2,6 @@
 made again on newer text where the person typed first, and never sent again once it is in.
 """
 
-import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -28,6 +26,7 @@ from lsp_agent.workspace.flight import (
     merged,
     nearer,
 )
+from lsp_agent.workspace.late import Late
 from lsp_agent.workspace.repair import carried
 
 Resolve = Callable[[Text], Text]
@@ -52,63 +51,6 @@ class DocumentClosed(Exception):
         super().__init__("the document was closed")
         self.before = before
         self.meant = meant
-
-
-class Late:
-    """Looks on for an edit whose fate was not known in time; ends by itself.
-
-    ``change`` is what it is in the ledger, if that is not what was sent last.
-    """
-
-    def __init__(
-        self,
-        document: OpenDocument,
-        flight: Flight,
-        timings: Timings,
-        change: tuple[Text, Text] | None,
-    ) -> None:
-        self._document = document
-        self._change = change
-        self._flight = flight
-        flight.sends_no_more()
-        self._loop = asyncio.get_running_loop()
-        self._pause = timings.quiet
-        self._landed: Callable[[Text, Text], None] | None = None
-        self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
-        self._end = self._loop.call_later(timings.late, self._look_last)
-        self._recording = contextlib.ExitStack()
-        self._recording.enter_context(document.record(self._changed))
-
-    def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
-        """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
-        self._landed = callback
-
-    def stop(self) -> None:
-        self._recording.close()
-        self._end.cancel()
-        if self._check is not None:
-            self._check.cancel()
-
-    def _changed(self, change: ContentChange) -> None:
-        if self._flight.changed(change, self._document.clock()):
-            self._document.not_typed()
-        # A merge costs too much for every key that is typed in a long text.
-        if self._check is None:
-            self._check = self._loop.call_later(self._pause, self._look)
-
-    def _look(self) -> None:
-        self._check = None
-        if (landed := self._flight.landed(self._document.text)) is not None:
-            self.stop()
-            if self._landed is not None:
-                before, meant = self._change or (landed.attempt.base, landed.attempt.meant)
-                # A repair that took the edit out again is no landing.
-                if before != meant:
-                    self._landed(before, meant)
-
-    def _look_last(self) -> None:
-        self._look()
-        self.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,16 +251,20 @@ class Placement:
         self._flight.sent(Attempt(self._base, self._meant, tuple(edits)), now)
         answered = anyio.Event()
         decisions: list[Decision] = []
-        async with anyio.create_task_group() as tasks:
-            # It runs as soon as this task waits: nothing comes between the text and the send.
-            tasks.start_soon(self._decide, answered, decisions, tasks.cancel_scope)
-            answer = await self._editor.apply(document.uri, version, edits, self._label)
-            self._all_refused = self._all_refused and answer.applied is False
-            self._flight.replied(answer.applied, self._document.clock())
-            answered.set()
-            self._wake.set()
-            if self._editor.traits.can_sync and not document.closed and not decisions:
-                await self._editor.sync(document.uri)
+        try:
+            async with anyio.create_task_group() as tasks:
+                # It runs as soon as this task waits: nothing comes between the text and the send.
+                tasks.start_soon(self._decide, answered, decisions, tasks.cancel_scope)
+                answer = await self._editor.apply(document.uri, version, edits, self._label)
+                self._all_refused = self._all_refused and answer.applied is False
+                self._flight.replied(answer.applied, self._document.clock())
+                answered.set()
+                self._wake.set()
+                if self._editor.traits.can_sync and not document.closed and not decisions:
+                    await self._editor.sync(document.uri)
+        except ExceptionGroup as failures:
+            self._look_on()  # the port failed: the edit may be on its way all the same
+            raise failures.exceptions[0] from None
         return decisions[0]
 
     async def _decide(

@@ -486,3 +486,18 @@ async def test_a_rejected_proposal_changes_nothing(bench: Bench) -> None:
     assert (out.status, bench.statuses(), bench.disk()) == ("rejected", ["rejected"], TEXT)
     with pytest.raises(KeyError):
         await bench.host.accept("unknown")
+
+
+@pytest.mark.asyncio
+async def test_a_port_that_fails_leaves_an_unknown_change(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = await bench.open()
+
+    async def broken(*_: object) -> None:
+        raise ConnectionError("gone")
+
+    monkeypatch.setattr(editor, "apply", broken)
+    with pytest.raises(ConnectionError):
+        await bench.replace("two", "2")
+    assert bench.statuses() == ["unknown"]

@@ -1,0 +1,66 @@
+"""Looking on for an edit whose fate was not known in time."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from lsp_agent.text.lines import Text
+from lsp_agent.workspace.documents import ContentChange, OpenDocument
+from lsp_agent.workspace.flight import Flight, Timings
+
+
+class Late:
+    """Looks on for an edit whose fate was not known in time; ends by itself.
+
+    ``change`` is what it is in the ledger, if that is not what was sent last.
+    """
+
+    def __init__(
+        self,
+        document: OpenDocument,
+        flight: Flight,
+        timings: Timings,
+        change: tuple[Text, Text] | None,
+    ) -> None:
+        self._document = document
+        self._change = change
+        self._flight = flight
+        flight.sends_no_more()
+        self._loop = asyncio.get_running_loop()
+        self._pause = timings.quiet
+        self._landed: Callable[[Text, Text], None] | None = None
+        self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
+        self._end = self._loop.call_later(timings.late, self._look_last)
+        self._recording = contextlib.ExitStack()
+        self._recording.enter_context(document.record(self._changed))
+
+    def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
+        """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
+        self._landed = callback
+
+    def stop(self) -> None:
+        self._recording.close()
+        self._end.cancel()
+        if self._check is not None:
+            self._check.cancel()
+
+    def _changed(self, change: ContentChange) -> None:
+        if self._flight.changed(change, self._document.clock()):
+            self._document.not_typed()
+        # A merge costs too much for every key that is typed in a long text.
+        if self._check is None:
+            self._check = self._loop.call_later(self._pause, self._look)
+
+    def _look(self) -> None:
+        self._check = None
+        if (landed := self._flight.landed(self._document.text)) is not None:
+            self.stop()
+            if self._landed is not None:
+                before, meant = self._change or (landed.attempt.base, landed.attempt.meant)
+                # A repair that took the edit out again is no landing.
+                if before != meant:
+                    self._landed(before, meant)
+
+    def _look_last(self) -> None:
+        self._look()
+        self.stop()
