@@ -63,17 +63,24 @@ class Limits:
 class Bridge:
     """Use as an async context manager around the agent's life; ``folder`` is for ``--ext``.
 
-    ``unset`` names environment variables that commands must not see.
+    ``unset`` names environment variables that commands must not see. Without ``file_tools`` the
+    agent keeps its own, and its calls are only asked about.
     """
 
     def __init__(
-        self, host: ToolHost, *, unset: Sequence[str] = (), limits: Limits | None = None
+        self,
+        host: ToolHost,
+        *,
+        unset: Sequence[str] = (),
+        file_tools: bool = True,
+        limits: Limits | None = None,
     ) -> None:
         for name in unset:
             if not _VARIABLE.fullmatch(name):
                 raise ValueError(f"{name!r} is no name of a variable that a shell can unset")
         self._host = host
         self._unset = tuple(unset)
+        self._file_tools = file_tools
         self._limits = limits or Limits()
         self._stack: AsyncExitStack
         self._place: PrivateFolder
@@ -169,7 +176,7 @@ class Bridge:
         """The one connection of the pipe, to its end."""
         splitter = LineSplitter(_LINE_BYTES)
         with closing(writer), suppress(ConnectionError, BadFrame):
-            await self._send(writer, frames.greeting())
+            await self._send(writer, frames.greeting(file_tools=self._file_tools))
             while chunk := await reader.read(_CHUNK):
                 for line in splitter.feed(chunk):
                     self._take(Frame.parse(line), writer, tasks)

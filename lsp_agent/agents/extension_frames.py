@@ -111,13 +111,14 @@ def _text(fields: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def greeting() -> bytes:
-    """All that the agent must know before it begins: the tools, and that calls are asked about."""
+def greeting(*, file_tools: bool = True) -> bytes:
+    """All that the agent must know before it begins: that calls are asked about, and the
+    ``file_tools`` that it has from us."""
     frames: list[dict[str, object]] = [
         {"type": "hello", "name": "bridge", "version": "1"},
         *(
             {"type": "register_tool", "name": name, "description": description, "schema": schema}
-            for name, description, schema in _TOOLS
+            for name, description, schema in (_TOOLS if file_tools else ())
         ),
         {"type": "subscribe", "intercept": ["tool_call"]},
         {"type": "ready"},

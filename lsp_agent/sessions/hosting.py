@@ -46,7 +46,8 @@ class Hosting:
         self, services: Services, owner: Owner, wanted: Literal["auto", "hosted", "mirror"]
     ) -> None:
         self._owner = owner
-        self.state: HostingState = "mirror" if wanted == "mirror" else "starting"
+        self._asked_to_mirror = wanted == "mirror"
+        self.state: HostingState = "mirror" if self._asked_to_mirror else "starting"
         self._tools = HostedTools(
             services, owner.id, owner.cwd, self, owner.emit, lambda: owner.settings
         )
@@ -87,7 +88,7 @@ class Hosting:
         task_status: TaskStatus[Bridge],
     ) -> None:
         """One task enters and leaves the bridge, whoever asks for its end."""
-        async with Bridge(self, unset=unset) as bridge:
+        async with Bridge(self, unset=unset, file_tools=not self._asked_to_mirror) as bridge:
             task_status.started(bridge)
             await closing.wait()
 

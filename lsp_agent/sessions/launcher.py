@@ -69,11 +69,11 @@ async def start_agent(
 
     :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout"
     """
+    # The bridge must know the secrets before its folder is known; a wire remembers its launch.
+    secrets = choice.wire().launch(choice.agent, cwd, None).secrets
     wire = choice.wire()
-    secrets = wire.launch(choice.agent, cwd, None).secrets
     bridge = await hosting.open_bridge(secrets, tasks)
-    hosted = hosting.state != "mirror"
-    launch = wire.launch(choice.agent, cwd, bridge.folder if hosted else None)
+    launch = wire.launch(choice.agent, cwd, bridge.folder)
     try:
         return await AgentLink.start(
             launch,

@@ -19,6 +19,7 @@ from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import (
     AgentStatus,
+    Compacted,
     Event,
     Notice,
     QueueChanged,
@@ -69,6 +70,7 @@ class Compaction:
     """A request to compact, which waits its turn as a prompt does."""
 
     def __init__(self) -> None:
+        self.sent = False
         self.ended = anyio.Event()
         self.outcome: CompactEnded | None = None
         self.failure: RequestFailed | None = None
@@ -295,6 +297,7 @@ class Session:
         except RequestFailed as failure:
             self._fail(turn, failure)
         finally:
+            self._fail(turn, RequestFailed("agentExited", "The session ended."))  # if it did not
             self._turn = None
             self.hosting.turn_ended()
         if self.status == "running":
@@ -393,6 +396,7 @@ class Session:
         self.status = "running"
         try:
             link = await self._agent()
+            compaction.sent = True
             await link.send(Compact())
             await compaction.ended.wait()
         except RequestFailed as failure:
@@ -472,17 +476,24 @@ class Session:
             return
         if isinstance(event, UsageReported):
             self.usage = event.cumulative
-        turn = self._turn
-        if isinstance(event, TurnEnded):
-            self._settled.set()
-            if turn is not None and self._link is not None and not self._link.alive:
-                self._fail(turn, self._link.death())
-            elif turn is not None:
-                self._end(turn, event.stop_reason, event.error)
-        elif isinstance(event, Notice) or turn is None:
+        turn = self._sent_turn
+        if isinstance(event, (Notice, Compacted)):
             self.emit(event, turn.id if turn else None)
+        elif turn is None:
+            return  # the agent still speaks of a turn that was ended without it
+        elif isinstance(event, TurnEnded):
+            self._settled.set()
+            if self._link is not None and not self._link.alive:
+                self._fail(turn, self._link.death())
+            else:
+                self._end(turn, event.stop_reason, event.error)
         elif not turn.ended:
             self._record(event, turn)
+
+    @property
+    def _sent_turn(self) -> Turn | None:
+        """The running turn if the agent knows of it; a turn may also wait for another's end."""
+        return self._turn if self._turn is not None and self._turn.sent else None
 
     def _record(self, event: Event, turn: Turn) -> None:
         turn.take(event)
@@ -497,10 +508,11 @@ class Session:
         self._link = None
         self._settled.set()
         self.hosting.close_bridge()
-        if self._compaction is not None and not self._compaction.ended.is_set():
-            self._compaction.end(None, link.death())
-        if self._turn is not None:
-            self._fail(self._turn, link.death())
+        compaction, turn = self._compaction, self._sent_turn
+        if compaction is not None and compaction.sent and not compaction.ended.is_set():
+            compaction.end(None, link.death())
+        if turn is not None:
+            self._fail(turn, link.death())
 
     # -- small helpers
 

@@ -7,12 +7,14 @@ from collections.abc import Callable
 import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.events import Notice
 from lsp_agent.sessions.launcher import choose_agent
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
 from lsp_agent.workspace.ledger import Change
 
 _LOG = logging.getLogger(__name__)
+_DEFECT = "A defect of lsp-agent ended this session; its log has more. Prompt again in a new one."
 
 
 class Sessions:
@@ -86,7 +88,7 @@ class Sessions:
             await session.run()
         except Exception:  # noqa: BLE001 - the boundary that keeps the others alive
             _LOG.exception("session %s failed", session.id)
-            session.status = "failed"
+            session.emit(Notice("error", _DEFECT, "lsp-agent"), None)
 
     def _on_change(self, change: Change) -> None:
         session = self._sessions.get(change.session_id)

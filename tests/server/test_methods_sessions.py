@@ -32,12 +32,8 @@ def test_the_state_of_a_session_tells_what_it_is(project: Project) -> None:
     assert state["messageCount"] == 4
     assert state["usage"]["output"] > 0
     capabilities = state["capabilities"]
-    assert {name for name in ("compact", "clear", "models", "images") if capabilities[name]} == {
-        "compact",
-        "clear",
-        "models",
-        "images",
-    }
+    for name in ("compact", "clear", "models", "images", "permissions", "hostedFiles"):
+        assert capabilities[name] is True, name
     assert capabilities["steer"] is False
 
 
