@@ -25,7 +25,9 @@ def spawn(tag):
     subprocess.Popen(shell, process_group=0)
     subprocess.Popen(shell, start_new_session=True)
     subprocess.call(["/bin/sh", "-c", f"(setsid /bin/sh -c '{STAY}' {tag} &) & exit 0"])
-    subprocess.call(["/bin/sh", "-c", f"(env -i TAG={tag} setsid /bin/sh -c '{STAY}' {tag} &) & exit 0"])
+    subprocess.call(
+        ["/bin/sh", "-c", f"(env -i TAG={tag} setsid /bin/sh -c '{STAY}' {tag} &) & exit 0"]
+    )
     time.sleep(0.15)
 
 

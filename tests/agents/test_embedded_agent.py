@@ -110,7 +110,7 @@ async def test_killing_commands_ends_what_runs_and_spares_the_bridge(tmp_path: P
         await agent.prompt()
         await _exists(anyio.Path(tmp_path / "started"))
         began = time.monotonic()
-        assert await agent.process.kill_commands() >= 4
+        assert await agent.process.kill_commands() >= 3  # its last one may not have begun
         assert time.monotonic() - began < 0.5
         assert len(survivors(agent.tag)) == 3  # the supervisor, the agent, the pipe
         command, read = await agent.results()
