@@ -73,7 +73,7 @@ class Edits:
         change = self._change(edit_id)
         if change.status in _DECIDED:
             return await self._edit(change)
-        if change.status == "applied":
+        if change.status in ("applied", "unknown"):
             placed = await self._host.take_out(edit_id)
             if placed.status != "rejected":
                 raise RequestFailed("conflict", _why(placed), {"editId": edit_id})
