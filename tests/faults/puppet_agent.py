@@ -134,6 +134,11 @@ def exit_3() -> None:
     os._exit(3)
 
 
+def freeze() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    time.sleep(3600)  # the other threads may be stopped a moment before this one
+
+
 def close_stdout() -> None:
     os.close(1)
     time.sleep(3600)
@@ -148,7 +153,7 @@ END: dict[str, Callable[[], None]] = {
 #: Ways to be silent: for good, or until the turn is aborted.
 SILENT: dict[str, Callable[["Puppet"], object]] = {
     "hang": lambda puppet: puppet.aborted.wait(),
-    "freeze": lambda _puppet: os.kill(os.getpid(), signal.SIGSTOP),
+    "freeze": lambda _puppet: freeze(),
 }
 
 

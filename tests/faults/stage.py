@@ -41,8 +41,8 @@ _STREAMS = ("textDelta", "toolProgress")
 class Editor(RawClient):
     """An editor with documents: it applies what the server asks for, and keeps their texts.
 
-    ``reading`` pauses it when cleared. ``on_event`` sees each agent event, ``on_apply`` each
-    ``workspace/applyEdit`` before it is carried out, both in the reader's thread.
+    ``reads`` pauses it when cleared. ``on_event`` sees each agent event, ``on_apply`` and
+    ``on_applied`` are called before and after an edit is carried out, all in the reader's thread.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class Editor(RawClient):
         self.reads.set()
         self.on_event: Callable[[Json], None] = lambda _event: None
         self.on_apply: Callable[[], None] = lambda: None
+        self.on_applied: Callable[[], None] = lambda: None
         self.naps: list[str] = []
         super().__init__(command, cwd=home, env=isolated(home) | (env or {}), timeout=timeout)
         self.handlers |= {
@@ -102,6 +103,7 @@ class Editor(RawClient):
             end = _offset(text, edit["range"]["end"])
             text = text[:start] + edit["newText"] + text[end:]
         self._changed(uri, text)
+        self.on_applied()
         return {"applied": True}
 
     def _changed(self, uri: str, text: str) -> None:
@@ -177,12 +179,12 @@ class Editor(RawClient):
         assert self.check_turn(result["turnId"])["stopReason"] == stop_reason
         return result
 
-    def works(self, session: str | None = None, text: str = "again", **order: object) -> Json:
+    def works(self, session: str | None = None, text: str = '{"at": null}') -> Json:
         """The state can be asked for and another prompt works, to its end."""
         assert wait_until(
             lambda: self.call("agent/state", {"sessionId": session})["busy"] is False, 2
         )
-        return self.answered(self.prompt(text, session, **(order or {"at": None})))
+        return self.answered(self.prompt(text, session))
 
     # Memory and streams
 
@@ -201,7 +203,11 @@ class Editor(RawClient):
 
     def agents(self) -> list[int]:
         """The supervisors below the server."""
-        return [pid for pid in descendants(self.process.pid) if b"supervise.py" in cmdline(pid)]
+        return [
+            pid
+            for pid in descendants(self.process.pid)
+            if b"guard/" in cmdline(pid) and b"supervise" in cmdline(pid)
+        ]
 
     def find(self, word: str) -> int:
         """The one process below the server with ``word`` in its command line."""
