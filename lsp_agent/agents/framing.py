@@ -29,11 +29,14 @@ class LineSplitter:
         """The lines that ``chunk`` ends, in order, blank ones included."""
         *ended, rest = chunk.split(b"\n")
         lines: list[bytes | TooLong] = []
-        for piece in ended:
+        # Behind the first line end, none can be over a limit that the whole chunk keeps.
+        looked_at = 1 if len(chunk) <= self._limit else len(ended)
+        for piece in ended[:looked_at]:
             self._add(piece, lines)
             if not self._dropping:
                 lines.append(b"".join(self._parts))
             self._parts, self._held, self._dropping = [], 0, False
+        lines += ended[looked_at:]
         self._add(rest, lines)
         return lines
 

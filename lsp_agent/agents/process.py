@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import anyio
 import anyio.to_thread
@@ -180,7 +181,10 @@ class AgentProcess:
         return await self.wait()
 
     def _decode(self, lines: Sequence[bytes | TooLong]) -> list[object]:
-        return [self._frame(line) for line in lines if line and not _is_blank(line)]
+        try:
+            return list(map(orjson.loads, cast(Sequence[bytes], lines)))
+        except orjson.JSONDecodeError:  # rare, and so for a TooLong: each is looked at by itself
+            return [self._frame(line) for line in lines if line and not _is_blank(line)]
 
     def _frame(self, line: bytes | TooLong) -> object:
         if isinstance(line, TooLong):

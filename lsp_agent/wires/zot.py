@@ -150,12 +150,11 @@ class ZotWire:
     def decode(self, frames: Iterable[object]) -> list[Decoded]:
         batch = Batch()
         texts: list[str] = []  # a run of text deltas: the hot path of a stream
-        for value in frames:
-            if not isinstance(value, dict):
+        for frame in cast(Iterable[Frame], frames):
+            if not isinstance(frame, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
                 self._text(texts, batch)
-                batch.add(_debug(f"not a JSON object: {type(value).__name__}"))
+                batch.add(_debug(f"not a JSON object: {type(frame).__name__}"))
                 continue
-            frame = cast(Frame, value)
             kind = frame.get("type")
             if kind == "text_delta" and self._turn is not None:
                 delta = frame.get("delta")
