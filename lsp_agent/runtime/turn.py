@@ -74,7 +74,6 @@ class _Call:
     call_id: str
     name: str
     text: str = ""
-    ended: bool = False
 
     @property
     def args(self) -> object:
@@ -97,7 +96,6 @@ class _Answer:
     text: list[str] = field(default_factory=list[str])
     calls: dict[str, _Call] = field(default_factory=dict[str, _Call])
     usage: Usage = field(default_factory=Usage)
-    stopped: Stopped | None = None
 
     def text_blocks(self) -> list[Block]:
         return [text_block("".join(self.text))] if self.text else []
@@ -211,6 +209,8 @@ class _Step:
         self._spend()
         calls = [call.block() for call in answer.calls.values()]
         entry = message("assistant", [*answer.text_blocks(), *calls])
+        if not entry["content"]:
+            return  # the model only thought
         text = "".join(answer.text)
         shown = await agent.extensions.before_message(text)
         agent.add(entry)

@@ -72,6 +72,12 @@ def test_thinking_never_reaches_the_wire(tmp_path: Path):
     assert "secret" not in str(frames)
 
 
+def test_a_step_of_thinking_alone_is_the_recorded_one(tmp_path: Path):
+    with RpcProcess(tmp_path, [{"thinking": "hm"}]) as agent:
+        frames = agent.prompt()
+    assert types(frames) == types(recorded("thinking_only"))
+
+
 def test_streamed_arguments_join_to_the_call(tmp_path: Path):
     args = {"path": "é" * 40, "content": "😀" * 40}
     with RpcProcess(tmp_path, [{"calls": [call("write", **args)]}, {"text": "x"}]) as agent:
