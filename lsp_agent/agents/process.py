@@ -227,7 +227,8 @@ def _program(name: str, cwd: str, environment: Mapping[str, str]) -> str:
         path = Path(cwd) / name
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
-        problem = "is not executable" if path.is_file() else "does not exist"
+        kinds = [(path.is_file(), "is not executable"), (path.is_dir(), "is a folder")]
+        problem = next((words for is_one, words in kinds if is_one), "does not exist")
         raise _not_found(name, f"{path} {problem}")
     found = shutil.which(name, path=environment.get("PATH", os.defpath))
     if found is None:

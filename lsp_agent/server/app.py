@@ -3,6 +3,7 @@
 import hashlib
 import os
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
@@ -54,7 +55,8 @@ class App:
         documents = Documents(client.encoding)
         barrier = RefreshBarrier.of(face, client, face.requests)
         editor = EditorPort(face, client, barrier, _lines_of(documents))
-        self._ledger = Ledger(_ledger_folder(self._data, self._folders))
+        self._temporary: TemporaryDirectory[str] | None = None
+        self._ledger = self._open_ledger()
         host = FileHost(documents, editor, self._ledger)
         edits = Edits(self._ledger, host, documents)
         questions = Questions(tasks, PersonAsker(face, client))
@@ -85,6 +87,22 @@ class App:
         face.on_shutdown = self._end
         face.on_end = self._end
         self._register(documents, board)
+
+    def _open_ledger(self) -> Ledger:
+        """The workspace's ledger; without a usable data folder one that lasts as long as we do,
+        which the person is told."""
+        folder = _ledger_folder(self._data, self._folders)
+        try:
+            return Ledger(folder)
+        except OSError as error:
+            message = (
+                f"{folder} cannot be used ({error.strerror}), so the review of the agent's edits"
+                " is forgotten when the server ends. Make that folder writable, or set"
+                " XDG_DATA_HOME to one that is, and restart the server."
+            )
+            self._face.notify("window/showMessage", {"type": _WARNING, "message": message})
+            self._temporary = TemporaryDirectory(prefix="lsp-agent-ledger-")
+            return Ledger(self._temporary.name)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
         face = self._face
@@ -154,6 +172,8 @@ class App:
         with anyio.move_on_after(_END_SECONDS, shield=True):
             await self._sessions.close_all()
         await anyio.to_thread.run_sync(self._ledger.close)
+        if self._temporary is not None:
+            await anyio.to_thread.run_sync(self._temporary.cleanup)
 
 
 def _lines_of(documents: Documents) -> Any:

@@ -1,0 +1,99 @@
+"""An agent that floods: the server's memory stays bounded, and it can be stopped."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from raw_client import RpcError, memory
+from stage import Editor, puppet, within
+
+MB = 1 << 20
+IN_TEXT, IN_A_COMMAND = 5, 23
+#: What a flood may add to the server's memory: bounded buffers, 8 MB of text kept for the result.
+GROWTH = 100 * MB
+SIZES = [64 * MB, pytest.param(1024 * MB, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
+Outcome = Callable[[str, str], None]
+
+
+class Meter:
+    """The highest memory of a process while it is used, in bytes above that at the start."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._base = memory(pid)
+        self._peak = self._base
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Meter":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def growth(self) -> int:
+        return self._peak - self._base
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.02):
+            self._peak = max(self._peak, memory(self._pid))
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Editor]:
+    (tmp_path / "work").mkdir()
+    options = {"agent": "puppet", "agents": {"puppet": puppet(tmp_path / "start")}}
+    with Editor(tmp_path) as editor:
+        editor.start(tmp_path / "work", options)
+        editor.works()
+        yield editor
+        editor.end()
+
+
+def flood(stage: Editor, kind: str, size: int) -> int:
+    at = IN_TEXT if kind == "text" else IN_A_COMMAND
+    return stage.prompt("", at=at, fault="flood", kind=kind, bytes=size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["text", "progress"])
+def test_a_flood_passes_through_to_a_client_that_reads(
+    stage: Editor, kind: str, size: int, outcome: Outcome
+) -> None:
+    with Meter(stage.process.pid) as meter:
+        stage.answered(flood(stage, kind, size), timeout=150)
+    assert stage.streamed >= size
+    assert meter.growth < GROWTH, f"{meter.growth / MB:.0f} MB"
+    stage.works()
+    outcome(f"{size >> 20} MB of {kind}, client reads", "all arrives, memory bounded")
+    print(f"{kind}: {meter.growth / MB:.0f} MB")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["text", "progress"])
+def test_a_flood_waits_for_a_client_that_does_not_read_and_can_be_cancelled(
+    stage: Editor, kind: str, size: int, outcome: Outcome
+) -> None:
+    with Meter(stage.process.pid) as meter:
+        request = flood(stage, kind, size)
+        stage.event(type="textDelta" if kind == "text" else "toolProgress")
+        stage.reads.clear()
+        time.sleep(3)
+        stage.cancel(request)
+        time.sleep(1)
+        began = time.monotonic()
+        stage.reads.set()
+        with pytest.raises(RpcError) as cancelled:
+            stage.result(request)
+        within(2, began)
+    assert cancelled.value.code == -32800
+    assert stage.streamed < size
+    assert meter.growth < GROWTH, f"{meter.growth / MB:.0f} MB"
+    stage.works()
+    outcome(f"{size >> 20} MB of {kind}, client does not read", "memory bounded, cancel answered")
+    print(f"{kind}: {meter.growth / MB:.0f} MB")
