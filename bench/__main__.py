@@ -30,10 +30,11 @@ BENCHES: Sequence[Callable[[Setting], Row]] = (
 
 
 def main() -> None:
+    names = [bench.__name__ for bench in BENCHES]
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these: see the names below")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(names)}")
     args = parser.parse_args()
     begun = time.monotonic()
     rows: list[Row] = []

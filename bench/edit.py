@@ -124,8 +124,8 @@ def edit(setting: Setting) -> Row:
         bench = runner.run(_made(setting.folder, Path(ledger), lines))
         floor, ours = in_turns(rounds, bench.diff, lambda: runner.run(bench.edit()))
         bench.ledger.close()
-    what = f"an edit in {lines:,} lines to its proof, against diffing its texts"
-    return Row(what, "ms", floor, ours, Limit(times=1.5))
+    what = f"edit in {lines:,} lines, to its diff"
+    return Row("edit", what, "ms", floor, ours, Limit(times=1.5))
 
 
 async def _made(folder: Path, ledger: Path, lines: int) -> _Bench:

@@ -35,8 +35,8 @@ def keystroke(setting: Setting) -> Row:
 
     rounds = min(3, setting.sizes.rounds)
     floor, ours = in_turns(rounds, lambda: served(READER), lambda: served(SERVER))
-    what = f"a key in {lines:,} lines, against reading its frame"
-    return Row(what, "µs", floor, ours, Limit(added=50))
+    what = f"key in {lines:,} lines, to its frame"
+    return Row("keystroke", what, "µs", floor, ours, Limit(added=50))
 
 
 def _key(uri: str, version: int, line: int) -> bytes:

@@ -30,6 +30,7 @@ class Limit:
 class Row:
     """One figure: ``floor`` and ``ours`` in ``unit``, medians over the rounds."""
 
+    name: str
     what: str
     unit: str
     floor: float

@@ -1,7 +1,8 @@
 """An agent that only talks, as fast as it is read: just enough of zot's rpc.
 
-A prompt's message is JSON: ``{"count": N, "every": SECONDS}``. ``count`` text deltas follow, all
-at once (the first one says when), or one each ``every`` seconds, each with its own time.
+A prompt's message is JSON: ``{"count": N, "every": SECONDS, "length": CHARACTERS}``. ``count``
+text deltas follow, all at once (the first one says when), or one each ``every`` seconds, each
+with its own time.
 
 Standard library only, so that it starts with ``-I -S``.
 """
@@ -33,9 +34,9 @@ def stamp() -> bytes:
     return line({"type": "text_delta", "delta": f"@{time.perf_counter_ns()} "})
 
 
-def flood(count: int) -> None:
+def flood(count: int, length: int) -> None:
     """The deltas are made before the clock starts: what is measured is who reads them."""
-    words = [line({"type": "text_delta", "delta": word}) for word in _WORDS]
+    words = [line({"type": "text_delta", "delta": word.rjust(length)}) for word in _WORDS]
     rounds, rest = divmod(count - 1, len(words))
     lines = b"".join(words) * rounds + b"".join(words[:rest])
     write(stamp())
@@ -60,7 +61,7 @@ def turn(job: dict[str, float]) -> None:
     if every:
         drip(count, every)
     else:
-        flood(count)
+        flood(count, int(job.get("length", 0)))
     say({"type": "turn_end", "stop": "end"}, {"type": "done"})
 
 

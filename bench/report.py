@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -10,7 +11,7 @@ from bench.measure import Row
 
 
 def table(rows: Sequence[Row]) -> Table:
-    result = Table(title="lsp-agent, each figure against a floor of the same run")
+    result = Table(box=box.SIMPLE_HEAD)
     result.add_column("what")
     for column in ("floor", "ours", "ratio", "limit"):
         result.add_column(column, justify="right")
@@ -30,6 +31,7 @@ def table(rows: Sequence[Row]) -> Table:
 def as_json(rows: Sequence[Row]) -> str:
     values = [
         {
+            "name": row.name,
             "what": row.what,
             "unit": row.unit,
             "floor": row.floor,

@@ -40,13 +40,13 @@ FULL = Sizes(
     starts=9,
 )
 QUICK = Sizes(
-    rounds=3,
+    rounds=2,
     deltas=50_000,
     drops=200,
-    held_back=500_000,
+    held_back=300_000,
     keys=3_000,
     lines=100_000,
-    starts=3,
+    starts=2,
 )
 
 

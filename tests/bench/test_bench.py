@@ -1,0 +1,38 @@
+"""The benchmark measures everything it says it does; how fast things are is not asserted."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+
+
+@pytest.mark.timeout(170)
+def test_every_figure_comes_with_the_floor_of_the_same_run() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "bench", "--quick", "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=160,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    rows = json.loads(run.stdout)["rows"]
+    assert [row["name"] for row in rows] == [
+        "start_up",
+        "added_delay",
+        "throughput",
+        "held_back",
+        "keystroke",
+        "edit",
+    ]
+    for row in rows:
+        assert row["floor"] > 0
+        assert row["ratio"] == pytest.approx(row["ours"] / row["floor"])
+        assert row["limit"]
