@@ -96,6 +96,7 @@ class Session:
         self._queue: deque[Turn | Compaction] = deque()
         self._wake = anyio.Event()
         self._running = anyio.Event()
+        self._closed = anyio.Event()
         self._starting = anyio.Lock()
         self._turn: Turn | None = None
         self._compaction: Compaction | None = None
@@ -243,10 +244,10 @@ class Session:
             async with anyio.create_task_group() as self._tasks:
                 self._running.set()
                 await self._work()
+                await self.close()  # it needs the tasks that read from the agent
                 self._tasks.cancel_scope.cancel()
         finally:
-            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
-                await self.close()
+            await self.close()
 
     async def _work(self) -> None:
         while self.status not in ("closing", "closed"):
@@ -261,11 +262,21 @@ class Session:
                 await self._run_compaction(item)
 
     async def close(self) -> None:
-        """Ends the turn, the queue and the agent with everything that it started."""
+        """Ends the turn, the queue and the agent with everything that it started; returns when
+        that is done, whoever began it."""
         if self.status in ("closing", "closed"):
+            await self._closed.wait()
             return
         self.status = "closing"
         self._wake.set()
+        try:
+            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+                await self._end_all()
+        finally:
+            self.status = "closed"
+            self._closed.set()
+
+    async def _end_all(self) -> None:
         self._drop(*self._queue)
         if self._turn is not None and not self._turn.ended:
             self._mark_stopped(self._turn)
@@ -278,8 +289,9 @@ class Session:
             await link.stop()
         if self._turn is not None:
             self._end(self._turn, "aborted", None)
+        if self._compaction is not None and not self._compaction.ended.is_set():
+            self._compaction.end(None)
         self.hosting.close_bridge()
-        self.status = "closed"
 
     async def _run_turn(self, turn: Turn) -> None:
         self._turn, self._settled = turn, anyio.Event()
@@ -343,7 +355,8 @@ class Session:
             if now - heard >= limit:
                 message = f"The agent said nothing for {limit:g} s and was ended."
                 self._fail(turn, RequestFailed("agentTimeout", message))
-                await self._kill_agent()
+                with anyio.CancelScope(shield=True):  # the turn's end cancels this watch
+                    await self._kill_agent()
             elif now - heard >= limit / 2 and not reported:
                 reported = True
                 note = f"The agent has said nothing for {limit / 2:g} s."
@@ -359,14 +372,15 @@ class Session:
 
     async def _stop_turn(self, turn: Turn) -> None:
         """The rest of DESIGN's order: tell the agent, end the processes, answer."""
-        if self._link is None:
+        link = self._link
+        if link is None:
             self._end(turn, "aborted", None)
             self._start_scope.cancel()
             return
         if turn.sent:
             with anyio.move_on_after(0.2):
                 await turn.started.wait()
-            await self._link.abort()
+            await link.abort()
             with anyio.move_on_after(ABORT_SECONDS):
                 await self._settled.wait()
         self._end(turn, "aborted", None)
@@ -396,9 +410,10 @@ class Session:
         self.status = "running"
         try:
             link = await self._agent()
-            compaction.sent = True
-            await link.send(Compact())
-            await compaction.ended.wait()
+            if not compaction.ended.is_set():
+                compaction.sent = True
+                await link.send(Compact())
+                await compaction.ended.wait()
         except RequestFailed as failure:
             compaction.end(None, failure)
         finally:
@@ -408,11 +423,13 @@ class Session:
 
     async def _stop_compaction(self, compaction: Compaction) -> None:
         if self._link is not None:
-            await self._link.send(Abort())
-            with anyio.move_on_after(ABORT_SECONDS):
+            with anyio.move_on_after(ABORT_SECONDS), suppress(RequestFailed):
+                await self._link.send(Abort())
                 while not compaction.ended.is_set():
                     await self.refresh()
                     await anyio.sleep(0.02)
+        else:
+            self._start_scope.cancel()
         if not compaction.ended.is_set():
             compaction.end(None)
 
