@@ -108,6 +108,7 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         can_reload=client.reload,
         checks_versions=client.name.startswith(_CHECKING)
         or (client.name == "Eglot" and client.sync),
+        keeps_last_line_end=client.is_neovim,
     )
 
 

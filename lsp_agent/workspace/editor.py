@@ -14,6 +14,8 @@ class EditorTraits:
     ``min_version``: the version sent for an edit is at least this (1 for Neovim, which does not
     check version 0). ``can_sync``: ``sync`` makes it send the changes that it holds back.
     ``checks_versions``: it refuses an edit on a text that it no longer shows.
+    ``keeps_last_line_end``: whether the last line has an end is the file's property in it, which
+    no edit adds or removes.
     """
 
     min_version: int = 0
@@ -21,6 +23,7 @@ class EditorTraits:
     can_save: bool = False
     can_reload: bool = False
     checks_versions: bool = True
+    keeps_last_line_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)

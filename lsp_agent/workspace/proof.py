@@ -230,6 +230,8 @@ class Placement:
         meant = self._resolve(now)
         edits = text_edits(now, meant)
         alike = _with_line_ends_of(now, meant, edits)
+        if self._editor.traits.keeps_last_line_end:
+            alike = _with_last_line_end_of(now, alike)
         if alike is not meant:
             meant, edits = alike, text_edits(now, alike)
         self._edits = now, meant, edits
@@ -357,6 +359,16 @@ def _with_line_ends_of(base: Text, meant: Text, edits: Sequence[TextEdit]) -> Te
             for line in meant.lines
         )
     )
+
+
+def _with_last_line_end_of(base: Text, meant: Text) -> Text:
+    """``meant`` with an end to its last line where ``base`` has one, else without."""
+    had = base.lines[-1] if base.lines else ""
+    end = had[body_length(had) :]
+    last = meant.lines[-1] if meant.lines else ""
+    if not base.lines or bool(end) == (body_length(last) < len(last)):
+        return meant
+    return meant.with_lines((*meant.lines[:-1], last[: body_length(last)] + end))
 
 
 def _all_end_with(lines: Sequence[str], end: str) -> bool:
