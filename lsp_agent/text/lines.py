@@ -129,10 +129,8 @@ def replace_span(text: Text, start: int, end: int, new: str) -> Text:
     first, past, replacement = _respliced(
         text.lines, (line, column), (line + down, end_column), new
     )
-    replaced = text.with_lines((*text.lines[:first], *replacement, *text.lines[past:]))
-    # Spliced, not joined of its lines once more: that is what ``cached_property`` would keep.
-    vars(replaced)["content"] = "".join((content[:start], new, content[end:]))
-    return replaced
+    # By +, which copies in one piece each: half the time of (*one, *other) in a long text.
+    return text.with_lines(text.lines[:first] + tuple(replacement) + text.lines[past:])
 
 
 def position_at(content: str, offset: int) -> tuple[int, int]:
