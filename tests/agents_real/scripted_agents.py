@@ -31,6 +31,10 @@ class ScriptedAgent(Protocol):
         """The texts of the tool results that the model of the last agent has been sent."""
         ...
 
+    def model_calls(self, editor: Editor) -> int:
+        """How often the model of the last agent has been asked."""
+        ...
+
 
 class EmbeddedAgent:
     def __init__(self, project: Project) -> None:
@@ -47,6 +51,9 @@ class EmbeddedAgent:
 
     def read_by_model(self, editor: Editor) -> list[str]:
         return transcript(editor)
+
+    def model_calls(self, editor: Editor) -> int:
+        return len(editor.events("stepStarted"))
 
 
 class ZotAgent:
@@ -81,6 +88,9 @@ class ZotAgent:
         sent = self._model.tool_results()
         assert transcript(editor) == sent
         return sent
+
+    def model_calls(self, editor: Editor) -> int:
+        return len(self._model.requests)
 
 
 def transcript(editor: Editor, **session: str) -> list[str]:
