@@ -97,7 +97,7 @@ class ModelServer:
 
     def stream(self, model: str, step: Step) -> Iterator[Json]:
         """The events of an answer."""
-        message = {
+        message: Json = {
             "id": f"msg_{next(self._numbers):02}",
             "type": "message",
             "role": "assistant",
