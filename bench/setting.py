@@ -37,7 +37,7 @@ FULL = Sizes(
     held_back=1_000_000,
     keys=10_000,
     lines=100_000,
-    starts=9,
+    starts=6,
 )
 QUICK = Sizes(
     rounds=2,

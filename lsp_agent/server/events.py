@@ -82,8 +82,10 @@ class EventStream:
             at_once = True
             self._add(stamped, None)
         else:
-            self._came_at = self._clock()
-            quiet = self._came_at - self._flushed_at >= _QUIET_SECONDS
+            now = self._clock()
+            # Since the delta before, not since it was sent: one late must not make the next late.
+            quiet = now - self._came_at >= _QUIET_SECONDS
+            self._came_at = now
             at_once = quiet and not self._waiting
             self._add_delta(stamped, key)
         if at_once and not self._connection.behind:
