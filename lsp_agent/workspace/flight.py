@@ -34,6 +34,8 @@ class Timings:
     #: change is the longest.
     align_within: float = 0.25
     align_wait: float = 0.3
+    #: Between two looks for that change in a client that holds it back.
+    align_poll: float = 0.008
     #: Silence after an answer that says nothing more is coming.
     quiet: float = 0.4
     #: From the first send on: the agent is told that it is not known.

@@ -165,8 +165,9 @@ class Placement:
     # Before a send.
 
     async def _barrier(self) -> None:
-        """Lets the client send what it holds back; where it cannot be asked, waits for the next
-        key of a person who is typing. Bounded, and never a condition."""
+        """Lets the client send what it holds back, and waits for the next key of a person who
+        is typing: an edit sent right after it is not refused, which in Neovim would print a
+        message over what they type. Bounded, and never a condition."""
         document, timings = self._document, self._timings
         if document.closed:
             with document.next_change() as opened, anyio.move_on_after(timings.quiet):
@@ -174,10 +175,17 @@ class Placement:
             self._check_open()
         if self._editor.traits.can_sync:
             await self._editor.sync(document.uri)
-        elif document.clock() - document.typed_at < timings.align_within:
+        if document.clock() - document.typed_at < timings.align_within:
             with document.next_change() as changed, anyio.move_on_after(timings.align_wait):
-                await changed.wait()
+                await self._key(changed)
         self._check_open()
+
+    async def _key(self, changed: anyio.Event) -> None:
+        if not self._editor.traits.can_sync:
+            await changed.wait()
+        while not changed.is_set():
+            await anyio.sleep(self._timings.align_poll)
+            await self._editor.sync(self._document.uri)
 
     def _check_open(self) -> None:
         if self._document.closed:
