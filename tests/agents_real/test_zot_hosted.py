@@ -246,27 +246,28 @@ def test_nothing_is_left_when_the_editor_leaves(start: Start) -> None:
 # Keys
 
 
-@pytest.mark.parametrize("permission", ["allow", "ask"])
-def test_a_commands_environment_has_no_keys(
-    agent: ScriptedAgent, start: Start, monkeypatch: pytest.MonkeyPatch, permission: str
+def test_a_commands_environment_has_no_keys_whether_it_is_asked_about_or_not(
+    agent: ScriptedAgent, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "inherited-0f3a")
     monkeypatch.setenv("OPENAI_API_KEY", "inherited-77b1")
     editor = start(
-        do(bash("env")),
+        do(bash("env"), bash("env; true")),
         say("Done."),
         env={"MY_SERVICE_TOKEN": "given-51c2", "PLAIN": "to be seen"},
-        options={"permissions": {"command": permission}},
+        options={"permissions": {"allow": ["command: env"]}},
     )
     editor.answers = ["allow"]
     editor.ask_agent("Go.")
-    (text,) = agent.read_by_model(editor)
-    lines = output(text).splitlines()
-    assert "PLAIN=to be seen" in lines
-    for secret in ("inherited-0f3a", "inherited-77b1", "given-51c2"):
-        assert secret not in text
-    named = {line.partition("=")[0] for line in lines}
-    assert not named & {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MY_SERVICE_TOKEN"}
+    (question,) = editor.received("agent/ask")
+    assert question["detail"] == "env; true"
+    for text in agent.read_by_model(editor):
+        lines = output(text).splitlines()
+        assert "PLAIN=to be seen" in lines
+        for secret in ("inherited-0f3a", "inherited-77b1", "given-51c2"):
+            assert secret not in text
+        named = {line.partition("=")[0] for line in lines}
+        assert not named & {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MY_SERVICE_TOKEN"}
 
 
 # The model's service fails
@@ -397,7 +398,7 @@ WRITES = [
     write("a.txt", "whole\nnew\n"),
     read("a.txt"),
     read("deep/er/n.txt"),
-    read("same.txt", offset=2),
+    read("crlf.txt", offset=2),
 ]
 FOLDERS = [
     read("sub"),
@@ -415,9 +416,7 @@ NOT_YET = pytest.mark.xfail(
 @pytest.mark.parametrize(
     "calls",
     [
-        pytest.param(READS, id="reads"),
-        pytest.param(EDITS, id="edits"),
-        pytest.param(WRITES, id="writes"),
+        pytest.param([*READS, *EDITS, *WRITES], id="files"),
         pytest.param(FOLDERS, id="folders in the way", marks=NOT_YET),
     ],
 )
