@@ -22,7 +22,7 @@ import orjson
 from lsp_agent.agents.control import Control
 from lsp_agent.agents.framing import LineSplitter, TooLong
 from lsp_agent.agents.guard import path_of, supervise
-from lsp_agent.agents.orphans import kill_orphans
+from lsp_agent.agents.orphans import adopt_orphans, kill_orphans
 from lsp_agent.agents.stdio import AgentGone, Stdio
 from lsp_agent.protocol.errors import RequestFailed
 
@@ -85,6 +85,7 @@ class AgentProcess:
         """
         environment = {**os.environ, **env}
         program = _program(argv[0], cwd, environment)
+        adopt_orphans()
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -149,8 +150,8 @@ class AgentProcess:
         await self._control.lost.wait()
         async with self._ending:
             if self._exit is None:
-                if self._control.code is None:
-                    await anyio.to_thread.run_sync(kill_orphans, self.pid)
+                # After a supervisor that was not killed there are none but the dead to reap.
+                await anyio.to_thread.run_sync(kill_orphans, self.pid)
                 with anyio.move_on_after(_DRAIN):
                     await self._stdio.stderr_ended.wait()
                 self._exit = Exit(self._control.code, self._stderr())

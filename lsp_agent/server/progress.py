@@ -173,6 +173,6 @@ class ProgressBoard:
 
 def _readable(line: str) -> str:
     """``line`` without escape sequences and control characters, shortened."""
-    plain = _ESCAPES.sub("", line).replace("\t", " ")
+    plain = _ESCAPES.sub("", line[: 16 * _MESSAGE_LIMIT]).replace("\t", " ")
     plain = "".join(char for char in plain if char.isprintable()).strip()
     return plain if len(plain) <= _MESSAGE_LIMIT else plain[: _MESSAGE_LIMIT - 1] + "…"

@@ -49,7 +49,7 @@ class Project:
             {"text": "It is written."},
             {
                 "match": "^run",
-                "calls": [call("bash", command=f"{stubborn}echo started; sleep {nap}")],
+                "calls": [call("bash", command=f"{stubborn}sleep 0.2; echo started; sleep {nap}")],
             },
             {"text": "It was run."},
             {"match": "^talk", "text": "word " * 2000, "pace_ms": 10},

@@ -1,5 +1,6 @@
 """Each process of the chain killed (-9) in each phase: what runs on says so, nothing is left."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from embedded_job import DISK, EDITED, SHOWN, Project, check_document
-from raw_client import NO_ANSWER
+from raw_client import NO_ANSWER, wait_until
 from stage import Editor
 
 Outcome = Callable[[str, str], None]
@@ -39,7 +40,7 @@ def streaming(editor: Editor) -> int:
 
 def command(editor: Editor) -> int:
     request = editor.prompt("run")
-    editor.event(type="toolProgress")
+    editor.wait_for(lambda message: "started" in str(message.get("params", {}).get("text")))
     return request
 
 
@@ -113,6 +114,17 @@ class Scene:
                 os.kill(self.editor.find(f"/{other}"), signal.SIGKILL)
 
 
+def zombies(pid: int) -> list[int]:
+    """The children of a process that have ended and that it has not waited for."""
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state == "Z" and int(parent) == pid:
+                found.append(int(folder.name))
+    return found
+
+
 @pytest.mark.parametrize(("victim", "phase"), points(["server", "editor", "stdin"]))
 def test_nothing_is_left_when_the_server_or_its_editor_goes(
     tmp_path: Path, victim: str, phase: str, outcome: Outcome
@@ -137,6 +149,7 @@ def test_a_turn_fails_and_the_next_works_when_a_process_of_the_agents_goes(
             editor.failure(scene.request, "agentExited")
         editor.handlers = scene.handlers
         assert [line for line in editor.left() if "sleep" in line] == []
+        assert wait_until(lambda: not zombies(editor.process.pid), 2)
         assert check_document(editor, scene.uri) == SHOWN
         editor.works(text="edit")
         assert editor.texts[scene.uri] == EDITED

@@ -212,6 +212,7 @@ class Supervisor:
         self._kill_until_none(self._descendants, set(), float("inf"))
         while self._code is None:  # dead by now, but not yet reaped
             self._reaped(os.waitpid(-1, 0))
+        self._reap()  # else whoever comes next as their parent has to
         return self._code
 
     def _kill_until_none(
