@@ -25,7 +25,7 @@ from scripted_agents import (
 
 CLIENT: Json = {"events": True, "ask": True}
 ALLOWED: Json = {"permissions": {"command": "allow"}}
-DECLINED = "Not run: the user declined this command."
+DECLINED = "Not run: the user declined"
 #: In which a stop must be answered, in seconds.
 BOUND = 1.0
 
@@ -151,7 +151,8 @@ def test_a_refused_command_does_not_hold_up_the_next_prompt(
     assert editor.ask_agent("Go.")["text"] == "A pity."
     assert editor.ask_agent("Again.")["text"] == "Well."
     refused, allowed = agent.read_by_model(editor)
-    assert output(refused) == f"{DECLINED}\n"
+    assert output(refused).startswith(DECLINED)
+    assert len(output(refused).splitlines()) == 1
     assert output(allowed) == "yes\n"
 
 
