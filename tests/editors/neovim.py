@@ -101,6 +101,8 @@ class Neovim:
         )
         self._numbers = itertools.count(1)
         self._rows: dict[int, list[str]] = {}
+        #: How often it stopped at a prompt, which takes the next key.
+        self.prompts = 0
         self._answers: dict[int, queue.Queue[tuple[Any, Any]]] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -178,6 +180,7 @@ class Neovim:
                 texts = [cell[0] for cell in cells for _ in range(cell[2] if cell[2:] else 1)]
                 line = self._rows.setdefault(row, [" "] * WIDTH)
                 line[column : column + len(texts)] = texts
+                self.prompts += "Press ENTER" in "".join(texts)
 
     def screen(self) -> str:
         """What a person sees, roughly."""

@@ -87,7 +87,8 @@ class Typist:
     edits: list[AgentEdit]
     words: list[str] = field(default_factory=list)
     undos: int = 0
-    prompts: int = 0
+    #: Neovim's prompts that were seen before each word.
+    prompts: list[int] = field(default_factory=list)
     #: Words and marks that an undo changed, with how often they are in since.
     undone: dict[str, int] = field(default_factory=dict)
     _next_key: float = 0.0
@@ -111,6 +112,7 @@ class Typist:
     def _word(self, number: int) -> None:
         word = f"k{len(self.words):03}{self.rng.choice('qxz')}"
         self.words.append(word)
+        self.prompts.append(self.nvim.prompts)
         if number:
             self._key(self.rng.choice((" ", "<CR>")))
         for letter in word:
@@ -126,11 +128,17 @@ class Typist:
         time.sleep(self._next_key - now)
         self.nvim.keys(key)
 
+    def interrupted(self, word: str) -> bool:
+        """Whether Neovim stopped at a prompt of its own while the word was typed, or right
+        after: that prompt takes a key, whoever is connected."""
+        number = self.words.index(word)
+        later = [*self.prompts[number + 2 :], self.nvim.prompts][0]
+        return later > self.prompts[number]
+
     def _back_in_normal_mode(self) -> None:
         def normal() -> bool:
             mode = self.nvim.mode()
             if mode == "blocked":
-                self.prompts += 1
                 self._key("<CR>")
             return mode == "n"
 
@@ -172,11 +180,11 @@ class Tally:
 
     HEAD = (
         "| runs × edits | words / undos | refused first | p50 / p95 / max ms"
-        " | not in, and said so | prompts | lost | doubled |"
+        " | not in, and said so | Neovim's prompts | lost | doubled |"
     )
 
     def row(self) -> str:
-        cuts = quantiles(self.milliseconds, n=20)
+        cuts = quantiles(self.milliseconds, n=20, method="inclusive")
         times = f"{cuts[9]:.0f} / {cuts[18]:.0f} / {max(self.milliseconds):.0f}"
         said = ", ".join(f"{count} {what}" for what, count in sorted(self.said.items())) or "none"
         return (
@@ -209,7 +217,7 @@ def tally(desk: Desk, typist: Typist, lines: list[str], edits: list[AgentEdit]) 
     *outcomes, shown = desk.outcomes()
     assert len(outcomes) == len(edits), [outcome.text for outcome in outcomes]
     now = counted(desk.nvim.lines())
-    result = Tally(1, len(edits), len(typist.words), typist.undos, typist.prompts)
+    result = Tally(1, len(edits), len(typist.words), typist.undos, desk.nvim.prompts)
     result.refused = refused_first(desk.sends())
     result.milliseconds = [1000 * outcome.seconds for outcome in outcomes]
     seen, _, _ = shown.text.partition("\n[Note from the editor")
@@ -229,7 +237,9 @@ def tally(desk: Desk, typist: Typist, lines: list[str], edits: list[AgentEdit]) 
             wanted.subtract(made.gone)
     wanted.update({mark: count - wanted[mark] for mark, count in typist.undone.items()})
     for mark in wanted.keys() | now.keys():
-        if now[mark] != wanted[mark]:
+        if mark in typist.words and not now[mark] and typist.interrupted(mark):
+            result.said["word typed at a prompt"] += 1
+        elif now[mark] != wanted[mark]:
             result.lost += now[mark] < wanted[mark]
             result.doubled += now[mark] > wanted[mark]
             told = [o.text for e, o in zip(edits, outcomes, strict=True) if mark in e.marks]
