@@ -87,21 +87,23 @@ class OpenDocument:
 
     @property
     def saved(self) -> Text | None:
-        """What was last saved, or found on disk at didOpen; None if there was no file, or while
-        that comparison still runs (``compared``)."""
+        """What was last saved, or found on disk at didOpen; None if there was no file. Until the
+        disk was compared (``compared``) it is None after a didOpen, all the text after a didSave.
+        """
         self._settle()
         return self._saved
 
     @property
     def dirty(self) -> bool:
-        """Whether there is unsaved text; also True until the disk was compared."""
+        """Whether there is unsaved text; also True until the disk was compared at didOpen."""
         self._settle()
         if self._dirty is None or self._dirty[0] != self.seq:
             self._dirty = (self.seq, self._saved is None or self._saved != self.text)
         return self._dirty[1]
 
     async def compared(self) -> None:
-        """Returns when what didOpen found on disk is known, so that ``dirty`` is sure."""
+        """Returns when what the last didOpen or didSave left on disk is known, so that ``dirty``
+        is sure."""
         if not self._compared.is_set():
             await anyio.to_thread.run_sync(self._compared.wait)
 
@@ -174,10 +176,9 @@ class OpenDocument:
         return 0
 
     def take_save(self) -> None:
-        self._found, self._compared = None, threading.Event()
-        self._compared.set()
-        self._saved = self.text
-        self._dirty = None
+        self._saved, self._dirty = self.text, None
+        # What was typed while the file was written came first, and is not in it.
+        self._compare_with_disk()
 
     def take_close(self) -> None:
         self.closed = True

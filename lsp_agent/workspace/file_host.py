@@ -315,6 +315,7 @@ class FileHost:
 
     async def _save(self, job: _Job, document: OpenDocument, before: Text) -> str | None:
         """Why the document is not saved; None if it is, or need not be."""
+        await document.compared()
         if job.save == "never" or document.closed or not document.dirty:
             return None
         if job.save == "clean" and before != document.saved:

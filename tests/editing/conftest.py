@@ -12,8 +12,8 @@ import pytest
 for _folder in ("server", "workspace"):  # raw_client, project; scripted_editor
     sys.path.insert(0, str(Path(__file__).parents[1] / _folder))
 
-from counts import COLUMNS, Counts
-from typing_client import TypingProject
+from counts import COLUMNS, Counts  # noqa: E402
+from typing_client import TypingProject  # noqa: E402
 
 
 @pytest.fixture

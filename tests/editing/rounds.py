@@ -15,7 +15,7 @@ from counts import Counts
 from project import call, edit, step, write
 from raw_client import Json, wait_until
 from scripted_editor import POINTS, Point, Policy
-from typing_client import Shown, TypingClient, TypingProject
+from typing_client import Shown, TypingProject
 
 from lsp_agent.text.positions import Encoding
 
@@ -330,8 +330,15 @@ class Sitting:
             turn = self.client.ask_agent("Read.")["turnId"]
             (event,) = self.client.events("toolResult", turnId=turn)
             text = self.shown[name].text
-            if event["content"][0]["text"] != text + ("" if text.endswith("\n") else "\n"):
-                self.wrong.append(f"{self.policy.name}: {name}: the server reads another text")
+            read = "".join(block["text"] for block in event["content"])
+            read = read.partition("\n[Note from the editor")[0]  # of another file
+            text += "" if text.endswith("\n") else "\n"
+            if read != text:
+                at = next(
+                    (i for i, (a, b) in enumerate(zip(read, text, strict=False)) if a != b), 0
+                )
+                parts = f"{read[at : at + 80]!r}, the editor shows {text[at : at + 80]!r}"
+                self.wrong.append(f"{name}: at {at} the server reads {parts}")
         for shown, token, point in self.tokens:
             bare = token.split("»")[0] + "»"
             count = shown.text.count(bare)

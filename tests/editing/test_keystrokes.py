@@ -3,7 +3,6 @@ and every edit is in once, or what is said of the edit is so."""
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from counts import Counts
@@ -12,7 +11,6 @@ from scripted_editor import POLICIES, Policy
 from typing_client import TypingProject
 
 from lsp_agent.text.positions import Encoding
-from lsp_agent.workspace.editor import EditorTraits
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 Report = Callable[[str, Counts], None]

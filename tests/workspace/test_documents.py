@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_editor import Buffer, Policy
 
+from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import ContentChange, Documents
 from lsp_agent.workspace.paths import path_to_uri
@@ -177,8 +178,27 @@ async def test_unsaved_text_is_known_by_the_disk_at_open_and_by_saves(
     assert document.dirty is dirty
     documents.change(uri, 2, [{"text": shown_text + "more"}])
     assert document.dirty
+    file.write_bytes((shown_text + "more").encode())
     documents.save(uri)
     assert not document.dirty
+    await document.compared()
+    assert not document.dirty
+
+
+@pytest.mark.asyncio
+async def test_what_is_typed_while_the_file_is_written_is_unsaved(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"one\n")
+    documents, uri = Documents(), path_to_uri(str(file))
+    documents.open(uri, 1, "one\n")
+    document = documents.get(uri)
+    assert document is not None
+    await document.compared()
+    documents.change(uri, 2, [{"text": "one more\n"}])
+    documents.save(uri)
+    await document.compared()
+    assert document.dirty
+    assert document.saved == Text.of("one\n")
 
 
 @pytest.mark.asyncio
