@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from neovim import Desk, done, edit, read, step, write
+from neovim import Desk, done, edit, read, step, wait_until, write
 
 pytestmark = pytest.mark.neovim
 
@@ -50,7 +50,8 @@ def test_an_edit_prints_nothing_that_a_person_would_have_to_dismiss(desk: Desk) 
 
 def test_typing_before_the_first_flush_at_version_0_is_kept(desk: Desk) -> None:
     desk.open("a.txt", LINES)
-    desk.start(step(edit("a.txt", "two", "TWO"), delay_ms=700), step(read("a.txt")), done())
+    edited = step(edit("a.txt", "two", "TWO"), delay_ms=700)
+    desk.start(edited, done(), step(read("a.txt")), done())
     turn = desk.prompt("Go.")
     desk.nvim.keys("O")
     # Neovim sends nothing at all as long as no pause is longer than 150 ms.
@@ -60,7 +61,9 @@ def test_typing_before_the_first_flush_at_version_0_is_kept(desk: Desk) -> None:
         time.sleep(0.04)
     desk.nvim.keys("<Esc>")
     desk.wait(turn)
+    wait_until(lambda: desk.nvim.mode() == "n")  # all keys have taken effect
     assert desk.nvim.lines() == [typed, "one", "TWO", "three"]
+    desk.run("Show.")
     assert seen_by_the_server(desk) == desk.nvim.text()
     assert all(send["version"] >= 1 for send in desk.sends())
     applied(desk)
