@@ -75,7 +75,7 @@ class App:
             questions=questions,
             settings=self._settings.of,
             folders=lambda: self._folders,
-            confinement=lambda: Confinement(self._folders, [self._data]),
+            confinement=self._confinement,
             drain=self._drain,
         )
         self._sessions = Sessions(services, self._opened)
@@ -149,6 +149,9 @@ class App:
 
     def _folders_changed(self) -> None:
         self._folders = _paths(self._face.folders)
+
+    def _confinement(self, anywhere: bool) -> Confinement:
+        return Confinement([os.sep] if anywhere else self._folders, [self._data])
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
 
 from lsp_agent.protocol.events import (
     ErrorReported,
@@ -104,10 +103,12 @@ _ENDINGS = {
 
 
 def _tool_title(call: ToolCall) -> str:
-    subject = "".join(call.paths[:1])
-    if call.kind == "command" and isinstance(call.args, dict):
-        subject = cast(dict[str, object], call.args).get("command")
-    return f"{call.tool}: {_one_line(str(subject))}" if subject else call.tool
+    match call.args:
+        case {"command": str(command)} if call.kind == "command":
+            subject = command
+        case _:
+            subject = "".join(call.paths[:1])
+    return f"{call.tool}: {_one_line(subject)}" if subject else call.tool
 
 
 def _one_line(text: str) -> str:

@@ -95,11 +95,15 @@ class Edits:
             )
         return await self.get(edit_id)
 
-    async def event(self, change: Change) -> EditChanged | None:
-        """The event that tells of a change's new status."""
+    def event(self, change: Change) -> EditChanged | None:
+        """The event that tells of a change's new status, told at once so that events keep their
+        order: of a file that is not open it is known what it now holds."""
         if change.status == "pending":
             return None
-        return EditChanged(_EVENTS[change.status], await self._edit(change))
+        document = self._documents.at(change.path)
+        is_in = change.status in ("applied", "kept", "unknown")
+        now = document.text if document else (change.after if is_in else change.before)
+        return EditChanged(_EVENTS[change.status], self._edit_on(change, now or EMPTY))
 
     def _change(self, edit_id: str) -> Change:
         change = self._ledger.get(edit_id)
@@ -112,8 +116,11 @@ class Edits:
         return document.uri if document else path_to_uri(change.path)
 
     async def _edit(self, change: Change) -> Edit:
+        return self._edit_on(change, await text_now(self._host, change.path))
+
+    def _edit_on(self, change: Change, now: Text) -> Edit:
+        """``now`` is what the file shows."""
         assert change.status != "pending"
-        now = await text_now(self._host, change.path)
         hunks = live_hunks(change.before or EMPTY, change.after or EMPTY, now)
         return Edit(
             edit_id=change.id,

@@ -64,6 +64,11 @@ class Hosting:
         return self._owner.turn.id if self._owner.turn else None
 
     @property
+    def hosts_files(self) -> bool:
+        """File calls come to us."""
+        return self.state != "mirror"
+
+    @property
     def stopped(self) -> bool:
         """Nothing of the agent's may be done: its turn was stopped, or none runs."""
         return self._stopped or self._owner.turn is None

@@ -18,7 +18,8 @@ from lsp_agent.workspace.paths import Confinement
 @dataclass(frozen=True, slots=True)
 class Services:
     """``settings`` is asked anew for each turn, by folder; ``drain`` waits while the client does
-    not read; ``folders`` and ``confinement`` follow the workspace folders as they change."""
+    not read; ``folders`` and ``confinement`` follow the workspace folders as they change; with
+    True, ``confinement`` is not to the folders but only away from our own data and ``.git``."""
 
     tasks: TaskGroup
     documents: Documents
@@ -29,5 +30,5 @@ class Services:
     questions: Questions
     settings: Callable[[str], Settings]
     folders: Callable[[], list[str]]
-    confinement: Callable[[], Confinement]
+    confinement: Callable[[bool], Confinement]
     drain: Callable[[], Awaitable[None]]

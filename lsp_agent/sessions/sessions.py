@@ -92,12 +92,8 @@ class Sessions:
 
     def _on_change(self, change: Change) -> None:
         session = self._sessions.get(change.session_id)
-        if session is not None:
-            self._services.tasks.start_soon(self._tell, session, change)
-
-    async def _tell(self, session: Session, change: Change) -> None:
-        event = await self._services.edits.event(change)
-        if event is not None:
+        event = self._services.edits.event(change) if session else None
+        if session is not None and event is not None:
             session.emit(event, change.turn_id)
 
     def _folder(self, path: str | None) -> str:

@@ -1,31 +1,30 @@
 """The tools of a hosted agent: its file calls answered from the editor, its commands gated."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
+import anyio
+
 from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
-from lsp_agent.protocol.events import ToolKind
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
-from lsp_agent.sessions.permissions import Grants, decide
+from lsp_agent.sessions.permissions import Permissions, subject
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.served import Served
 from lsp_agent.sessions.services import Services
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import merge3
 from lsp_agent.wires import zot_tools
+from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
 from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.file_host import Origin, Placed, View
-from lsp_agent.workspace.paths import OutsideWorkspace, SafePath
+from lsp_agent.workspace.files import FileProblem
+from lsp_agent.workspace.paths import SafePath
 
-_KINDS: Mapping[str, ToolKind] = {
-    "read": "read",
-    "write": "edit",
-    "edit": "edit",
-    "bash": "command",
-}
+#: The agent waits 60 s for a file tool's answer; the question must be over before.
+_CONSENT_SECONDS = 50.0
 _STOPPED = "Not run: the user stopped this turn."
 
 
@@ -36,6 +35,8 @@ class TurnView(Protocol):
     def turn_id(self) -> str | None: ...
     @property
     def stopped(self) -> bool: ...
+    @property
+    def hosts_files(self) -> bool: ...
 
 
 class HostedTools:
@@ -56,23 +57,21 @@ class HostedTools:
         self._turn = turn
         self._emit = emit
         self._settings = settings
-        self._grants = Grants()
+        self._permissions = Permissions(cwd, lambda: settings().permissions, services.confinement)
         self.served = Served(services.host)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
+        """A file call of a hosted agent comes to ``run``, which has the time to ask; any other
+        call is decided here."""
         if self._turn.stopped:
             return Block(_STOPPED)
-        kind = _KINDS.get(request.tool, "other")
-        path = request.args.get("path")
-        if kind in ("read", "edit") and isinstance(path, str) and path:
-            try:
-                self._confine(path, write=kind == "edit")
-            except OutsideWorkspace as error:
-                return Block(str(error))
-        policy = decide(kind, _subject(request), self._settings().permissions, self._grants)
-        match policy:
+        judgement = self._permissions.judge(request)
+        kind = tool_kind(request.tool)
+        match judgement.policy:
             case "deny":
-                return Block(f'Not run: permissions.{kind} is "deny" in the user\'s settings.')
+                return Block(judgement.reason)
+            case "ask" if self._turn.hosts_files and kind in ("read", "edit"):
+                return Allow()
             case "ask":
                 return Gate()
             case "allow":
@@ -80,34 +79,35 @@ class HostedTools:
 
     async def decide(self, request: ToolRequest) -> Allow | Block:
         """Asks the person. A command sees the disk, so the one question also offers to save."""
-        kind = _KINDS.get(request.tool, "other")
-        if kind in self._grants.kinds:
-            return Allow(await self._saved())
-        unsaved = self._unsaved() if kind == "command" else []
-        answer = await self._services.questions.ask(
+        is_command = tool_kind(request.tool) == "command"
+        if self._permissions.judge(request).policy == "allow":  # granted meanwhile
+            return Allow(self._unsaved_note() if is_command else None)
+        answer = await self._asked(request, self._unsaved() if is_command else [])
+        if self._turn.stopped:
+            return Block(_STOPPED)
+        match answer:
+            case "allowAndSave" | "allow" | "allowSession":
+                self._permissions.grant(request, session=answer == "allowSession")
+                if answer == "allowAndSave":
+                    await self._save_all()
+                return Allow(self._unsaved_note() if is_command else None)
+            case "deny":
+                return Block(f"Not run: the user declined this {_what(request)}.")
+            case _:
+                return Block("Not run: the question whether to allow it was not answered.")
+
+    async def _asked(self, request: ToolRequest, unsaved: list[OpenDocument]) -> str | None:
+        what = subject(request)
+        return await self._services.questions.ask(
             self._emit,
             session_id=self._session_id,
             turn_id=self._turn.turn_id,
             tool_call_id=request.tool_call_id,
             kind="permission",
-            title=f"{request.tool}: {_one_line(_subject(request))}",
-            detail=_detail(_subject(request), [self._shown(doc) for doc in unsaved]),
-            options=_options(kind, request.tool, can_save=bool(unsaved) and self._can_save),
+            title=f"{request.tool}: {_one_line(what)}",
+            detail=_detail(what, [self._shown(document) for document in unsaved]),
+            options=_options(request.tool, can_save=bool(unsaved) and self._can_save),
         )
-        if self._turn.stopped:
-            return Block(_STOPPED)
-        match answer:
-            case "allowAndSave":
-                return Allow(await self._saved(save=True))
-            case "allow":
-                return Allow(await self._saved())
-            case "allowSession":
-                self._grants.kinds.add(kind)
-                return Allow(await self._saved())
-            case "deny":
-                return Block("Not run: the user declined this command.")
-            case _:
-                return Block("Not run: the question whether to allow it was not answered.")
 
     async def run(self, request: ToolRequest) -> ToolAnswer:
         if self._turn.stopped:
@@ -116,9 +116,13 @@ class HostedTools:
             text = await self._run(request)
         except ToolFailure as failure:
             return ToolAnswer(failure.text, is_error=True)
+        except FileProblem as problem:
+            path = self._absolute(str(request.args.get("path")))
+            return ToolAnswer(_agents_words(request.tool, path, problem), is_error=True)
         return ToolAnswer(text)
 
     async def _run(self, request: ToolRequest) -> str:
+        await self._consent(request)
         match request.tool:
             case "read":
                 result = await self._read(zot_tools.parse_read(request.args))
@@ -130,6 +134,16 @@ class HostedTools:
                 raise ToolFailure(zot_tools.unknown_tool(tool))
         return result + await self.served.changes(str(request.args.get("path")))
 
+    async def _consent(self, request: ToolRequest) -> None:
+        """Asks about a file call that the settings neither allow nor deny."""
+        if self._permissions.judge(request).policy != "ask":
+            return
+        decision: Allow | Block = Block("Not done: nobody allowed it in time; ask the user.")
+        with anyio.move_on_after(_CONSENT_SECONDS):
+            decision = await self.decide(request)
+        if isinstance(decision, Block):
+            raise ToolFailure(decision.reason)
+
     async def _read(self, args: zot_tools.ReadArgs) -> str:
         path = self._confine(args.path, write=False)
         view = await self._services.host.view(path, self._session_id)
@@ -138,9 +152,10 @@ class HostedTools:
         if view.text is not None:
             self.served.put(path.path, view.text)
         data = view.data if view.data is not None else view.require_text().content.encode()
-        return zot_tools.read_text(args.path, data, args.offset, args.limit) or (
-            zot_tools.EMPTY_FILE
-        )
+        shown = zot_tools.read_text(args.path, data, args.offset, args.limit)
+        if shown:
+            return shown
+        return zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE
 
     async def _write(self, args: zot_tools.WriteArgs, request: ToolRequest) -> str:
         path = self._confine(args.path, write=True)
@@ -200,7 +215,7 @@ class HostedTools:
         return placed
 
     def _confine(self, path: str, *, write: bool) -> SafePath:
-        return self._services.confinement().confine(path, self._cwd, write=write)
+        return self._permissions.confine(path, write=write)
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118 - lexical, as zot does
@@ -227,17 +242,32 @@ class HostedTools:
             return None
         return f"[unsaved in the editor, so not seen by this command: {', '.join(names)}]"
 
-    async def _saved(self, *, save: bool = False) -> str | None:
-        if save:
-            for document in self._unsaved():
-                await self._services.editor.save(document.uri)
-        return self._unsaved_note()
+    async def _save_all(self) -> None:
+        for document in self._unsaved():
+            await self._services.editor.save(document.uri)
 
 
-def _subject(request: ToolRequest) -> str:
-    if request.tool == "bash":
-        return str(request.args.get("command") or "")
-    return f"{request.tool} {dict(request.args)}" if request.args else request.tool
+def _agents_words(tool: str, path: str, problem: FileProblem) -> str:
+    """What the agent's own tool would say where a folder is in the way, or a file in a folder's."""
+    match tool, problem.kind:
+        case "read", "directory":
+            return zot_tools.is_directory(path)
+        case "edit", "directory":
+            return zot_tools.read_directory(path)
+        case "write", "directory":
+            return zot_tools.open_directory(path)
+        case "read", "notDirectory":
+            return zot_tools.not_a_directory("stat", path)
+        case "edit", "notDirectory":
+            return zot_tools.not_a_directory("open", path)
+        case "write", "notDirectory":
+            return zot_tools.not_a_directory("mkdir", os.path.dirname(path))  # noqa: PTH120
+        case _:
+            return str(problem)
+
+
+def _what(request: ToolRequest) -> str:
+    return "command" if tool_kind(request.tool) == "command" else "call"
 
 
 def _one_line(subject: str, limit: int = 120) -> str:
@@ -251,8 +281,8 @@ def _detail(subject: str, unsaved: list[str]) -> str:
     return f"{subject}\n\nUnsaved in the editor, so not seen by it: {', '.join(unsaved)}"
 
 
-def _options(kind: ToolKind, tool: str, *, can_save: bool) -> list[Option]:
-    what = "every command" if kind == "command" else f"every {tool}"
+def _options(tool: str, *, can_save: bool) -> list[Option]:
+    what = "every command" if tool_kind(tool) == "command" else f"every {tool}"
     save = [Option(option_id="allowAndSave", name="Allow, saving files first", kind="allowOnce")]
     return [
         *(save if can_save else []),

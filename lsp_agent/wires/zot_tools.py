@@ -73,6 +73,7 @@ EDIT_REQUIRED = "at least one edit is required"
 #: For answers through an extension, where zot would turn an empty text into
 #: "(extension returned no content)".
 EMPTY_FILE = "(the file is empty)"
+NO_SUCH_LINES = "(the file ends before these lines)"
 NO_CHANGE = "(nothing changed)"
 
 

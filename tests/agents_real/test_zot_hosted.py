@@ -409,16 +409,13 @@ FOLDERS = [
     write("sub", "x\n"),
     write("a.txt/n.txt", "x\n"),
 ]
-NOT_YET = pytest.mark.xfail(
-    strict=True, reason="sessions/tools.py passes the workspace's own words for a folder on"
-)
 
 
 @pytest.mark.parametrize(
     "calls",
     [
         pytest.param([*READS, *EDITS, *WRITES], id="files"),
-        pytest.param(FOLDERS, id="folders in the way", marks=NOT_YET),
+        pytest.param(FOLDERS, id="folders in the way"),
     ],
 )
 def test_the_tools_answer_byte_for_byte_as_the_agents_own(
@@ -439,7 +436,6 @@ def test_where_the_agents_own_tool_says_nothing_the_model_reads_a_sentence(
         assert ours[f"{number} {call}"] == (False, "(the file is empty)")
 
 
-@pytest.mark.xfail(strict=True, reason="sessions/tools.py says that it is empty")
 def test_a_read_beyond_the_last_line_does_not_call_the_file_empty(
     project: Project, agent: ScriptedAgent
 ) -> None:

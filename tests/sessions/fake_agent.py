@@ -145,7 +145,7 @@ async def stage() -> AsyncIterator[Stage]:
             settings = Settings()
             services: Any = SimpleNamespace(
                 questions=Questions(tasks, _nobody), settings=lambda _cwd: settings, host=None,
-                drain=None,
+                drain=None, confinement=None,
             )  # fmt: skip
             choice = AgentChoice("puppet", AgentSettings(wire="zot", command=["none"]))
             made.session = Session(services, choice, "/project")
