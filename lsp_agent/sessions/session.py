@@ -10,12 +10,10 @@ place that appends it.
 import uuid
 from collections import deque
 from collections.abc import Coroutine, Sequence
-from contextlib import suppress
 from typing import Any, Literal
 
 import anyio
 
-from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import (
     AgentStatus,
@@ -33,22 +31,21 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.messages import Usage, text
 from lsp_agent.protocol.methods import ImageInput
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.agent_keeper import AgentKeeper
 from lsp_agent.sessions.agent_link import AgentLink, Received
+from lsp_agent.sessions.compaction import Compaction
 from lsp_agent.sessions.event_log import EventLog
 from lsp_agent.sessions.excerpts import Excerpt, prompt_with_context
 from lsp_agent.sessions.hosting import Hosting
-from lsp_agent.sessions.launcher import AgentChoice, start_agent
+from lsp_agent.sessions.launcher import AgentChoice
 from lsp_agent.sessions.services import Services
+from lsp_agent.sessions.silence import until_silent
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.wires.wire import (
-    Abort,
     Clear,
-    Command,
-    Compact,
     CompactEnded,
     GetMessages,
     GetModels,
-    GetState,
     Prompt,
     SetModel,
 )
@@ -57,27 +54,11 @@ from lsp_agent.wires.wire import (
 SETTLE_SECONDS = 5.0
 #: How long ``agent/abort`` waits for the agent's own account before it is answered.
 ABORT_SECONDS = 0.5
-#: How long an agent may take to say its state, before the last known one is told.
-STATE_SECONDS = 1.0
 #: How long the end of a session may take when the server itself ends.
 CLOSE_SECONDS = 3.0
 
 Status = Literal["starting", "idle", "running", "closing", "closed", "failed"]
 WhenBusy = Literal["queue", "steer", "reject"]
-
-
-class Compaction:
-    """A request to compact, which waits its turn as a prompt does."""
-
-    def __init__(self) -> None:
-        self.sent = False
-        self.ended = anyio.Event()
-        self.outcome: CompactEnded | None = None
-        self.failure: RequestFailed | None = None
-
-    def end(self, outcome: CompactEnded | None, failure: RequestFailed | None = None) -> None:
-        self.outcome, self.failure = outcome, failure
-        self.ended.set()
 
 
 class Session:
@@ -92,18 +73,22 @@ class Session:
         self.title: str | None = None
         self.usage = Usage()
         self._services = services
-        self._link: AgentLink | None = None
         self._queue: deque[Turn | Compaction] = deque()
         self._wake = anyio.Event()
-        self._running = anyio.Event()
         self._closed = anyio.Event()
-        self._starting = anyio.Lock()
         self._turn: Turn | None = None
         self._compaction: Compaction | None = None
         self._settled = anyio.Event()
-        self._start_scope = anyio.CancelScope()
-        self._agent_state: dict[str, object] = {}
         self.hosting = Hosting(services, self, choice.agent.hosting)
+        self._keeper = AgentKeeper(
+            services,
+            choice,
+            cwd,
+            self.hosting,
+            emit=self.emit,
+            on_event=self._on_event,
+            on_gone=self._on_gone,
+        )
 
     # -- what clients ask
 
@@ -149,7 +134,7 @@ class Session:
         if turn is not None:
             await self._stop_turn(turn)
         elif compaction is not None:
-            await self._stop_compaction(compaction)
+            await compaction.stop(self._keeper, ABORT_SECONDS)
         return ran
 
     async def compact(self) -> str:
@@ -161,14 +146,7 @@ class Session:
         self._require("compact")
         compaction = Compaction()
         self._enqueue(compaction)
-        await compaction.ended.wait()
-        if compaction.failure is not None:
-            raise compaction.failure
-        outcome = compaction.outcome
-        if outcome is None or outcome.summary is None:
-            reason = outcome.error if outcome and outcome.error else "it was stopped"
-            raise RequestFailed("conflict", f"The transcript was not compacted: {reason}.")
-        return outcome.summary
+        return await compaction.summary()
 
     async def clear(self) -> None:
         """Drops the transcript. :raises RequestFailed: "busy", "unsupported\""""
@@ -176,36 +154,31 @@ class Session:
         self._require("clear")
         if self.busy:
             raise RequestFailed("busy", "The agent is at work; stop it before clearing.")
-        if self._link is not None:
-            await self._ask(Clear())
+        if self._keeper.link is not None:
+            await self._keeper.ask(Clear())
             self.hosting.served.clear()
 
     async def messages(self) -> object:
-        return (await self._ask(GetMessages())).get("messages", []) if self._link else []
+        if self._keeper.link is None:
+            return []
+        return (await self._keeper.ask(GetMessages())).get("messages", [])
 
     async def models(self) -> dict[str, object]:
         self._require("models")
-        await self._agent()
-        models = (await self._ask(GetModels())).get("models", [])
-        await self.refresh()
-        return {"models": models, "current": self._agent_state.get("model")}
+        told = await self._keeper.ask(GetModels())
+        state = await self.state()
+        return {"models": told.get("models", []), "current": state.get("model")}
 
     async def set_model(self, model: str) -> None:
         """:raises RequestFailed: "unknownModel", "unsupported\""""
         self._require("setModel")
-        link = await self._agent()
-        reply = await link.request(SetModel(model))
+        reply = await (await self._keeper.running()).request(SetModel(model))
         if reply.error is not None:
             raise RequestFailed("unknownModel", reply.error, {"model": model})
-        await self.refresh()
 
-    async def refresh(self) -> dict[str, object]:
+    async def state(self) -> dict[str, object]:
         """The agent's own state as it says it now, or as it said it last."""
-        if self._link is not None and self._link.alive:
-            with suppress(RequestFailed):
-                reply = await self._link.request(GetState(), STATE_SECONDS)
-                self._agent_state |= reply.data
-        return self._agent_state
+        return await self._keeper.state()
 
     @property
     def busy(self) -> bool:
@@ -230,8 +203,7 @@ class Session:
 
     @property
     def capabilities(self) -> dict[str, bool]:
-        wire = self._link.wire if self._link else self.choice.wire()
-        return dict(wire.capabilities)
+        return self._keeper.capabilities
 
     def emit(self, event: Event, turn_id: str | None) -> StampedEvent:
         return self.log.append(event, turn_id)
@@ -242,7 +214,7 @@ class Session:
         """Works until :meth:`close`; nothing that happens to one turn ends it."""
         try:
             async with anyio.create_task_group() as self._tasks:
-                self._running.set()
+                self._keeper.live_in(self._tasks)
                 await self._work()
                 await self.close()  # it needs the tasks that read from the agent
                 self._tasks.cancel_scope.cancel()
@@ -280,26 +252,21 @@ class Session:
         self._drop(*self._queue)
         if self._turn is not None and not self._turn.ended:
             self._mark_stopped(self._turn)
-        self._start_scope.cancel()
-        async with self._starting:
-            link, self._link = self._link, None
-        if link is not None:
-            if self._turn is not None and self._turn.sent:
-                await link.abort()
-            await link.stop()
+        await self._keeper.close(abort=self._turn is not None and self._turn.sent)
         if self._turn is not None:
             self._end(self._turn, "aborted", None)
-        if self._compaction is not None and not self._compaction.ended.is_set():
+        if self._compaction is not None:
             self._compaction.end(None)
         self.hosting.close_bridge()
 
     async def _run_turn(self, turn: Turn) -> None:
         self._turn, self._settled = turn, anyio.Event()
         self._tell_queue()
-        self.status = "running"
+        self.status = "starting"
         self.hosting.turn_begins()
         try:
-            link = await self._agent()
+            link = await self._keeper.running()
+            self.status = "running"
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch_silence, turn)
                 tasks.start_soon(self._send_prompt, link, turn)
@@ -312,8 +279,7 @@ class Session:
             self._fail(turn, RequestFailed("agentExited", "The session ended."))  # if it did not
             self._turn = None
             self.hosting.turn_ended()
-        if self.status == "running":
-            self.status = "idle" if self._link is not None else "failed"
+        self._at_rest()
 
     async def _send_prompt(self, link: AgentLink, turn: Turn) -> None:
         if turn.aborted:
@@ -330,7 +296,7 @@ class Session:
 
     async def _settle(self, turn: Turn) -> None:
         """After an abort: waits for the agent's own end of the turn, else ends the agent."""
-        if not (turn.aborted and turn.sent) or self._link is None:
+        if not (turn.aborted and turn.sent) or self._keeper.link is None:
             return
         with anyio.move_on_after(SETTLE_SECONDS):
             await self._settled.wait()
@@ -339,30 +305,26 @@ class Session:
             Notice("warning", "The agent did not stop; it is started again.", "lsp-agent"), None
         )
         self.emit(AgentStatus("restarting"), None)
-        await self._kill_agent()
+        await self._keeper.kill()
 
     async def _watch_silence(self, turn: Turn) -> None:
-        """Reports a silent agent at half of the limit, and ends it at the limit."""
         limit = self.settings.limits.idle_seconds
-        reported = False
-        last = anyio.current_time()
-        while not turn.ended:
-            await anyio.sleep(min(1.0, limit / 10))
-            now = anyio.current_time()
-            if turn.open_calls or self._services.questions.open(self.id):
-                last = now
-            heard = max(last, self._link.heard_at if self._link else last)
-            if now - heard >= limit:
-                message = f"The agent said nothing for {limit:g} s and was ended."
-                self._fail(turn, RequestFailed("agentTimeout", message))
-                with anyio.CancelScope(shield=True):  # the turn's end cancels this watch
-                    await self._kill_agent()
-            elif now - heard >= limit / 2 and not reported:
-                reported = True
-                note = f"The agent has said nothing for {limit / 2:g} s."
-                self.emit(Notice("warning", note, "lsp-agent"), turn.id)
-            elif now - heard < limit / 2:
-                reported = False
+
+        def report() -> None:
+            note = f"The agent has said nothing for {limit / 2:g} s."
+            self.emit(Notice("warning", note, "lsp-agent"), turn.id)
+
+        await until_silent(limit, lambda: self._last_sign(turn), report)
+        message = f"The agent said nothing for {limit:g} s and was ended."
+        with anyio.CancelScope(shield=True):  # the turn's end cancels this watch
+            self._fail(turn, RequestFailed("agentTimeout", message))
+            await self._keeper.kill()
+
+    def _last_sign(self, turn: Turn) -> float | None:
+        """When the agent was last heard of; None while others have the word."""
+        if turn.open_calls or self._services.questions.open(self.id):
+            return None
+        return self._keeper.link.heard_at if self._keeper.link else None
 
     def _mark_stopped(self, turn: Turn) -> None:
         """From here on everything of the turn is refused."""
@@ -372,10 +334,10 @@ class Session:
 
     async def _stop_turn(self, turn: Turn) -> None:
         """The rest of DESIGN's order: tell the agent, end the processes, answer."""
-        link = self._link
+        link = self._keeper.link
         if link is None:
             self._end(turn, "aborted", None)
-            self._start_scope.cancel()
+            self._keeper.cancel_start()
             return
         if turn.sent:
             with anyio.move_on_after(0.2):
@@ -403,92 +365,30 @@ class Session:
         self.emit(TurnEnded(stop_reason, error), turn.id)
         turn.end(stop_reason, error)
 
-    # -- compaction
-
     async def _run_compaction(self, compaction: Compaction) -> None:
         self._compaction = compaction
         self.status = "running"
         try:
-            link = await self._agent()
-            if not compaction.ended.is_set():
-                compaction.sent = True
-                await link.send(Compact())
-                await compaction.ended.wait()
-        except RequestFailed as failure:
-            compaction.end(None, failure)
+            await compaction.run(self._keeper)
         finally:
             self._compaction = None
-        if self.status == "running":
-            self.status = "idle" if self._link is not None else "failed"
+        self._at_rest()
 
-    async def _stop_compaction(self, compaction: Compaction) -> None:
-        if self._link is not None:
-            with anyio.move_on_after(ABORT_SECONDS), suppress(RequestFailed):
-                await self._link.send(Abort())
-                while not compaction.ended.is_set():
-                    await self.refresh()
-                    await anyio.sleep(0.02)
-        else:
-            self._start_scope.cancel()
-        if not compaction.ended.is_set():
-            compaction.end(None)
+    def _at_rest(self) -> None:
+        if self.status in ("starting", "running"):
+            self.status = "idle" if self._keeper.link is not None else "failed"
 
-    # -- the agent
-
-    async def _agent(self) -> AgentLink:
-        """The running agent, started if need be.
-
-        :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured",
-            "unknownSession" when closed
-        """
-        await self._running.wait()
-        async with self._starting:
-            self._require_open()
-            if self._link is not None and not self._link.alive:
-                await self._link.ended()
-                self._link = None
-            if self._link is None:
-                await self._start_agent()
-            if self._link is None:
-                raise RequestFailed("agentExited", "The start of the agent was stopped.")
-            return self._link
-
-    async def _start_agent(self) -> None:
-        self.emit(AgentStatus("starting"), None)
-        with anyio.CancelScope() as self._start_scope:
-            link, hello = await start_agent(
-                self.choice,
-                self.cwd,
-                self.hosting,
-                self._tasks,
-                drain=self._services.drain,
-                line_bytes=self.settings.limits.line_bytes,
-                on_event=self._on_event,
-                on_gone=self._on_gone,
-            )
-            self._link, self._agent_state = link, dict(hello.data)
-            self.emit(AgentStatus("ready"), None)
+    # -- what the agent says and does
 
     def lost_bridge(self) -> None:
         """Without its bridge the agent would run commands ungated: it is ended at once."""
         message = "The agent lost its connection to the editor and was ended."
         self.emit(Notice("error", message, "lsp-agent"), self._turn.id if self._turn else None)
-        self._tasks.start_soon(self._kill_agent)
-
-    async def _kill_agent(self) -> None:
-        if self._link is not None:
-            await self._link.kill()
-
-    async def _ask(self, command: Command) -> dict[str, object]:
-        link = await self._agent()
-        reply = await link.request(command)
-        if reply.error is not None:
-            raise RequestFailed("conflict", reply.error)
-        return dict(reply.data)
+        self._tasks.start_soon(self._keeper.kill)
 
     def _on_event(self, event: Received) -> None:
         if isinstance(event, CompactEnded):
-            if self._compaction is not None and not self._compaction.ended.is_set():
+            if self._compaction is not None:
                 self._compaction.end(event)
             return
         if isinstance(event, UsageReported):
@@ -500,8 +400,9 @@ class Session:
             return  # the agent still speaks of a turn that was ended without it
         elif isinstance(event, TurnEnded):
             self._settled.set()
-            if self._link is not None and not self._link.alive:
-                self._fail(turn, self._link.death())
+            link = self._keeper.link
+            if link is not None and not link.alive:
+                self._fail(turn, link.death())
             else:
                 self._end(turn, event.stop_reason, event.error)
         elif not turn.ended:
@@ -518,18 +419,12 @@ class Session:
         if isinstance(event, (ToolCall, ToolResult)):
             self.hosting.observe(event)
 
-    def _on_gone(self, link: AgentLink, exit_: Exit) -> None:
-        self.emit(AgentStatus("exited", exit_.stderr.strip() or None), None)
-        if self._link is not link:
-            return  # its start, or the session's close, tells of it
-        self._link = None
+    def _on_gone(self, link: AgentLink) -> None:
         self._settled.set()
-        self.hosting.close_bridge()
-        compaction, turn = self._compaction, self._sent_turn
-        if compaction is not None and compaction.sent and not compaction.ended.is_set():
-            compaction.end(None, link.death())
-        if turn is not None:
-            self._fail(turn, link.death())
+        if self._compaction is not None and self._compaction.sent:
+            self._compaction.end(None, link.death())
+        if self._sent_turn is not None:
+            self._fail(self._sent_turn, link.death())
 
     # -- small helpers
 

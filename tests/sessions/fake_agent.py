@@ -13,6 +13,7 @@ from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import StampedEvent, StopReason, TurnEnded, TurnStarted
 from lsp_agent.protocol.settings import AgentSettings, Settings
+from lsp_agent.sessions import agent_keeper
 from lsp_agent.sessions import session as module
 from lsp_agent.sessions.launcher import AgentChoice
 from lsp_agent.sessions.questions import CANNOT_ASK, Questions
@@ -138,7 +139,7 @@ async def stage() -> AsyncIterator[Stage]:
         return link, Reply("r")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "start_agent", start_agent)
+        patch.setattr(agent_keeper, "start_agent", start_agent)
         patch.setattr(module, "ABORT_SECONDS", 0.002)
         patch.setattr(module, "SETTLE_SECONDS", 0.004)
         async with anyio.create_task_group() as tasks:

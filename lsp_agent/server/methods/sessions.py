@@ -88,7 +88,7 @@ async def run_command(context: Context, params: RunCommandParams) -> RunCommandR
 
 
 async def _state(context: Context, session: Session) -> StateResult:
-    told = await session.refresh()
+    told = await session.state()
     agent = session.choice.agent
     return StateResult(
         session_id=session.id,

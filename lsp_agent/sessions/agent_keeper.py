@@ -1,0 +1,139 @@
+"""The agent of one session: started when it is needed, ended with everything that it started."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import anyio
+from anyio.abc import TaskGroup
+
+from lsp_agent.agents.process import Exit
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import AgentStatus
+from lsp_agent.sessions.agent_link import AgentLink, Received
+from lsp_agent.sessions.hosting import Hosting
+from lsp_agent.sessions.launcher import AgentChoice, start_agent
+from lsp_agent.sessions.questions import Emitter
+from lsp_agent.sessions.services import Services
+from lsp_agent.wires.wire import Command, GetState
+
+#: How long a hung agent may hold up who asks for its state.
+STATE_SECONDS = 1.0
+
+
+class AgentKeeper:
+    """At most one running agent. ``on_event`` gets what it says, ``on_gone`` its unexpected end;
+    the agent reads in ``tasks``, which must live longer than it."""
+
+    def __init__(
+        self,
+        services: Services,
+        choice: AgentChoice,
+        cwd: str,
+        hosting: Hosting,
+        *,
+        emit: Emitter,
+        on_event: Callable[[Received], None],
+        on_gone: Callable[[AgentLink], None],
+    ) -> None:
+        self.link: AgentLink | None = None
+        self._services = services
+        self._choice = choice
+        self._cwd = cwd
+        self._hosting = hosting
+        self._emit = emit
+        self._on_event = on_event
+        self._on_gone = on_gone
+        self._starting = anyio.Lock()
+        self._start_scope = anyio.CancelScope()
+        self._closed = False
+        self._state: dict[str, object] = {}
+        self._tasks: TaskGroup | None = None
+        self._has_tasks = anyio.Event()
+
+    def live_in(self, tasks: TaskGroup) -> None:
+        """Gives it the task group of its session; who needs an agent earlier waits for this."""
+        self._tasks = tasks
+        self._has_tasks.set()
+
+    @property
+    def capabilities(self) -> dict[str, bool]:
+        wire = self.link.wire if self.link else self._choice.wire()
+        return dict(wire.capabilities)
+
+    async def running(self) -> AgentLink:
+        """The running agent, started if need be.
+
+        :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured",
+            "unknownSession" when closed
+        """
+        await self._has_tasks.wait()
+        async with self._starting:
+            if self._closed:
+                raise RequestFailed("unknownSession", "The session is closed; open a new one.")
+            if self.link is not None and not self.link.alive:
+                await self.link.ended()
+                self.link = None
+            if self.link is None:
+                await self._start()
+            if self.link is None:
+                raise RequestFailed("agentExited", "The start of the agent was stopped.")
+            return self.link
+
+    async def ask(self, command: Command) -> dict[str, object]:
+        """The data of the agent's reply.
+
+        :raises RequestFailed: as ``running`` does; "conflict" with the agent's own words
+        """
+        reply = await (await self.running()).request(command)
+        if reply.error is not None:
+            raise RequestFailed("conflict", reply.error)
+        return dict(reply.data)
+
+    async def state(self) -> dict[str, object]:
+        """The agent's own state as it says it now, or as it said it last."""
+        if self.link is not None and self.link.alive:
+            with suppress(RequestFailed):
+                self._state |= (await self.link.request(GetState(), STATE_SECONDS)).data
+        return self._state
+
+    def cancel_start(self) -> None:
+        self._start_scope.cancel()
+
+    async def kill(self) -> None:
+        if self.link is not None:
+            await self.link.kill()
+
+    async def close(self, *, abort: bool) -> None:
+        """Ends the agent for good; with ``abort`` it is told to stop what it does first."""
+        self._closed = True
+        self.cancel_start()
+        async with self._starting:
+            link, self.link = self.link, None
+        if link is not None:
+            if abort:
+                await link.abort()
+            await link.stop()
+
+    async def _start(self) -> None:
+        assert self._tasks is not None
+        self._emit(AgentStatus("starting"), None)
+        with anyio.CancelScope() as self._start_scope:
+            link, hello = await start_agent(
+                self._choice,
+                self._cwd,
+                self._hosting,
+                self._tasks,
+                drain=self._services.drain,
+                line_bytes=self._services.settings(self._cwd).limits.line_bytes,
+                on_event=self._on_event,
+                on_gone=self._gone,
+            )
+            self.link, self._state = link, dict(hello.data)
+            self._emit(AgentStatus("ready"), None)
+
+    def _gone(self, link: AgentLink, exit_: Exit) -> None:
+        self._emit(AgentStatus("exited", exit_.stderr.strip() or None), None)
+        if self.link is link:  # else its start, or the close, tells of it
+            self.link = None
+            self._hosting.close_bridge()
+            self._on_gone(link)
