@@ -58,6 +58,7 @@ class App:
         self._temporary: TemporaryDirectory[str] | None = None
         self._ledger = self._open_ledger()
         host = FileHost(documents, editor, self._ledger)
+        tasks.start_soon(host.put_right_late)
         edits = Edits(self._ledger, host, documents)
         questions = Questions(tasks, PersonAsker(face, client))
         self._events = EventStream(face)

@@ -5,7 +5,9 @@ never written to disk by us, a file that is not open is written to disk and neve
 editor. One lock a path; a change is in the ledger before it is made.
 """
 
+import asyncio
 import dataclasses
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +25,14 @@ from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.entries import Entry, NewEntry, OldEntry
 from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText, NotWritten
-from lsp_agent.workspace.flight import Timings, merged
+from lsp_agent.workspace.flight import Strayed, Timings, merged
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import SafePath, from_ledger
 from lsp_agent.workspace.proof import DocumentClosed, NotWanted, Placement
 
 __all__ = ["FileHost", "NotWanted", "Origin", "Placed", "Unmerged", "View"]
+
+_log = logging.getLogger(__name__)
 
 Save = Literal["clean", "always", "never"]
 
@@ -128,6 +132,23 @@ class FileHost:
         self._ledger = ledger
         self._timings = timings
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._strays: asyncio.Queue[tuple[_Job, Placement, Strayed]] = asyncio.Queue()
+
+    async def put_right_late(self) -> None:
+        """Puts right what an editor does with an edit long after it was sent. Never returns; run
+        it as long as the host is used."""
+        while True:
+            job, placement, strayed = await self._strays.get()
+            async with self._lock(job.path):
+                try:
+                    proof = await placement.put_right(strayed)
+                except (DocumentClosed, LspAgentError) as error:
+                    _log.warning("%s: an edit that came late was not made: %s", job.path, error)
+                    continue
+            if proof.outcome == "unknown":
+                self._watch(job, placement)
+            elif proof.outcome == "in":
+                job.entry.landed_late(proof.before, proof.meant)
 
     async def view(self, path: SafePath, session_id: str | None) -> View:
         """What ``path`` shows, with the proposals of ``session_id`` merged in that still fit.
@@ -310,8 +331,15 @@ class FileHost:
     def _look_on(self, job: _Job, placement: Placement) -> Change | None:
         if placement.late is None:
             return None
-        placement.late.on_landed(job.entry.landed_late)
+        self._watch(job, placement)
         return job.entry.unknown()
+
+    def _watch(self, job: _Job, placement: Placement) -> None:
+        if placement.late is not None:
+            placement.late.on_landed(job.entry.landed_late)
+            placement.late.on_strayed(
+                lambda strayed: self._strays.put_nowait((job, placement, strayed))
+            )
 
     async def _save(self, job: _Job, document: OpenDocument, before: Text) -> str | None:
         """Why the document is not saved; None if it is, or need not be."""

@@ -132,6 +132,11 @@ class Flight:
         return self._answer is not None
 
     @property
+    def strayed(self) -> Strayed | None:
+        """Where it went that it was not made for, until ``repair``."""
+        return self._strayed
+
+    @property
     def mark(self) -> int:
         """The present text's, for ``typed_since``."""
         return len(self._typed)
@@ -150,6 +155,10 @@ class Flight:
         self._changed_before = self._changed_after = False
         self._last_heard = now
         self._looked_at = attempt.base
+
+    def resumed(self) -> None:
+        """After it was given up: the next send is the first of a new try."""
+        self._first_sent = None
 
     def repair(self) -> None:
         """What strayed is dealt with: from here on only what is sent next counts."""
@@ -179,12 +188,6 @@ class Flight:
                 self._landed = Landed("state", attempt)
                 return True
         return False
-
-    def sends_no_more(self) -> None:
-        """From here on only whether it is in is of interest."""
-        self._tracks.clear()
-        self._typed.clear()
-        self._checked = True
 
     def replied(self, applied: bool | None, now: float) -> None:
         """The client's answer; None if none came, which proves nothing."""

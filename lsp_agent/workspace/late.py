@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.documents import ContentChange, OpenDocument
-from lsp_agent.workspace.flight import Flight, Timings
+from lsp_agent.workspace.flight import Flight, Strayed, Timings
 
 
 class Late:
@@ -25,10 +25,10 @@ class Late:
         self._document = document
         self._change = change
         self._flight = flight
-        flight.sends_no_more()
         self._loop = asyncio.get_running_loop()
         self._pause = timings.quiet
         self._landed: Callable[[Text, Text], None] | None = None
+        self._strayed: Callable[[Strayed], None] | None = None
         self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
         self._end = self._loop.call_later(timings.late, self._look_last)
         self._recording = contextlib.ExitStack()
@@ -37,6 +37,11 @@ class Late:
     def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
         """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
         self._landed = callback
+
+    def on_strayed(self, callback: Callable[[Strayed], None]) -> None:
+        """Calls ``callback(strayed)``, once, if the edit turns out to have gone astray. What is
+        typed then goes on being followed until ``stop``."""
+        self._strayed = callback
 
     def stop(self) -> None:
         self._recording.close()
@@ -47,9 +52,20 @@ class Late:
     def _changed(self, change: ContentChange) -> None:
         if self._flight.changed(change, self._document.clock()):
             self._document.not_typed()
+        if self._flight.strayed is not None:
+            self._tell_strayed(self._flight.strayed)
+            return
         # A merge costs too much for every key that is typed in a long text.
         if self._check is None:
             self._check = self._loop.call_later(self._pause, self._look)
+
+    def _tell_strayed(self, strayed: Strayed) -> None:
+        if self._check is not None:
+            self._check.cancel()
+            self._check = None
+        callback, self._strayed = self._strayed, None
+        if callback is not None:
+            callback(strayed)
 
     def _look(self) -> None:
         self._check = None

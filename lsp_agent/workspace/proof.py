@@ -142,6 +142,23 @@ class Placement:
                 proof = replace(proof, late=self.late)
             return proof
 
+    async def put_right(self, strayed: Strayed) -> Proof:
+        """After an outcome of ``unknown``: undoes the harm that ``late`` saw, and makes the edit
+        where it merges; raises NotWanted, the harm undone, where it does not. May end as
+        ``unknown`` again. The caller holds the document's lock again. Raises DocumentClosed."""
+        # What the caller knew when it asked for the edit no longer holds.
+        self._resolve = _no_more
+        if self._failure is not None:
+            self._failure = NotWanted()
+        if self.late is not None:
+            self.late.stop()
+        with self._document.record(self._changed, self._closing):
+            self._flight.resumed()
+            proof = self._put_right(strayed) or await self._until_decided()
+            if proof.outcome == "unknown":
+                self._look_on()
+            return proof
+
     async def _until_decided(self) -> Proof:
         while True:
             await self._barrier()
@@ -149,7 +166,7 @@ class Placement:
                 return self._in(landed)
             if (proof := self._make_anew()) is not None:
                 return proof
-            if not self._still_wanted():
+            if self._change is None and not self._still_wanted():
                 raise NotWanted
             match await self._send():
                 case Landed() as landed:
@@ -319,11 +336,11 @@ class Placement:
         it still can be made, makes the edit. Returns how it ended if nothing is to be sent."""
         attempt, now = strayed.attempt, self._document.text
         right = merged(attempt.base, attempt.meant, strayed.before)
-        if right is None and self._change is not None:
-            right = carried(attempt.base, attempt.meant, strayed.typed)
-        elif right is None:
+        if self._change is not None:
+            right = right or carried(attempt.base, attempt.meant, strayed.typed)
+        elif right is None or not self._still_wanted():
             try:
-                right = self._resolved(strayed.before)
+                right = self._resolved(strayed.before) if self._still_wanted() else _no_more(now)
             except Exception as error:  # noqa: BLE001 - any refusal of the caller's
                 right, self._failure = strayed.before, error
         if self._change is None:
@@ -349,7 +366,14 @@ class Placement:
 
     def _look_on(self) -> None:
         if self.sends:
+            # What came of it counts as wanted or not as when the caller left, whatever ends since.
+            wanted = self._still_wanted()
+            self._still_wanted = lambda: wanted
             self.late = Late(self._document, self._flight, self._timings, self._change)
+
+
+def _no_more(_now: Text) -> Text:
+    raise NotWanted
 
 
 def _with_line_ends_of(base: Text, meant: Text, edits: Sequence[TextEdit]) -> Text:

@@ -11,7 +11,8 @@ from scripted_editor import POLICIES, Policy, ScriptedEditor, VirtualClock, run
 from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.proof import place
+from lsp_agent.workspace.flight import Strayed, Timings
+from lsp_agent.workspace.proof import NotWanted, Placement
 
 URI = "untitled:doc"
 LINES, EDITS, KEYS_A_SECOND = 260, 60, 15
@@ -93,6 +94,26 @@ async def person(session: Session, editor: ScriptedEditor) -> None:
             await anyio.sleep(chance.uniform(0.1, 1.2))
 
 
+async def came_late(placement: Placement) -> bool:
+    """Whether an edit of unknown fate is in after all, put right where it went astray."""
+    while (late := placement.late) is not None:
+        happened = anyio.Event()
+        strays: list[Strayed] = []
+        late.on_landed(lambda _before, _meant, happened=happened: happened.set())
+        late.on_strayed(lambda s, h=happened, strays=strays: (strays.append(s), h.set()))
+        with anyio.move_on_after(60):
+            await happened.wait()
+        if not strays:
+            return happened.is_set()
+        try:
+            proof = await placement.put_right(strays[0])
+        except NotWanted:
+            return False
+        if proof.outcome != "unknown":
+            return proof.outcome == "in"
+    return False
+
+
 async def type_and_edit(
     session: Session, policy: Policy, encoding: Encoding, clock: VirtualClock
 ) -> None:
@@ -108,7 +129,8 @@ async def type_and_edit(
             await anyio.sleep(session.random.uniform(0, 0.2))
             edit = Replace(f"target{session.target} ", number, number % 5)
             try:
-                proof = await place(document, editor, edit, "test", still_wanted=lambda: True)
+                placement = Placement(document, editor, edit, "test", lambda: True, None, Timings())
+                proof = await placement.run()
             except ChangedSinceRead:
                 session.reported["changed"] += 1
                 outcome = "changed"
@@ -116,13 +138,9 @@ async def type_and_edit(
                 outcome = proof.outcome
                 session.reported[outcome] += 1
                 session.most_sends = max(session.most_sends, proof.sends)
-                if proof.late is not None:
-                    late = anyio.Event()
-                    proof.late.on_landed(lambda _b, _m, late=late: late.set())
-                    with anyio.move_on_after(20):
-                        await late.wait()
-                        outcome = "in"
-                        session.reported["late"] += 1
+                if proof.late is not None and await came_late(placement):
+                    outcome = "in"
+                    session.reported["late"] += 1
             count = edit.is_in(editor.buffer.text)
             if count != (outcome == "in"):
                 session.wrong.append(f"edit {number} ({edit.kind}) is in {count} times: {outcome}")
@@ -142,7 +160,7 @@ async def type_and_edit(
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_is_lost_beside_a_fast_typist(policy: Policy, seed: int) -> None:
     session = Session(random.Random(seed))
-    encoding: Encoding = ("utf-8", "utf-16", "utf-32")[seed]
+    encoding: Encoding = ("utf-8", "utf-16", "utf-32")[seed % 3]
     run(lambda clock: type_and_edit(session, policy, encoding, clock))
     print(
         f"{policy.name:36} {encoding} {len(session.keys)} keys, {dict(session.reported)}, "

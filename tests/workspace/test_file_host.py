@@ -1,5 +1,6 @@
 """One host for files, open or not: the one way that each needs, recorded, proved, saved."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -501,3 +502,37 @@ async def test_a_port_that_fails_leaves_an_unknown_change(
     with pytest.raises(ConnectionError):
         await bench.replace("two", "2")
     assert bench.statuses() == ["unknown"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_an_edit_that_goes_astray_long_after_it_was_sent_is_put_right(
+    bench: Bench, wanted: bool
+) -> None:
+    stopped = False
+    eglot = next(policy for policy in POLICIES if policy.name == "eglot")
+
+    def keys(editor: ScriptedEditor, point: Point, send: int) -> None:
+        if (point, send) == ("before apply", 1):
+            editor.type(0, "typed\n")  # not sent, so that the edit lands a line off
+
+    editor = await bench.open(policy=eglot, keys=keys)
+    caretaker = asyncio.create_task(bench.host.put_right_late())
+    try:
+        placing = asyncio.create_task(
+            bench.replace("two", "2", save="never", still_wanted=lambda: not stopped)
+        )
+        for n in range(6):  # without a pause, so that nothing is sent
+            await anyio.sleep(0.2)
+            editor.type(len(editor.buffer.text), f"key {n}\n")
+            stopped = not wanted
+        placed = await placing
+        stopped = True  # the turn has ended
+        assert placed.status == "unknown"
+        keys_typed = "".join(f"key {n}\n" for n in range(6))
+        right = f"typed\none\n{'2' if wanted else 'two'}\nthree\n{keys_typed}"
+        await anyio.sleep(3)
+        assert editor.buffer.text == right
+        assert bench.statuses() == ["applied" if wanted else "unknown"]
+    finally:
+        caretaker.cancel()
