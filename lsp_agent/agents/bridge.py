@@ -24,7 +24,7 @@ from lsp_agent.agents.extension_frames import BadFrame, Frame
 from lsp_agent.agents.framing import LineSplitter
 from lsp_agent.agents.gatekeeper import Gatekeeper
 from lsp_agent.agents.peers import peer_of
-from lsp_agent.agents.private_folder import PrivateFolder, unset_line
+from lsp_agent.agents.private_folder import PrivateFolder, unset_line, without_our_lines
 from lsp_agent.agents.tool_host import (
     Allow,
     Block,
@@ -159,6 +159,12 @@ class Bridge:
         """The next turn may begin."""
         self._aborted = False
         self._gatekeeper.resume()
+
+    def as_meant(self, output: str) -> str:
+        """A command's result, which begins with ``$`` and the command, without the lines that we
+        put before the command."""
+        head, command = output[:2], output[2:]
+        return head + without_our_lines(command, self._unset) if head == "$ " else output
 
     def call_ended(self, tool_call_id: str) -> None:
         """The wire told a result of that call."""

@@ -138,9 +138,6 @@ class AgentLink:
         with anyio.move_on_after(0.6):
             await self._process.kill_commands()
 
-    async def kill_commands(self) -> None:
-        await self._process.kill_commands()
-
     async def stop(self, grace: float = GRACE_SECONDS) -> None:
         """Ends the agent and all that it started; returns when they are gone."""
         self._ending = True

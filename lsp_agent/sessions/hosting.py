@@ -1,5 +1,6 @@
 """How a session's agent reaches files: through us (hosted), or by itself (mirror)."""
 
+from dataclasses import replace
 from typing import Literal, Protocol
 
 import anyio
@@ -7,6 +8,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from lsp_agent.agents.bridge import Bridge
 from lsp_agent.agents.tool_host import Allow, Block, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.protocol import messages
 from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolResult
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.services import Services
@@ -115,6 +117,15 @@ class Hosting:
         self._own_calls.clear()
         if self._bridge is not None:
             self._bridge.turn_ended()
+
+    def as_meant(self, result: ToolResult) -> ToolResult:
+        """A result as the agent's call would have had it without our gate."""
+        return replace(result, content=[self._block_as_meant(block) for block in result.content])
+
+    def _block_as_meant(self, block: messages.Block) -> messages.Block:
+        if self._bridge is None or block["type"] != "text":
+            return block
+        return messages.text(self._bridge.as_meant(block["text"]))
 
     def observe(self, event: ToolCall | ToolResult) -> None:
         """Learns from the wire whose file tools the agent used."""

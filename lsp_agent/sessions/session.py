@@ -414,6 +414,8 @@ class Session:
         return self._turn if self._turn is not None and self._turn.sent else None
 
     def _record(self, event: Event, turn: Turn) -> None:
+        if isinstance(event, ToolResult):
+            event = self.hosting.as_meant(event)
         turn.take(event)
         self.emit(event, turn.id)
         if isinstance(event, (ToolCall, ToolResult)):

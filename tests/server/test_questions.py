@@ -129,6 +129,16 @@ def test_allowed_once_means_that_the_next_command_is_asked_for(project: Project)
     assert times_run(project) == 1
 
 
+def test_the_result_of_a_gated_command_shows_the_command_and_not_the_gate(
+    project: Project,
+) -> None:
+    editor = project.editor(step("", bash("echo hi")), step("Done."), client=ASK)
+    editor.answers = ["allow"]
+    editor.ask_agent("Go.")
+    content = editor.event("toolResult")["content"]
+    assert content[0]["text"].startswith("$ echo hi\n\nhi\n")
+
+
 def test_allowed_for_the_session_holds_for_its_later_turns_only(project: Project) -> None:
     editor = project.editor(*commands(2, 1), client=ASK)
     editor.answers = ["allowSession"]
