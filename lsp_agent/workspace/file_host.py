@@ -132,7 +132,7 @@ class FileHost:
         self._ledger = ledger
         self._timings = timings
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
-        self._strays: asyncio.Queue[tuple[_Job, Placement, Strayed]] = asyncio.Queue()
+        self._strays: asyncio.Queue[tuple[_Job, Placement, Strayed | None]] = asyncio.Queue()
 
     async def put_right_late(self) -> None:
         """Puts right what an editor does with an edit long after it was sent. Never returns; run

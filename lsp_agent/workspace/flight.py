@@ -132,6 +132,11 @@ class Flight:
         return self._answer is not None
 
     @property
+    def refused(self) -> bool:
+        """Whether the last send was refused and is not in all the same."""
+        return self._answer is False and self._landed is None and self._strayed is None
+
+    @property
     def strayed(self) -> Strayed | None:
         """Where it went that it was not made for, until ``repair``."""
         return self._strayed
@@ -157,11 +162,14 @@ class Flight:
         self._looked_at = attempt.base
 
     def resumed(self) -> None:
-        """After it was given up: the next send is the first of a new try."""
+        """The next send is the first of a new try."""
         self._first_sent = None
+        self._refusals = 0
 
     def repair(self) -> None:
-        """What strayed is dealt with: from here on only what is sent next counts."""
+        """What strayed is dealt with: from here on only what is sent next counts, and it has its
+        own time."""
+        self.resumed()
         self._attempts.clear()
         self._tracks.clear()
         self._strayed = None

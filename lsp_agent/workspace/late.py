@@ -28,7 +28,7 @@ class Late:
         self._loop = asyncio.get_running_loop()
         self._pause = timings.quiet
         self._landed: Callable[[Text, Text], None] | None = None
-        self._strayed: Callable[[Strayed], None] | None = None
+        self._strayed: Callable[[Strayed | None], None] | None = None
         self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
         self._end = self._loop.call_later(timings.late, self._look_last)
         self._recording = contextlib.ExitStack()
@@ -38,9 +38,10 @@ class Late:
         """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
         self._landed = callback
 
-    def on_strayed(self, callback: Callable[[Strayed], None]) -> None:
-        """Calls ``callback(strayed)``, once, if the edit turns out to have gone astray. What is
-        typed then goes on being followed until ``stop``."""
+    def on_strayed(self, callback: Callable[[Strayed | None], None]) -> None:
+        """Calls ``callback(strayed)``, once, if the edit turns out to have gone astray; with None
+        if that was known and it is time to send the refused repair again. What is typed then goes
+        on being followed until ``stop``."""
         self._strayed = callback
 
     def stop(self) -> None:
@@ -52,14 +53,15 @@ class Late:
     def _changed(self, change: ContentChange) -> None:
         if self._flight.changed(change, self._document.clock()):
             self._document.not_typed()
-        if self._flight.strayed is not None:
+        # A client that refuses what comes between keys has just sent them: it may take it now.
+        if self._flight.strayed is not None or (self._change is not None and self._flight.refused):
             self._tell_strayed(self._flight.strayed)
             return
         # A merge costs too much for every key that is typed in a long text.
         if self._check is None:
             self._check = self._loop.call_later(self._pause, self._look)
 
-    def _tell_strayed(self, strayed: Strayed) -> None:
+    def _tell_strayed(self, strayed: Strayed | None) -> None:
         if self._check is not None:
             self._check.cancel()
             self._check = None

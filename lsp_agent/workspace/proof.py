@@ -81,7 +81,8 @@ async def place(
     ``resolve`` is asked again for newer text. What it raises propagates where nothing of the
     edit is in; where that cannot be told, the outcome is ``conflict``. ``prepare(before,
     meant)`` is awaited once, before anything is sent. ``still_wanted`` is asked right before
-    each send. Raises NotWanted and DocumentClosed. Ends within ``timings.unknown`` and a little.
+    each send. Raises NotWanted and DocumentClosed. Ends within ``timings.unknown`` and a
+    little, and as much again for each repair.
     """
     placement = Placement(document, editor, resolve, label, still_wanted, prepare, timings)
     return await placement.run()
@@ -142,9 +143,9 @@ class Placement:
                 proof = replace(proof, late=self.late)
             return proof
 
-    async def put_right(self, strayed: Strayed) -> Proof:
-        """After an outcome of ``unknown``: undoes the harm that ``late`` saw, and makes the edit
-        where it merges; raises NotWanted, the harm undone, where it does not. May end as
+    async def put_right(self, strayed: Strayed | None) -> Proof:
+        """After an outcome of ``unknown``: undoes the harm that ``late`` told of, and makes the
+        edit where it merges; raises NotWanted, the harm undone, where it does not. May end as
         ``unknown`` again. The caller holds the document's lock again. Raises DocumentClosed."""
         # What the caller knew when it asked for the edit no longer holds.
         self._resolve = _no_more
@@ -154,7 +155,8 @@ class Placement:
             self.late.stop()
         with self._document.record(self._changed, self._closing):
             self._flight.resumed()
-            proof = self._put_right(strayed) or await self._until_decided()
+            proof = self._put_right(strayed) if strayed is not None else None
+            proof = proof or await self._until_decided()
             if proof.outcome == "unknown":
                 self._look_on()
             return proof

@@ -98,7 +98,7 @@ async def came_late(placement: Placement) -> bool:
     """Whether an edit of unknown fate is in after all, put right where it went astray."""
     while (late := placement.late) is not None:
         happened = anyio.Event()
-        strays: list[Strayed] = []
+        strays: list[Strayed | None] = []
         late.on_landed(lambda _before, _meant, happened=happened: happened.set())
         late.on_strayed(lambda s, h=happened, strays=strays: (strays.append(s), h.set()))
         with anyio.move_on_after(60):
