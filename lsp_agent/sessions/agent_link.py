@@ -1,6 +1,7 @@
 """One running agent: its process, its wire and its bridge, joined."""
 
 import itertools
+import os
 from collections.abc import Awaitable, Callable
 
 import anyio
@@ -16,6 +17,8 @@ START_SECONDS = 15.0
 REPLY_SECONDS = 10.0
 #: How long an agent may take to end by itself once its stdin is closed.
 GRACE_SECONDS = 1.0
+#: In characters.
+_SHORTEST_SECRET = 6
 
 Received = Event | CompactEnded
 
@@ -229,5 +232,8 @@ class _Pending:
 
 
 def _values(launch: Launch) -> list[str]:
-    """The secrets themselves, to be masked wherever the agent prints them."""
-    return [launch.env[name] for name in launch.secrets if launch.env.get(name)]
+    """The secrets themselves, set for the agent or inherited, to be masked wherever it prints
+    them. A short value is no key, and masking it would eat ordinary words."""
+    environment = {**os.environ, **launch.env}
+    values = (environment.get(name, "") for name in launch.secrets)
+    return [value for value in values if len(value) >= _SHORTEST_SECRET]
