@@ -63,7 +63,8 @@ class Limits:
 class Bridge:
     """Use as an async context manager around the agent's life; ``folder`` is for ``--ext``.
 
-    ``unset`` names environment variables that commands must not see. Without ``file_tools`` the
+    ``unset`` names environment variables that commands must not see; a name that no shell can
+    unset is left out. Without ``file_tools`` the
     agent keeps its own, and its calls are only asked about.
     """
 
@@ -75,11 +76,10 @@ class Bridge:
         file_tools: bool = True,
         limits: Limits | None = None,
     ) -> None:
-        for name in unset:
-            if not _VARIABLE.fullmatch(name):
-                raise ValueError(f"{name!r} is no name of a variable that a shell can unset")
         self._host = host
-        self._unset = tuple(unset)
+        # A shell has no variable of another name: `unset my-key` is an error, and most shells
+        # do not hand such a one on to what they start.
+        self._unset = tuple(name for name in unset if _VARIABLE.fullmatch(name))
         self._file_tools = file_tools
         self._limits = limits or Limits()
         self._stack: AsyncExitStack
