@@ -1,7 +1,10 @@
 """The context that goes with a prompt: excerpts of live documents, as the model reads them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+_BACKTICKS = re.compile(r"`+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,7 @@ def _block(excerpt: Excerpt) -> str:
         if excerpt.first_line is None
         else f", lines {excerpt.first_line}-{excerpt.first_line + max(lines, 1) - 1}"
     )
-    fence = "```"
-    while fence in excerpt.text:
-        fence += "`"
+    longest = max(map(len, _BACKTICKS.findall(excerpt.text)), default=0)
+    fence = "`" * max(longest + 1, 3)
     body = excerpt.text if excerpt.text.endswith("\n") else excerpt.text + "\n"
     return f"\n{excerpt.path}{place}:\n{fence}\n{body}{fence}\n"
