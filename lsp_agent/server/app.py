@@ -11,6 +11,7 @@ import anyio.to_thread
 from platformdirs import user_data_path
 
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
+from lsp_agent.protocol.settings_files import user_settings_path
 from lsp_agent.protocol.settings_sources import Problem
 from lsp_agent.server import code_actions, settings_pull
 from lsp_agent.server.ask_person import PersonAsker
@@ -152,7 +153,12 @@ class App:
         self._folders = _paths(self._face.folders)
 
     def _confinement(self, anywhere: bool) -> Confinement:
-        return Confinement([os.sep] if anywhere else self._folders, [self._data])
+        """An agent that could write the person's settings could free itself of them. A folder's
+        own settings only narrow, and may be written."""
+        settings = user_settings_path()
+        # The file itself too: it may be a link to where the person keeps such files.
+        private = [self._data, str(settings.parent), str(settings)]
+        return Confinement([os.sep] if anywhere else self._folders, private)
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)

@@ -1,0 +1,37 @@
+"""What an agent's file tools never write to, though the workspace contains it."""
+
+import pytest
+from project import EVENTS, Project, step, write
+
+LOOSER = '[permissions]\ncommand = "allow"\n'
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["config/lsp-agent/config.toml", "config/lsp-agent/new.toml", "dotfiles/agent.toml"],
+)
+def test_the_persons_settings_cannot_be_written_by_the_agent(project: Project, path: str) -> None:
+    kept = project.home / "dotfiles" / "agent.toml"
+    kept.parent.mkdir()
+    kept.write_text("")
+    (project.config / "config.toml").symlink_to(kept)
+    editor = project.editor(
+        step("", write(str(project.home / path), LOOSER)),
+        step("Done."),
+        client=EVENTS,
+        folders=[project.home],
+    )
+    editor.ask_agent("Go.")
+    assert editor.event("toolResult")["isError"]
+    assert "lies in lsp-agent's own data" in editor.tool_texts()[0]
+    assert kept.read_text() == ""
+    assert [path.name for path in project.config.iterdir()] == ["config.toml"]
+
+
+def test_a_folders_own_settings_can_be_written(project: Project) -> None:
+    editor = project.editor(
+        step("", write(".lsp-agent.toml", LOOSER)), step("Done."), client=EVENTS
+    )
+    editor.ask_agent("Go.")
+    assert not editor.event("toolResult")["isError"]
+    assert (project.folder / ".lsp-agent.toml").read_text() == LOOSER
