@@ -1,5 +1,6 @@
 """What the method handlers work with."""
 
+import os
 from dataclasses import dataclass
 
 from lsp_agent.protocol.errors import BadParams
@@ -25,11 +26,11 @@ class Context:
 
 
 def path_of(uri: str, field: str) -> str:
-    """The path of a ``file:`` URI.
+    """The real path of a ``file:`` URI, as the folders' and the ledger's are.
 
     :raises BadParams: for any other
     """
     path = uri_to_path(uri)
     if path is None:
         raise BadParams(field, f"{uri!r} is not the URI of a file")
-    return path
+    return os.path.realpath(path)

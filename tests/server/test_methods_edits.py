@@ -243,3 +243,26 @@ def test_an_unknown_edit_is_named_as_such(shared: Editor, method: str) -> None:
     assert (error.code, error.data["kind"]) == (-32803, "unknownEdit")
     assert "e-none" in error.message
     assert shared.failure(f"agent/{method}").data == {"field": "editId"}
+
+
+# A workspace that is opened through a symbolic link
+
+
+def test_behind_a_link_edits_excerpts_and_sessions_are_found(project: Project) -> None:
+    other = project.folder.with_name("bakery")
+    (other / "src").mkdir(parents=True)
+    path = other / "src" / "a.txt"
+    path.write_text("one\n")
+    link = project.folder.with_name("link")
+    link.symlink_to(other)
+    editor = project.editor(
+        step("", edit("src/a.txt", "one", "two")), step("Done."), folders=[project.folder, link]
+    )
+    document = editor.open(link / "src" / "a.txt")
+    result = editor.ask_agent("Go.", context=[{"uri": document.uri}])
+    assert editor.call("agent/state", {"sessionId": result["sessionId"]})["cwd"] == str(other)
+    messages = editor.call("agent/messages", {"sessionId": result["sessionId"]})["messages"]
+    assert "\nsrc/a.txt:\n" in str(messages[0]["content"][0]["text"])
+    for uri in (document.uri, path.as_uri()):
+        (found,) = editor.call("agent/edits", {"uri": uri})["edits"]
+        assert found["uri"] == document.uri
