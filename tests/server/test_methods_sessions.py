@@ -240,6 +240,12 @@ def test_closing_a_session_ends_its_turn_and_its_commands(project: Project) -> N
     assert wait_until(lambda: descendants(editor.process.pid) == [])
 
 
+def test_no_session_is_made_to_be_closed(project: Project) -> None:
+    editor = project.editor(step("Never."))
+    assert editor.call("agent/closeSession") == {}
+    assert editor.call("agent/sessions") == {"sessions": []}
+
+
 def test_a_session_closed_while_its_agent_starts_leaves_nothing(project: Project) -> None:
     slow = project.agent(step("Never."), command=["sh", "-c", "sleep 30"])
     editor = project.editor(agent=slow, client=EVENTS)

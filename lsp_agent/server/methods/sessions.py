@@ -66,7 +66,10 @@ async def new_session(context: Context, params: NewSessionParams) -> SessionResu
 
 
 async def close_session(context: Context, params: SessionParams) -> Empty:
-    await context.sessions.get(params.session_id).close()
+    """Without ``sessionId`` the first folder's default session; none is made to be closed."""
+    session = context.sessions.to_stop(params.session_id, None)
+    if session is not None:
+        await session.close()
     return Empty()
 
 
