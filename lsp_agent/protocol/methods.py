@@ -1,7 +1,8 @@
 """The custom methods: one table of names, params and results.
 
-The commands (``workspace/executeCommand`` twins), ``docs/protocol.md`` and the advertised
-capability are all made from :data:`METHODS`. Optional params may be left out or null.
+The handlers, the commands (``workspace/executeCommand`` twins) and ``docs/protocol.md`` are made
+from :data:`METHODS`. ``initialize`` is answered before this module is imported, so the names stand
+once more in ``server/capabilities.py``; a test compares. Optional params may be left out or null.
 """
 
 from dataclasses import dataclass
@@ -287,7 +288,6 @@ ASK_REQUEST = "agent/ask"
 SYNC_REQUEST = "agent/sync"
 SAVE_REQUEST = "agent/saveDocument"
 RELOAD_REQUEST = "agent/reloadDocument"
-DIAGNOSTICS_REQUEST = "agent/diagnostics"
 
 
 class AskAnswer(Model):

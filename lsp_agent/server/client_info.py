@@ -33,10 +33,8 @@ class ClientInfo:
 
     apply_edit: bool = False
     show_message_request: bool = False
-    show_document: bool = False
     work_done_progress: bool = False
     configuration: bool = False
-    code_lens_refresh: bool = False
 
     @property
     def is_neovim(self) -> bool:
@@ -71,10 +69,8 @@ class ClientInfo:
             diagnostics=agent.get("diagnostics") is True,
             apply_edit=workspace.get("applyEdit") is True,
             show_message_request=isinstance(window.get("showMessage"), dict),
-            show_document=_object(window, "showDocument").get("support") is True,
             work_done_progress=window.get("workDoneProgress") is True,
             configuration=workspace.get("configuration") is True,
-            code_lens_refresh=_object(workspace, "codeLens").get("refreshSupport") is True,
         )
 
 
