@@ -16,6 +16,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.rpc_error import ClientRefused
+from lsp_agent.text.plain import printable_line
 
 Token = str | int
 
@@ -28,7 +29,6 @@ REPORT_INTERVAL = 0.1
 
 _CREATE_SECONDS = 5.0
 _MESSAGE_LIMIT = 200
-_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 _LINE_ENDS = re.compile(r"[\r\n]")
 
 log = logging.getLogger(__name__)
@@ -173,6 +173,5 @@ class ProgressBoard:
 
 def _readable(line: str) -> str:
     """``line`` without escape sequences and control characters, shortened."""
-    plain = _ESCAPES.sub("", line[: 16 * _MESSAGE_LIMIT]).replace("\t", " ")
-    plain = "".join(char for char in plain if char.isprintable()).strip()
+    plain = printable_line(line[: 16 * _MESSAGE_LIMIT])
     return plain if len(plain) <= _MESSAGE_LIMIT else plain[: _MESSAGE_LIMIT - 1] + "…"

@@ -20,6 +20,7 @@ from lsp_agent.server.connection import Connection
 from lsp_agent.server.progress import Progress, ProgressBoard, ToolProgress
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.turn import Turn
+from lsp_agent.text.plain import escaped_line, escaped_lines
 
 _MESSAGE_TYPES: dict[Level, int] = {"error": 1, "warning": 2, "info": 3, "debug": 4}
 _TITLE_LENGTH = 60
@@ -58,7 +59,8 @@ class TurnDisplays:
         if isinstance(event, Notice):
             self._notice(event)
         elif isinstance(event, ErrorReported):
-            self._connection.notify("window/showMessage", {"type": 1, "message": event.message})
+            message = escaped_lines(event.message)
+            self._connection.notify("window/showMessage", {"type": 1, "message": message})
         elif stamped.turn_id is not None and stamped.turn_id in self._displays:
             self._show(stamped.turn_id, self._displays[stamped.turn_id], event)
 
@@ -80,7 +82,8 @@ class TurnDisplays:
                 del self._displays[turn_id]
                 for tool_progress in display.tools.values():
                     tool_progress.end("stopped")
-                display.progress.end(error or _ENDINGS.get(stop_reason, stop_reason))
+                ending = _ENDINGS.get(stop_reason, stop_reason)
+                display.progress.end(escaped_lines(error) if error else ending)
             case _:
                 pass
 
@@ -89,7 +92,7 @@ class TurnDisplays:
         popup = notice.level in ("warning", "error")
         self._connection.notify(
             "window/showMessage" if popup else "window/logMessage",
-            {"type": _MESSAGE_TYPES[notice.level], "message": notice.message},
+            {"type": _MESSAGE_TYPES[notice.level], "message": escaped_lines(notice.message)},
         )
 
 
@@ -108,9 +111,11 @@ def _tool_title(call: ToolCall) -> str:
             subject = command
         case _:
             subject = "".join(call.paths[:1])
-    return f"{call.tool}: {_one_line(subject)}" if subject else call.tool
+    tool = _one_line(call.tool)
+    return f"{tool}: {_one_line(subject)}" if subject else tool
 
 
 def _one_line(text: str) -> str:
     first, _, rest = text.strip().partition("\n")
-    return first[:_TITLE_LENGTH] + ("…" if rest or len(first) > _TITLE_LENGTH else "")
+    shown = escaped_line(first[: _TITLE_LENGTH + 1])
+    return shown[:_TITLE_LENGTH] + ("…" if rest or len(shown) > _TITLE_LENGTH else "")

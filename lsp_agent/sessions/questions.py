@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Event, QuestionAnswered, QuestionAsked
 from lsp_agent.protocol.questions import Asker, Option, Question, QuestionKind
+from lsp_agent.text.plain import escaped_line, escaped_lines
 
 #: What an :data:`Asker` answers when it has no way to reach the person: the question then
 #: stays open for ``lspAgent.answer``.
@@ -56,16 +57,20 @@ class Questions:
         detail: str | None = None,
         tool_call_id: str | None = None,
     ) -> str | None:
-        """The chosen option's id, or None. Cancelling this closes the question."""
+        """The chosen option's id, or None. Cancelling this closes the question.
+
+        What the person is shown may be an agent's own words: whatever would not be seen in them
+        is written out.
+        """
         question = Question(
             question_id=f"q-{uuid.uuid4().hex[:8]}",
             session_id=session_id,
             turn_id=turn_id,
             tool_call_id=tool_call_id,
             kind=kind,
-            title=title,
-            detail=detail,
-            options=list(options),
+            title=escaped_line(title),
+            detail=None if detail is None else escaped_lines(detail),
+            options=[o.model_copy(update={"name": escaped_line(o.name)}) for o in options],
         )
         entry = _Open(question, emit, anyio.CancelScope(), anyio.Event())
         self._open[question.question_id] = entry
