@@ -46,7 +46,8 @@ class Compaction:
             self.end(None, failure)
 
     async def stop(self, keeper: AgentKeeper, seconds: float) -> None:
-        """An aborted compaction may end without a word: its end is then told by the state."""
+        """An aborted compaction may end without a word: its end is then told by the state. An
+        agent that does not come to it in time is ended."""
         link = keeper.link
         if link is None:
             keeper.cancel_start()
@@ -56,4 +57,6 @@ class Compaction:
                 while not self._ended.is_set():
                     await keeper.state()
                     await anyio.sleep(0.02)
+            if not self._ended.is_set():
+                await keeper.kill()
         self.end(None)

@@ -1,5 +1,6 @@
 """How a session's agent reaches files: through us (hosted), or by itself (mirror)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -74,6 +75,11 @@ class Hosting:
     def stopped(self) -> bool:
         """Nothing of the agent's may be done: its turn was stopped, or none runs."""
         return self._stopped or self._owner.turn is None
+
+    def still_wanted(self) -> Callable[[], bool]:
+        """Whether the turn that runs now still wants what it asked for."""
+        turn = self._owner.turn
+        return lambda: self._owner.turn is turn and not self.stopped
 
     async def open_bridge(self, unset: tuple[str, ...], tasks: TaskGroup) -> Bridge:
         """A bridge for a starting agent; the one before is closed."""

@@ -13,14 +13,14 @@ from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 
 #: With any of these a command line is more than one simple command, so that a pattern's ``*``
 #: could let something through which its author never meant.
-_COMPOUND = re.compile(r"[;&|`<>\n\r]|\$\(|\$\{")
+_COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
 
 
 @dataclass(slots=True)
 class Grants:
     """What a person allowed for the rest of one session; ``paths`` outside the workspace."""
 
-    kinds: set[ToolKind] = field(default_factory=set[ToolKind])
+    tools: set[str] = field(default_factory=set[str])
     paths: set[str] = field(default_factory=set[str])
 
 
@@ -49,19 +49,36 @@ class Permissions:
 
     def judge(self, request: ToolRequest) -> Judgement:
         kind, settings = tool_kind(request.tool), self._settings()
-        policy = decide(kind, subject(request), settings, self._grants)
+        policy = decide(request, settings, self._grants)
         if policy == "deny":
             return Judgement("deny", f'Not run: permissions.{kind} is "deny" in the settings.')
-        path = request.args.get("path")
-        if kind not in ("read", "edit") or not isinstance(path, str) or not path:
+        if kind not in ("read", "edit"):
             return Judgement(policy)
-        try:
-            self.confine(path, write=kind == "edit")
-        except OutsideWorkspace as error:
-            if self._outside(path, write=kind == "edit") is None or settings.outside == "deny":
-                return Judgement("deny", str(error))
-            return Judgement("ask")
+        paths = paths_of(request)
+        if len(paths) > 1:
+            return Judgement("deny", "Not run: the call names several paths.")
+        for path in paths:
+            try:
+                self.confine(path, write=kind == "edit")
+            except OutsideWorkspace as error:
+                if self._outside(path, write=kind == "edit") is None or settings.outside == "deny":
+                    return Judgement("deny", str(error))
+                return Judgement("ask")
         return Judgement(policy)
+
+    def subject(self, request: ToolRequest) -> str:
+        """What a person is asked about: the command line, the path and where it leads, or the
+        tool with its arguments."""
+        kind = tool_kind(request.tool)
+        if kind not in ("read", "edit"):
+            return subject(request)
+        path = "".join(paths_of(request)[:1])
+        try:
+            self._confinement(False).confine(path, self._cwd, write=kind == "edit")
+        except OutsideWorkspace:
+            outside = self._outside(path, write=kind == "edit")
+            return f"{outside.path if outside else path} (outside the workspace)"
+        return path
 
     def confine(self, path: str, *, write: bool) -> SafePath:
         """:raises OutsideWorkspace: for what is neither in the workspace nor granted"""
@@ -76,13 +93,13 @@ class Permissions:
             raise
 
     def grant(self, request: ToolRequest, *, session: bool) -> None:
-        """A person has allowed the call: its path, and with ``session`` all calls of its kind."""
-        kind = tool_kind(request.tool)
+        """A person has allowed the call: its path, and with ``session`` all calls of its tool."""
         if session:
-            self._grants.kinds.add(kind)
-        path = request.args.get("path")
-        if isinstance(path, str) and (outside := self._outside(path, write=kind == "edit")):
-            self._grants.paths.add(outside.path)
+            self._grants.tools.add(request.tool)
+        for path in paths_of(request):
+            outside = self._outside(path, write=tool_kind(request.tool) == "edit")
+            if outside is not None:
+                self._grants.paths.add(outside.path)
 
     def _outside(self, path: str, *, write: bool) -> SafePath | None:
         """The path, if the settings could allow it at all."""
@@ -92,22 +109,36 @@ class Permissions:
             return None
 
 
+def paths_of(request: ToolRequest) -> list[str]:
+    """The paths that a file call names; the agent takes the key in any case."""
+    return [
+        value
+        for key, value in request.args.items()
+        if key.lower() == "path" and isinstance(value, str) and value
+    ]
+
+
 def subject(request: ToolRequest) -> str:
-    """What is asked about: the command line, the path, or the tool with its arguments."""
-    for name in ("command", "path"):
-        value = request.args.get(name)
-        if isinstance(value, str) and tool_kind(request.tool) != "other":
-            return value
-    return f"{request.tool} {dict(request.args)}" if request.args else request.tool
+    """The command line, the path, or the tool with its arguments."""
+    command = request.args.get("command")
+    match tool_kind(request.tool):
+        case "command" if isinstance(command, str):
+            return command
+        case "read" | "edit":
+            return "".join(paths_of(request)[:1])
+        case _:
+            return f"{request.tool} {dict(request.args)}" if request.args else request.tool
 
 
-def decide(kind: ToolKind, subject: str, settings: PermissionSettings, grants: Grants) -> Policy:
-    """The policy for one call; ``subject`` is the command line or the tool's name.
+def decide(request: ToolRequest, settings: PermissionSettings, grants: Grants) -> Policy:
+    """The policy for one call, wherever its path lies.
 
     "deny" in the settings is final; grants and patterns only spare a question.
     """
+    kind = tool_kind(request.tool)
     policy = _configured(kind, settings)
-    if policy == "ask" and (kind in grants.kinds or matches_pattern(kind, subject, settings.allow)):
+    granted = request.tool in grants.tools
+    if policy == "ask" and (granted or matches_pattern(kind, subject(request), settings.allow)):
         return "allow"
     return policy
 

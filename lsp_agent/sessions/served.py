@@ -1,41 +1,98 @@
 """What a session's agent was shown, and how that differs from what is there now."""
 
-from lsp_agent.sessions.edits import text_now
+import os
+import time
+from dataclasses import dataclass
+
+import anyio.to_thread
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.sessions.services import Services
 from lsp_agent.text.diff import diff
-from lsp_agent.text.lines import Text
-from lsp_agent.workspace.file_host import FileHost
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.workspace.paths import from_ledger
+
+Stamp = tuple[int | str, ...]
 
 _MAX_DIFF_LINES = 40
+_SETTLED_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """``stamp`` tells the file from a changed one; None if it cannot be trusted to."""
+
+    text: Text
+    stamp: Stamp | None
 
 
 class Served:
-    """By real path, the text last given to the agent."""
+    """By real path, the text last given to the agent, its own proposals merged in."""
 
-    def __init__(self, host: FileHost) -> None:
-        self._host = host
-        self._texts: dict[str, Text] = {}
+    def __init__(self, services: Services, session_id: str) -> None:
+        self._services = services
+        self._session_id = session_id
+        self._shown: dict[str, _Shown] = {}
 
     def get(self, path: str) -> Text | None:
-        return self._texts.get(path)
+        shown = self._shown.get(path)
+        return shown.text if shown else None
 
     def put(self, path: str, text: Text) -> None:
-        self._texts[path] = text
+        self._shown[path] = _Shown(text, None)
 
     def clear(self) -> None:
-        self._texts.clear()
+        self._shown.clear()
 
     async def changes(self, shown_path: str) -> str:
         """A note on every served file that is now another text, each with a short diff; the
         agent then knows, so they are served anew. "" when nothing changed."""
         notes: list[str] = []
-        for path, text in list(self._texts.items()):
-            now = await text_now(self._host, path)
-            if now != text:
-                self._texts[path] = now
-                notes.append(f"{path} changed since you last saw it:\n{short_diff(text, now)}")
+        for path, shown in list(self._shown.items()):
+            stamp = await self._stamp(path)
+            if stamp is not None and stamp == shown.stamp:
+                continue
+            now = await self._now(path)
+            if now is None:
+                continue
+            self._shown[path] = _Shown(now, stamp)
+            if now != shown.text:
+                diff = short_diff(shown.text, now)
+                notes.append(f"{path} changed since you last saw it:\n{diff}")
         if not notes:
             return ""
         return f"\n[Note from the editor, not part of {shown_path}]\n" + "\n".join(notes)
+
+    async def _stamp(self, path: str) -> Stamp | None:
+        """Of a file that is not open: its own, and the proposals that are merged in."""
+        if self._services.documents.at(path) is not None:
+            return None
+        found = await anyio.to_thread.run_sync(_stamp_of, path)
+        if found is None:
+            return None
+        proposals = self._services.ledger.changes(
+            session_id=self._session_id, path=path, status="proposed"
+        )
+        return *found, *(change.id for change in proposals)
+
+    async def _now(self, path: str) -> Text | None:
+        """None where nothing can be said: a note must not fail a call that is done."""
+        try:
+            view = await self._services.host.view(from_ledger(path), self._session_id)
+        except LspAgentError:
+            return None
+        return None if view.not_text else view.text or EMPTY
+
+
+def _stamp_of(path: str) -> tuple[int, ...] | None:
+    """None for a file that was just written: a second write could leave the same stamp."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a path of the ledger is a string
+    except OSError:
+        return None
+    if time.time() - found.st_mtime < _SETTLED_SECONDS:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def short_diff(before: Text, after: Text) -> str:

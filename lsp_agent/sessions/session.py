@@ -9,7 +9,8 @@ place that appends it.
 
 import uuid
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import anyio
@@ -75,6 +76,7 @@ class Session:
         self._services = services
         self._queue: deque[Turn | Compaction] = deque()
         self._wake = anyio.Event()
+        self._at_work = anyio.Lock()
         self._closed = anyio.Event()
         self._turn: Turn | None = None
         self._compaction: Compaction | None = None
@@ -154,9 +156,10 @@ class Session:
         self._require("clear")
         if self.busy:
             raise RequestFailed("busy", "The agent is at work; stop it before clearing.")
-        if self._keeper.link is not None:
-            await self._keeper.ask(Clear())
-            self.hosting.served.clear()
+        async with self._at_work:  # a prompt that comes meanwhile waits
+            if self._keeper.link is not None:
+                await self._keeper.ask(Clear())
+                self.hosting.served.clear()
 
     async def messages(self) -> object:
         if self._keeper.link is None:
@@ -227,11 +230,14 @@ class Session:
                 self._wake = anyio.Event()
                 await self._wake.wait()
                 continue
-            item = self._queue.popleft()
-            if isinstance(item, Turn):
-                await self._run_turn(item)
-            else:
-                await self._run_compaction(item)
+            async with self._at_work:
+                if not self._queue:
+                    continue
+                item = self._queue.popleft()
+                if isinstance(item, Turn):
+                    await self._run_turn(item)
+                else:
+                    await self._run_compaction(item)
 
     async def close(self) -> None:
         """Ends the turn, the queue and the agent with everything that it started; returns when
@@ -258,6 +264,7 @@ class Session:
         if self._compaction is not None:
             self._compaction.end(None)
         self.hosting.close_bridge()
+        self.hosting.served.clear()
 
     async def _run_turn(self, turn: Turn) -> None:
         self._turn, self._settled = turn, anyio.Event()
@@ -268,7 +275,7 @@ class Session:
             link = await self._keeper.running()
             self.status = "running"
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._watch_silence, turn)
+                tasks.start_soon(self._watch_silence, turn, partial(self._fail, turn))
                 tasks.start_soon(self._send_prompt, link, turn)
                 await turn.wait()
                 await self._settle(turn)
@@ -307,22 +314,26 @@ class Session:
         self.emit(AgentStatus("restarting"), None)
         await self._keeper.kill()
 
-    async def _watch_silence(self, turn: Turn) -> None:
+    async def _watch_silence(
+        self, turn: Turn | None, fail: Callable[[RequestFailed], None]
+    ) -> None:
+        """Reports an agent that is silent in ``turn`` or a compaction; at the limit ``fail`` is
+        called and the agent ended."""
         limit = self.settings.limits.idle_seconds
 
         def report() -> None:
             note = f"The agent has said nothing for {limit / 2:g} s."
-            self.emit(Notice("warning", note, "lsp-agent"), turn.id)
+            self.emit(Notice("warning", note, "lsp-agent"), turn.id if turn else None)
 
         await until_silent(limit, lambda: self._last_sign(turn), report)
         message = f"The agent said nothing for {limit:g} s and was ended."
-        with anyio.CancelScope(shield=True):  # the turn's end cancels this watch
-            self._fail(turn, RequestFailed("agentTimeout", message))
+        with anyio.CancelScope(shield=True):  # the end of what is watched cancels this watch
+            fail(RequestFailed("agentTimeout", message))
             await self._keeper.kill()
 
-    def _last_sign(self, turn: Turn) -> float | None:
+    def _last_sign(self, turn: Turn | None) -> float | None:
         """When the agent was last heard of; None while others have the word."""
-        if turn.open_calls or self._services.questions.open(self.id):
+        if (turn and turn.running_calls) or self._services.questions.open(self.id):
             return None
         return self._keeper.link.heard_at if self._keeper.link else None
 
@@ -342,6 +353,8 @@ class Session:
         if turn.sent:
             with anyio.move_on_after(0.2):
                 await turn.started.wait()
+            if turn.ended:  # it was refused: the next turn may run by now
+                return
             await link.abort()
             with anyio.move_on_after(ABORT_SECONDS):
                 await self._settled.wait()
@@ -369,7 +382,10 @@ class Session:
         self._compaction = compaction
         self.status = "running"
         try:
-            await compaction.run(self._keeper)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._watch_silence, None, partial(compaction.end, None))
+                await compaction.run(self._keeper)
+                tasks.cancel_scope.cancel()
         finally:
             self._compaction = None
         self._at_rest()

@@ -9,16 +9,16 @@ import anyio
 from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
-from lsp_agent.sessions.permissions import Permissions, subject
+from lsp_agent.sessions.permissions import Permissions
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.served import Served
 from lsp_agent.sessions.services import Services
-from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.sessions.unwritten import Unwritten
+from lsp_agent.text.lines import EMPTY, Text, split_lines
 from lsp_agent.text.merge import merge3
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
-from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.files import FileProblem
 from lsp_agent.workspace.paths import SafePath
@@ -37,6 +37,7 @@ class TurnView(Protocol):
     def stopped(self) -> bool: ...
     @property
     def hosts_files(self) -> bool: ...
+    def still_wanted(self) -> Callable[[], bool]: ...
 
 
 class HostedTools:
@@ -58,7 +59,8 @@ class HostedTools:
         self._emit = emit
         self._settings = settings
         self._permissions = Permissions(cwd, lambda: settings().permissions, services.confinement)
-        self.served = Served(services.host)
+        self._unwritten = Unwritten(services, session_id, cwd)
+        self.served = Served(services, session_id)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
         """A file call of a hosted agent comes to ``run``, which has the time to ask; any other
@@ -75,29 +77,29 @@ class HostedTools:
             case "ask":
                 return Gate()
             case "allow":
-                return Allow(self._unsaved_note() if kind == "command" else None)
+                return self._allowed(request)
 
     async def decide(self, request: ToolRequest) -> Allow | Block:
         """Asks the person. A command sees the disk, so the one question also offers to save."""
-        is_command = tool_kind(request.tool) == "command"
         if self._permissions.judge(request).policy == "allow":  # granted meanwhile
-            return Allow(self._unsaved_note() if is_command else None)
-        answer = await self._asked(request, self._unsaved() if is_command else [])
+            return self._allowed(request)
+        answer = await self._asked(request)
         if self._turn.stopped:
             return Block(_STOPPED)
-        match answer:
-            case "allowAndSave" | "allow" | "allowSession":
-                self._permissions.grant(request, session=answer == "allowSession")
-                if answer == "allowAndSave":
-                    await self._save_all()
-                return Allow(self._unsaved_note() if is_command else None)
-            case "deny":
-                return Block(f"Not run: the user declined this {_what(request)}.")
-            case _:
-                return Block("Not run: the question whether to allow it was not answered.")
+        if answer is None:
+            return Block("Not run: the question whether to allow it was not answered.")
+        if answer == "deny":
+            return Block(f"Not run: the user declined this {_what(request)}.")
+        self._permissions.grant(request, session=answer == "allowSession")
+        if answer == "allowAndApply":
+            await self._unwritten.apply()
+        if answer in ("allowAndApply", "allowAndSave"):
+            await self._unwritten.save()
+        return self._allowed(request)
 
-    async def _asked(self, request: ToolRequest, unsaved: list[OpenDocument]) -> str | None:
-        what = subject(request)
+    async def _asked(self, request: ToolRequest) -> str | None:
+        what = self._permissions.subject(request)
+        is_command = tool_kind(request.tool) == "command"
         return await self._services.questions.ask(
             self._emit,
             session_id=self._session_id,
@@ -105,9 +107,16 @@ class HostedTools:
             tool_call_id=request.tool_call_id,
             kind="permission",
             title=f"{request.tool}: {_one_line(what)}",
-            detail=_detail(what, [self._shown(document) for document in unsaved]),
-            options=_options(request.tool, can_save=bool(unsaved) and self._can_save),
+            detail=what + (self._unwritten.detail() if is_command else ""),
+            options=_options(
+                request.tool,
+                can_save=is_command and self._unwritten.can_save,
+                can_apply=is_command and bool(self._unwritten.proposals()),
+            ),
         )
+
+    def _allowed(self, request: ToolRequest) -> Allow:
+        return Allow(self._unwritten.note() if tool_kind(request.tool) == "command" else None)
 
     async def run(self, request: ToolRequest) -> ToolAnswer:
         if self._turn.stopped:
@@ -175,7 +184,9 @@ class HostedTools:
                 raise ToolFailure(f"{args.path} changed since you read it; read it again")
             return merged.text
 
-        placed = await self._place(path, request, resolve)
+        view = await self._services.host.view(path, self._session_id)
+        hold = _shrinks(view.text or EMPTY, args.content, self._settings().edits.hold_shrink)
+        placed = await self._place(path, request, resolve, hold=hold)
         return _placed_result(args.path, placed, args.content) or zot_tools.EMPTY_FILE
 
     async def _edit(self, args: zot_tools.EditArgs, request: ToolRequest) -> str:
@@ -187,12 +198,21 @@ class HostedTools:
             return zot_tools.edit_text(args.path, view.require_text(), args.edits)
 
         placed = await self._place(path, request, resolve)
-        diff = zot_tools.edit_result(placed.before or EMPTY, placed.now or EMPTY)
+        change = placed.change
+        diff = (
+            zot_tools.edit_result(change.before or EMPTY, change.after or EMPTY) if change else ""
+        )
         return _placed_result(args.path, placed, diff) or zot_tools.NO_CHANGE
 
     async def _place(
-        self, path: SafePath, request: ToolRequest, resolve: Callable[[View], Text]
+        self,
+        path: SafePath,
+        request: ToolRequest,
+        resolve: Callable[[View], Text],
+        *,
+        hold: bool = False,
     ) -> Placed:
+        """``hold``: whatever the settings, it becomes a proposal."""
         settings = self._settings().edits
         origin = Origin(
             self._session_id,
@@ -204,14 +224,16 @@ class HostedTools:
             path,
             origin,
             resolve,
-            review=settings.review,
+            review="before" if hold else settings.review,
             save=settings.save,
-            still_wanted=lambda: not self._turn.stopped,
+            still_wanted=self._turn.still_wanted(),
         )
         if placed.status == "conflict":
             raise ToolFailure(f"{path.given} changed since you read it; read it again")
-        if placed.now is not None:
-            self.served.put(path.path, placed.now)
+        # What the agent knows is its own change; what was typed since, it is told of.
+        shown = placed.change.after if placed.change else placed.now
+        if shown is not None:
+            self.served.put(path.path, shown)
         return placed
 
     def _confine(self, path: str, *, write: bool) -> SafePath:
@@ -219,32 +241,6 @@ class HostedTools:
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118 - lexical, as zot does
-
-    # -- what a command sees of the editor
-
-    @property
-    def _can_save(self) -> bool:
-        return self._services.editor.traits.can_save
-
-    def _unsaved(self) -> list[OpenDocument]:
-        return [
-            document
-            for document in self._services.documents.all()
-            if document.path and document.dirty and document.path.startswith(self._cwd + "/")
-        ]
-
-    def _shown(self, document: OpenDocument) -> str:
-        return (document.path or document.uri).removeprefix(self._cwd + "/")
-
-    def _unsaved_note(self) -> str | None:
-        names = [self._shown(document) for document in self._unsaved()]
-        if not names:
-            return None
-        return f"[unsaved in the editor, so not seen by this command: {', '.join(names)}]"
-
-    async def _save_all(self) -> None:
-        for document in self._unsaved():
-            await self._services.editor.save(document.uri)
 
 
 def _agents_words(tool: str, path: str, problem: FileProblem) -> str:
@@ -266,6 +262,12 @@ def _agents_words(tool: str, path: str, problem: FileProblem) -> str:
             return str(problem)
 
 
+def _shrinks(now: Text, content: str, share: float) -> bool:
+    """Whether a write drops more than this share of the lines; of 1, never."""
+    left = len(split_lines(content))
+    return share < 1 and len(now.lines) - left > share * len(now.lines)
+
+
 def _what(request: ToolRequest) -> str:
     return "command" if tool_kind(request.tool) == "command" else "call"
 
@@ -275,25 +277,19 @@ def _one_line(subject: str, limit: int = 120) -> str:
     return first[:limit] + ("…" if rest or len(first) > limit else "")
 
 
-def _detail(subject: str, unsaved: list[str]) -> str:
-    if not unsaved:
-        return subject
-    return f"{subject}\n\nUnsaved in the editor, so not seen by it: {', '.join(unsaved)}"
-
-
-def _options(tool: str, *, can_save: bool) -> list[Option]:
+def _options(tool: str, *, can_save: bool, can_apply: bool) -> list[Option]:
     what = "every command" if tool_kind(tool) == "command" else f"every {tool}"
-    save = [Option(option_id="allowAndSave", name="Allow, saving files first", kind="allowOnce")]
-    return [
-        *(save if can_save else []),
-        Option(
-            option_id="allow",
-            name="Allow without saving" if can_save else "Allow",
-            kind="allowOnce",
-        ),
+    first = "Allow, applying proposals first" if can_apply else "Allow, saving files first"
+    plain = "Allow as it is on disk" if can_save or can_apply else "Allow"
+    options = [
+        Option(option_id="allow", name=plain, kind="allowOnce"),
         Option(option_id="allowSession", name=f"Allow {what} in this session", kind="allowSession"),
         Option(option_id="deny", name="Deny", kind="deny"),
     ]
+    if can_save or can_apply:
+        option_id = "allowAndApply" if can_apply else "allowAndSave"
+        options.insert(0, Option(option_id=option_id, name=first, kind="allowOnce"))
+    return options
 
 
 def _placed_result(path: str, placed: Placed, text: str) -> str:

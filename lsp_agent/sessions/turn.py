@@ -32,7 +32,6 @@ class Turn:
     id: str
     prompt: str
     images: tuple[ImageInput, ...] = ()
-    text: str = ""
     usage: Usage = field(default_factory=Usage)
     stop_reason: StopReason | None = None
     error: str | None = None
@@ -40,8 +39,16 @@ class Turn:
     aborted: bool = False
     sent: bool = False
     started: anyio.Event = field(default_factory=anyio.Event)
-    open_calls: dict[str, str] = field(default_factory=dict[str, str])
+    #: Calls without a result yet; of them, those whose arguments are whole, so that a tool runs.
+    open_calls: set[str] = field(default_factory=set[str])
+    running_calls: set[str] = field(default_factory=set[str])
+    _text: list[str] = field(default_factory=list[str])
+    _text_length: int = 0
     _ended: anyio.Event = field(default_factory=anyio.Event)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
 
     @property
     def ended(self) -> bool:
@@ -61,19 +68,28 @@ class Turn:
             case TurnStarted():
                 self.started.set()
             case StepStarted():
-                self.text = ""
+                self._set_text("")
             case TextDelta(text):
-                self.text += text[: MAX_TEXT - len(self.text)]
+                piece = text[: MAX_TEXT - self._text_length]
+                self._text.append(piece)
+                self._text_length += len(piece)
             case AssistantMessage(message):
-                self.text = plain_text(message["content"])[:MAX_TEXT]
-            case ToolCallStarted(tool_call_id, tool) | ToolCall(tool_call_id, tool):
-                self.open_calls[tool_call_id] = tool
+                self._set_text(plain_text(message["content"])[:MAX_TEXT])
+            case ToolCallStarted(tool_call_id):
+                self.open_calls.add(tool_call_id)
+            case ToolCall(tool_call_id):
+                self.open_calls.add(tool_call_id)
+                self.running_calls.add(tool_call_id)
             case ToolResult(tool_call_id):
-                self.open_calls.pop(tool_call_id, None)
+                self.open_calls.discard(tool_call_id)
+                self.running_calls.discard(tool_call_id)
             case UsageReported(usage):
                 self.usage = _add(self.usage, usage)
             case _:
                 pass
+
+    def _set_text(self, text: str) -> None:
+        self._text, self._text_length = [text], len(text)
 
 
 def _add(total: Usage, step: Usage) -> Usage:

@@ -265,7 +265,7 @@ def test_a_command_names_the_documents_with_unsaved_text(project: Project) -> No
     assert "src/a.txt" in question["detail"]
     assert question["options"][0]["name"] == "Allow"  # this client cannot save
     assert "typed" not in editor.tool_texts()[0]
-    assert "unsaved in the editor, so not seen by this command: src/a.txt" in editor.tool_texts()[0]
+    assert "Unsaved in the editor, so not seen by this command: src/a.txt" in editor.tool_texts()[0]
 
 
 def test_a_client_that_saves_is_offered_to_save_first(project: Project) -> None:
@@ -276,7 +276,7 @@ def test_a_client_that_saves_is_offered_to_save_first(project: Project) -> None:
     editor.ask_agent("Go.")
     (question,) = editor.received("agent/ask")
     names = [option["name"] for option in question["options"]]
-    assert names[:2] == ["Allow, saving files first", "Allow without saving"]
+    assert names[:2] == ["Allow, saving files first", "Allow as it is on disk"]
     assert path.read_text() == "typed\none\n"
     assert "typed" in editor.tool_texts()[0]
     assert "unsaved" not in editor.tool_texts()[0]
