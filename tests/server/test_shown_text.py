@@ -1,7 +1,7 @@
 """What a client without any extension shows of an agent's own words."""
 
 from project import Editor, Project, bash, step
-from raw_client import Json
+from raw_client import Json, wait_until
 
 ASK: Json = {"events": True, "ask": True}
 SHOW: Json = {"window": {"showMessage": {}, "workDoneProgress": True}}
@@ -21,15 +21,18 @@ def test_a_question_writes_out_what_would_not_be_seen(project: Project) -> None:
 
 def test_a_plain_clients_messages_and_progress_write_it_out_too(project: Project) -> None:
     editor = project.editor(step("", bash(TRICK)), step("Done."), capabilities=SHOW)
-    editor.answers = ["Deny"]
-    editor.ask_agent("Go.")
+    prompt = editor.prompt("Go.")  # the question stays open, so that progress is shown
+    assert wait_until(lambda: editor.received("window/showMessageRequest"))
     (shown,) = editor.received("window/showMessageRequest")
-    told = [value.get("message", "") for value in progress_values(editor)]
-    for text in (shown["message"], *(line for line in told if line.startswith("bash"))):
+    assert wait_until(lambda: tool_titles(editor))
+    for text in (shown["message"], *tool_titles(editor)):
         assert r"build\x1b[2K\recho \u202eolleh" in text
         assert text.replace("\n", "").isprintable()
-    assert any(line.startswith("bash") for line in told)
+    editor.command("answer", {"optionId": "deny"})
+    editor.result(prompt)
 
 
-def progress_values(editor: Editor) -> list[Json]:
-    return [params["value"] for params in editor.received("$/progress")]
+def tool_titles(editor: Editor) -> list[str]:
+    values = [params["value"] for params in editor.received("$/progress")]
+    told = [value[key] for value in values for key in ("title", "message") if key in value]
+    return [text for text in told if text.startswith("bash")]
