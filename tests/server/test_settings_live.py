@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from project import EVENTS, Editor, Project, bash, edit, step
+from project import ALLOWED, EVENTS, Editor, Project, bash, edit, step
 from raw_client import Json, wait_until
 
 PULL: Json = {"workspace": {"applyEdit": True, "configuration": True}}
@@ -203,3 +203,49 @@ def test_a_silent_agent_is_reported_then_ended_at_the_limit(project: Project) ->
     assert error.data["turn"]["stopReason"] == "error"
     assert any("said nothing" in notice["message"] for notice in editor.events("notice"))
     assert editor.ask_agent("The next one.")["text"] == "Well again."
+
+
+def test_a_session_in_a_subfolder_has_its_workspace_folders_settings(project: Project) -> None:
+    project.file(".lsp-agent.toml", "[permissions]\ncommand = 'deny'\n")
+    inner = project.file("sub/a.txt", "one\n").parent
+    editor = project.editor(
+        step("", bash("touch ran.txt")), step("Done."), options=ALLOWED, client=EVENTS
+    )
+    session = editor.call("agent/newSession", {"cwd": str(inner)})["sessionId"]
+    editor.ask_agent("Go.", sessionId=session)
+    assert not ran(editor)
+    assert not (inner / "ran.txt").exists()
+
+
+def test_the_clients_configuration_holds_in_subfolders(project: Project) -> None:
+    inner = project.file("sub/a.txt", "one\n").parent
+    editor = project.editor(
+        step("", bash("touch ran.txt")),
+        step("Done."),
+        capabilities=PULL,
+        options=ALLOWED,
+        client=EVENTS,
+    )
+    configure(editor, {"permissions": {"command": "deny"}})
+    session = editor.call("agent/newSession", {"cwd": str(inner)})["sessionId"]
+    editor.ask_agent("Go.", sessionId=session)
+    assert not ran(editor)
+
+
+def test_a_removed_folders_session_stays_as_narrow_as_it_was(project: Project) -> None:
+    project.file(".lsp-agent.toml", "[permissions]\ncommand = 'deny'\n")
+    other = project.folder.with_name("bakery")
+    other.mkdir()
+    editor = project.editor(
+        step("", bash("touch ran.txt")),
+        step("Done."),
+        options=ALLOWED,
+        client=EVENTS,
+        folders=[project.folder, other],
+    )
+    session = editor.call("agent/newSession")["sessionId"]
+    folder = {"uri": project.folder.as_uri(), "name": "shop"}
+    change = {"event": {"added": [], "removed": [folder]}}
+    editor.notify("workspace/didChangeWorkspaceFolders", change)
+    editor.ask_agent("Go.", sessionId=session)
+    assert not ran(editor)
