@@ -51,6 +51,7 @@ class App:
         self._client = client
         self._folders = _paths(face.folders)
         self._settings = LiveSettings(client.options, self._report)
+        self._settings.follow(self._folders)
         self._data = str(user_data_path("lsp-agent", appauthor=False))
         tasks = face.tasks
         documents = Documents(client.encoding)
@@ -60,7 +61,7 @@ class App:
         self._ledger = self._open_ledger()
         host = FileHost(documents, editor, self._ledger)
         tasks.start_soon(host.put_right_late)
-        edits = Edits(self._ledger, host, documents)
+        edits = Edits(self._ledger, host, documents, self._settings.of)
         questions = Questions(tasks, PersonAsker(face, client))
         self._events = EventStream(face)
         if client.events:
@@ -151,6 +152,7 @@ class App:
 
     def _folders_changed(self) -> None:
         self._folders = _paths(self._face.folders)
+        self._settings.follow(self._folders)
 
     def _confinement(self, anywhere: bool) -> Confinement:
         """An agent that could write the person's settings could free itself of them. A folder's

@@ -6,16 +6,18 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_agent.protocol.edits import Edit
+from lsp_agent.protocol.edits import Edit, EditStatus
 from lsp_agent.protocol.methods import ANSWER_COMMAND
 from lsp_agent.server.context import Context
 from lsp_agent.text.positions import to_column
 from lsp_agent.workspace.documents import OpenDocument
-from lsp_agent.workspace.paths import uri_to_path
 
 #: ``agent: what to do``, with what closes a comment behind it left out.
 _MARKER = re.compile(r"\bagent:[ \t]*(?P<prompt>\S.*?)\s*(?:\*/|-->|\*\)|#\})?\s*$", re.MULTILINE)
 _TITLE_LENGTH = 60
+
+#: Asked for at every move of the cursor: the hunks of decided edits are not even looked for.
+_REVIEWABLE: tuple[EditStatus, ...] = ("proposed", "applied")
 
 
 async def code_actions(context: Context, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -49,20 +51,16 @@ def _stops(context: Context) -> Iterator[types.CodeAction]:
 
 
 async def _reviews(context: Context, document: OpenDocument) -> list[types.CodeAction]:
-    path = uri_to_path(document.uri)
     actions: list[types.CodeAction] = []
-    if path is None:
+    if document.path is None:
         return actions
-    for edit in await context.edits.find(None, document.path or path, None):
-        match edit.status:
-            case "proposed":
-                actions.append(_review(edit, "Apply the agent's proposal", "applyEdit"))
-                actions.append(_review(edit, "Reject the agent's proposal", "rejectEdit"))
-            case "applied":
-                actions.append(_review(edit, "Keep the agent's change", "keepEdit"))
-                actions.append(_review(edit, "Undo the agent's change", "rejectEdit"))
-            case _:
-                pass
+    for edit in await context.edits.find(path=document.path, statuses=_REVIEWABLE):
+        if edit.status == "proposed":
+            actions.append(_review(edit, "Apply the agent's proposal", "applyEdit"))
+            actions.append(_review(edit, "Reject the agent's proposal", "rejectEdit"))
+        else:
+            actions.append(_review(edit, "Keep the agent's change", "keepEdit"))
+            actions.append(_review(edit, "Undo the agent's change", "rejectEdit"))
     return actions
 
 

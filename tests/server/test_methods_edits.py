@@ -245,6 +245,85 @@ def test_an_unknown_edit_is_named_as_such(shared: Editor, method: str) -> None:
     assert shared.failure(f"agent/{method}").data == {"field": "editId"}
 
 
+# Files that cannot be changed, or looked at
+
+
+def test_a_file_that_cannot_be_written_is_said_to_be_so(project: Project) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(step("", edit("a.txt", "one", "two")), step("Done."), options=BEFORE)
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    path.chmod(0o444)
+    error = editor.failure("agent/applyEdit", {"editId": summary["editId"]})
+    assert (error.code, error.data["kind"]) == (-32803, "editorFailed")
+    assert "read-only" in error.message
+    assert the_edit(editor)["status"] == "proposed"
+
+
+@pytest.mark.parametrize("method", ["applyEdit", "rejectEdit"])
+def test_behind_a_folder_that_became_a_link_nothing_is_changed(
+    project: Project, method: str
+) -> None:
+    path = project.file("d/a.txt", "one\n")
+    editor = project.editor(
+        step("", edit("d/a.txt", "one", "two")),
+        step("Done."),
+        options=BEFORE if method == "applyEdit" else None,
+    )
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    text = path.read_text()
+    path.parent.rename(project.folder / "d2")
+    (project.folder / "d").symlink_to("d2")
+    (hunk,) = the_edit(editor)["hunks"]
+    assert (hunk["oldText"], hunk["newText"], lines_of(hunk)) == ("one\n", "two\n", (0, 1))
+    error = editor.failure(f"agent/{method}", {"editId": summary["editId"]})
+    assert (error.code, error.data["kind"]) == (-32803, "outsideWorkspace")
+    assert path.read_text() == text
+
+
+def test_an_edit_is_kept_though_its_file_cannot_be_looked_at(project: Project) -> None:
+    path = project.file("d/a.txt", "1\none\n")
+    editor = project.editor(step("", edit("d/a.txt", "one", "two")), step("Done."))
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    path.unlink()
+    path.write_bytes(b"\0\0")
+    kept = editor.call("agent/keepEdit", {"editId": summary["editId"]})["edit"]
+    assert kept["status"] == "kept"
+    assert [lines_of(hunk) for hunk in kept["hunks"]] == [(1, 2)]
+
+
+# Decisions and the settings
+
+
+@pytest.mark.parametrize("save", ["clean", "never", "always"])
+def test_what_is_applied_is_saved_as_the_settings_say(project: Project, save: str) -> None:
+    path = project.file("a.txt", "zero\none\n")
+    editor = project.editor(
+        step("", edit("a.txt", "one", "two")),
+        step("Done."),
+        options={"edits": {"review": "before", "save": save}},
+        client={"save": True},
+    )
+    document = editor.open(path)
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    if save == "always":
+        editor.type(document, 0, "typed\n")
+    editor.call("agent/applyEdit", {"editId": summary["editId"]})
+    saved = {"clean": "zero\ntwo\n", "never": "zero\none\n", "always": "typed\nzero\ntwo\n"}
+    assert path.read_text() == saved[save]
+
+
+def test_of_two_decisions_at_once_the_second_sees_the_first(project: Project) -> None:
+    editor, document, edit_id = edited(project, BEFORE)
+    asked = [
+        editor.request(f"agent/{method}", {"editId": edit_id})
+        for method in ("applyEdit", "rejectEdit")
+    ]
+    applied, rejected = (editor.result(answer) for answer in asked)
+    assert (applied["applied"], rejected["edit"]["status"]) == (True, "rejected")
+    assert document.text.content == LINES
+    assert the_edit(editor)["status"] == "rejected"
+
+
 # A workspace that is opened through a symbolic link
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from lsp_agent.protocol.edits import Edit, EditStatus
+from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.methods import (
     ApplyEditResult,
@@ -44,7 +44,8 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
     if params.session_id is not None:
         context.sessions.get(params.session_id)
     path = path_of(params.uri, "uri") if params.uri is not None else None
-    return EditsResult(edits=await context.edits.find(params.session_id, path, params.status))
+    statuses = None if params.status is None else (params.status,)
+    return EditsResult(edits=await context.edits.find(params.session_id, path, statuses))
 
 
 async def revert(context: Context, params: RevertParams) -> RevertResult:
@@ -60,9 +61,7 @@ async def the_edit(context: Context, statuses: Collection[EditStatus]) -> str:
 
     :raises RequestFailed: "unknownEdit" if there is none, "conflict" if there are several
     """
-    found: list[Edit] = [
-        edit for edit in await context.edits.find(None, None, None) if edit.status in statuses
-    ]
+    found = await context.edits.find(statuses=statuses)
     if not found:
         raise RequestFailed("unknownEdit", f"There is no {' or '.join(statuses)} edit.")
     if len(found) > 1:
