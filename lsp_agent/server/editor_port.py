@@ -109,6 +109,7 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         checks_versions=client.name.startswith(_CHECKING)
         or (client.name == "Eglot" and client.sync),
         keeps_last_line_end=client.is_neovim,
+        holds_back=client.name == "Eglot" and not client.sync,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import anyio
 
 from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.permissions import Permissions
@@ -25,6 +26,10 @@ from lsp_agent.workspace.paths import SafePath
 
 #: The agent waits 60 s for a file tool's answer; the question must be over before.
 _CONSENT_SECONDS = 50.0
+_HOLDS_BACK = (
+    "This editor says what you type only when you pause, so the agent's edits of open documents "
+    "wait as proposals: apply them by code action. docs/protocol.md says how it can be helped."
+)
 _STOPPED = "Not run: the user stopped this turn."
 
 
@@ -61,6 +66,7 @@ class HostedTools:
         self._permissions = Permissions(cwd, lambda: settings().permissions, services.confinement)
         self._unwritten = Unwritten(services, session_id, cwd)
         self.served = Served(services, session_id)
+        self._told_of_holding = False
 
     async def intercept(self, request: ToolRequest) -> Verdict:
         """A file call of a hosted agent comes to ``run``, which has the time to ask; any other
@@ -212,7 +218,9 @@ class HostedTools:
         *,
         hold: bool = False,
     ) -> Placed:
-        """``hold``: whatever the settings, it becomes a proposal."""
+        """``hold``: whatever the settings, it becomes a proposal. So does an edit of an open
+        document where the editor could have typing that we cannot know of."""
+        hold = hold or self._may_hide_typing(path)
         settings = self._settings().edits
         origin = Origin(
             self._session_id,
@@ -235,6 +243,16 @@ class HostedTools:
         if shown is not None:
             self.served.put(path.path, shown)
         return placed
+
+    def _may_hide_typing(self, path: SafePath) -> bool:
+        if not self._services.editor.traits.holds_back:
+            return False
+        if self._services.documents.at(path.path) is None:
+            return False
+        if not self._told_of_holding:
+            self._told_of_holding = True
+            self._emit(Notice("warning", _HOLDS_BACK, "lsp-agent"), self._turn.turn_id)
+        return True
 
     def _confine(self, path: str, *, write: bool) -> SafePath:
         return self._permissions.confine(path, write=write)

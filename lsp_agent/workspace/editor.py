@@ -9,13 +9,14 @@ from lsp_agent.text.edits import TextEdit
 
 @dataclass(frozen=True, slots=True)
 class EditorTraits:
-    """What is known of the client (EDITORS.md, PROOF-SPIKE.md).
+    """What is known of the client (``traits_of`` in server/editor_port.py).
 
     ``min_version``: the version sent for an edit is at least this (1 for Neovim, which does not
     check version 0). ``can_sync``: ``sync`` makes it send the changes that it holds back.
     ``checks_versions``: it refuses an edit on a text that it no longer shows.
     ``keeps_last_line_end``: whether the last line has an end is the file's property in it, which
-    no edit adds or removes.
+    no edit adds or removes. ``holds_back``: it sends nothing while the person types without a
+    pause and cannot be made to, so an edit could take what it has not sent.
     """
 
     min_version: int = 0
@@ -24,6 +25,7 @@ class EditorTraits:
     can_reload: bool = False
     checks_versions: bool = True
     keeps_last_line_end: bool = False
+    holds_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,8 +279,6 @@ class TypingProject(Project):
 def _client_info(policy: Policy) -> Json:
     if policy.name.startswith("Neovim"):
         return {"name": "Neovim", "version": "0.11.4"}
-    if policy.checks == "sent":
-        return {"name": "Eglot", "version": "1.18"}
     if policy.traits.checks_versions:
         return {"name": "Visual Studio Code", "version": "1.106.0"}
     return {"name": "Some editor"}
