@@ -13,7 +13,7 @@ from platformdirs import user_data_path
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
 from lsp_agent.protocol.settings_files import user_settings_path
 from lsp_agent.protocol.settings_sources import Problem
-from lsp_agent.server import code_actions, settings_pull
+from lsp_agent.server import code_actions
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
@@ -24,6 +24,7 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
+from lsp_agent.server.settings_pull import SettingsPull
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
@@ -34,7 +35,7 @@ from lsp_agent.sessions.turn import Turn
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger
-from lsp_agent.workspace.paths import Confinement, path_to_uri, uri_to_path
+from lsp_agent.workspace.paths import Confinement, uri_to_path
 
 Json = dict[str, Any]
 
@@ -49,9 +50,10 @@ class App:
     def __init__(self, face: Face, client: ClientInfo) -> None:
         self._face = face
         self._client = client
-        self._folders = _paths(face.folders)
+        self._folders = _by_path(face.folders)
         self._settings = LiveSettings(client.options, self._report)
         self._settings.follow(self._folders)
+        self._pull = SettingsPull(face, client, self._settings, lambda: self._folders)
         self._data = str(user_data_path("lsp-agent", appauthor=False))
         tasks = face.tasks
         documents = Documents(client.encoding)
@@ -77,7 +79,8 @@ class App:
             edits=edits,
             questions=questions,
             settings=self._settings.of,
-            folders=lambda: self._folders,
+            settings_ready=self._pull.current,
+            folders=lambda: list(self._folders),
             confinement=self._confinement,
             drain=self._drain,
         )
@@ -94,7 +97,7 @@ class App:
     def _open_ledger(self) -> Ledger:
         """The workspace's ledger; without a usable data folder one that lasts as long as we do,
         which the person is told."""
-        folder = _ledger_folder(self._data, self._folders)
+        folder = _ledger_folder(self._data, list(self._folders))
         try:
             return Ledger(folder)
         except OSError as error:
@@ -137,22 +140,18 @@ class App:
     # -- while it runs
 
     async def _initialized(self) -> None:
-        await self._pull_settings()
+        self._pull.refresh(self._face.tasks)
+        await self._pull.current()
         for folder in self._folders:
             self._settings.of(folder)  # so that what is wrong with them is said at once
 
     def _configuration_changed(self, _params: Json) -> None:
-        self._face.tasks.start_soon(self._pull_settings)
-
-    async def _pull_settings(self) -> None:
-        for folder in self._folders:
-            uri = path_to_uri(folder)
-            pulled = await settings_pull.pull(self._face, self._client, uri)
-            self._settings.configure(folder, pulled)
+        self._pull.refresh(self._face.tasks)
 
     def _folders_changed(self) -> None:
-        self._folders = _paths(self._face.folders)
+        self._folders = _by_path(self._face.folders)
         self._settings.follow(self._folders)
+        self._pull.refresh(self._face.tasks)
 
     def _confinement(self, anywhere: bool) -> Confinement:
         """An agent that could write the person's settings could free itself of them. A folder's
@@ -160,7 +159,7 @@ class App:
         settings = user_settings_path()
         # The file itself too: it may be a link to where the person keeps such files.
         private = [self._data, str(settings.parent), str(settings)]
-        return Confinement([os.sep] if anywhere else self._folders, private)
+        return Confinement([os.sep] if anywhere else list(self._folders), private)
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)
@@ -196,8 +195,10 @@ def _lines_of(documents: Documents) -> Any:
     return lines_of
 
 
-def _paths(uris: tuple[str, ...]) -> list[str]:
-    return [os.path.realpath(path) for uri in uris if (path := uri_to_path(uri)) is not None]
+def _by_path(uris: tuple[str, ...]) -> dict[str, str]:
+    """The folders in the client's order: by real path, the client's URI."""
+    paths = ((uri, uri_to_path(uri)) for uri in uris)
+    return {os.path.realpath(path): uri for uri, path in paths if path is not None}
 
 
 def _ledger_folder(data: str, folders: list[str]) -> str:

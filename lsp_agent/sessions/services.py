@@ -17,7 +17,8 @@ from lsp_agent.workspace.paths import Confinement
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """``settings`` is asked anew for each turn, by folder; ``drain`` waits while the client does
+    """``settings`` is asked anew for each turn, by folder, once ``settings_ready`` returns, which
+    is soon; ``drain`` waits while the client does
     not read; ``folders`` and ``confinement`` follow the workspace folders as they change; with
     True, ``confinement`` is not to the folders but only away from our own data and ``.git``."""
 
@@ -29,6 +30,7 @@ class Services:
     edits: Edits
     questions: Questions
     settings: Callable[[str], Settings]
+    settings_ready: Callable[[], Awaitable[None]]
     folders: Callable[[], list[str]]
     confinement: Callable[[bool], Confinement]
     drain: Callable[[], Awaitable[None]]

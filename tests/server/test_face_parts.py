@@ -19,14 +19,15 @@ from lsp_agent.protocol.events import (
     ToolProgress,
 )
 from lsp_agent.protocol.questions import Option, Question
-from lsp_agent.server import settings_pull
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.editor_port import EditorPort, traits_of
 from lsp_agent.server.events import JOIN_SECONDS, EventStream
+from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.rpc_error import ClientRefused
+from lsp_agent.server.settings_pull import SettingsPull
 from lsp_agent.sessions.questions import CANNOT_ASK
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.workspace.editor import Applied
@@ -552,25 +553,67 @@ async def test_the_barrier_is_bounded() -> None:
 # Settings
 
 
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("answer", "settings"),
-    [
-        ([{"agent": "zot"}], {"agent": "zot"}),
-        ([None], None),
-        ([], None),
-        (REFUSED, None),
-        ([3], None),
-    ],
-)
-async def test_the_clients_section_or_none(answer: Any, settings: Json | None) -> None:
-    wire = Wire(workspace__configuration=answer)
-    assert await settings_pull.pull(wire, ClientInfo(configuration=True)) == settings
-    assert wire.values("workspace/configuration") == [{"items": [{"section": "lspAgent"}]}]
+class Pulled:
+    """Settings of two folders, pulled from a client that answers as ``wire`` says."""
+
+    def __init__(self, wire: Wire, *, configuration: bool = True) -> None:
+        self.settings = LiveSettings(None, print)
+        self.settings.follow(["/a", "/b"])
+        folders = {"/a": "file:///a", "/b": "file:///link-to-b"}
+        client = ClientInfo(configuration=configuration)
+        self.pull = SettingsPull(wire, client, self.settings, lambda: folders)
+
+    async def round(self) -> list[str]:
+        """Whether commands may run in the folders, after the client was asked."""
+        async with anyio.create_task_group() as tasks:
+            self.pull.refresh(tasks)
+        await self.pull.current()
+        return [self.settings.of(folder).permissions.command for folder in ("/a", "/b")]
+
+
+def narrowed(policy: str) -> Json:
+    return {"permissions": {"command": policy}}
 
 
 @pytest.mark.asyncio
-async def test_a_client_without_configuration_is_not_asked() -> None:
+async def test_each_folders_section_is_asked_for_by_the_clients_own_uri() -> None:
+    wire = Wire(workspace__configuration=[narrowed("deny"), None])
+    assert await Pulled(wire).round() == ["deny", "ask"]
+    (params,) = wire.values("workspace/configuration")
+    assert params["items"] == [
+        {"section": "lspAgent", "scopeUri": "file:///a"},
+        {"section": "lspAgent", "scopeUri": "file:///link-to-b"},
+    ]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("answer", [REFUSED, TimeoutError(), [], [3, 3], "odd", [None]])
+async def test_what_the_client_said_last_stands_where_it_says_nothing(answer: Any) -> None:
+    wire = Wire(workspace__configuration=[narrowed("deny"), None])
+    pulled = Pulled(wire)
+    await pulled.round()
+    wire.answers["workspace/configuration"] = answer
+    assert await pulled.round() == ["deny", "ask"]
+    wire.answers["workspace/configuration"] = [None, narrowed("deny")]
+    assert await pulled.round() == ["ask", "deny"]
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_never_answers_is_waited_for_once_and_not_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lsp_agent.server.settings_pull._PATIENCE_SECONDS", 0.05)
+    pull = Pulled(Wire()).pull
+    with anyio.fail_after(1):
+        await pull.current()
+    monkeypatch.setattr("lsp_agent.server.settings_pull._PATIENCE_SECONDS", 60)
+    with anyio.fail_after(1):
+        await pull.current()
+
+
+@pytest.mark.asyncio
+async def test_a_client_without_configuration_is_not_asked_nor_waited_for() -> None:
     wire = Wire()
-    assert await settings_pull.pull(wire, ClientInfo()) is None
+    with anyio.fail_after(1):
+        assert await Pulled(wire, configuration=False).round() == ["ask", "ask"]
     assert wire.sent == []

@@ -249,3 +249,26 @@ def test_a_removed_folders_session_stays_as_narrow_as_it_was(project: Project) -
     editor.notify("workspace/didChangeWorkspaceFolders", change)
     editor.ask_agent("Go.", sessionId=session)
     assert not ran(editor)
+
+
+def test_a_folder_that_is_added_is_asked_for_its_configuration(project: Project) -> None:
+    other = project.folder.with_name("bakery")
+    other.mkdir()
+    editor = project.editor(
+        step("", bash("touch ran.txt")),
+        step("Done."),
+        capabilities=PULL,
+        options=ALLOWED,
+        client=EVENTS,
+    )
+    configure(editor, None)
+    deny = {"permissions": {"command": "deny"}}
+    editor.handlers["workspace/configuration"] = lambda params: [
+        deny if item["scopeUri"] == other.as_uri() else None for item in params["items"]
+    ]
+    added = {"event": {"added": [{"uri": other.as_uri(), "name": "bakery"}], "removed": []}}
+    editor.notify("workspace/didChangeWorkspaceFolders", added)
+    assert wait_until(lambda: len(editor.received("workspace/configuration")[-1]["items"]) == 2)
+    session = editor.call("agent/newSession", {"cwd": str(other)})["sessionId"]
+    editor.ask_agent("Go.", sessionId=session)
+    assert not ran(editor)
