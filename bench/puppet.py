@@ -9,6 +9,7 @@ Standard library only, so that it starts with ``-I -S``.
 
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -65,7 +66,21 @@ def turn(job: dict[str, float]) -> None:
     say({"type": "turn_end", "stop": "end"}, {"type": "done"})
 
 
+def load_extension() -> None:
+    """The one that ``--ext`` names, if any: no agent is kept that has not loaded it."""
+    if "--ext" not in sys.argv:
+        return
+    folder = sys.argv[sys.argv.index("--ext") + 1]
+    with open(f"{folder}/extension.json", encoding="utf-8") as file:  # noqa: PTH123
+        manifest = json.load(file)
+    child = subprocess.Popen([manifest["exec"], *manifest["args"]], stdin=subprocess.PIPE)
+    assert child.stdin is not None
+    child.stdin.write(line({"type": "hello_ack", "protocol_version": 1}))
+    child.stdin.flush()
+
+
 def main() -> None:
+    load_extension()
     for received in sys.stdin:
         frame = json.loads(received)
         say({"type": "response", "id": frame["id"], "success": True, "data": {}})

@@ -87,7 +87,10 @@ class Bridge:
         self._gatekeeper: Gatekeeper
         self._aborted = False
         self._pending: set[anyio.CancelScope] = set()
-        self._connected = self._up = self._shut_down = False
+        self._connected = self._lost = self._shut_down = False
+        self._up_or_lost = anyio.Event()
+        #: The wire's ids of the calls of this turn that we were asked about.
+        self._asked: set[str] = set()
         #: Calls let through and not yet come to us: (tool, the wire's id), oldest first.
         self._let_through: list[tuple[str, str]] = []
 
@@ -147,6 +150,15 @@ class Bridge:
         """The extension's folder."""
         return str(self._place.extension)
 
+    async def up(self) -> bool:
+        """Waits until the agent has spoken through its extension; False once that is lost."""
+        await self._up_or_lost.wait()
+        return not self._lost
+
+    def was_asked(self, tool_call_id: str) -> bool:
+        """Whether the agent asked before that call, in this turn."""
+        return tool_call_id in self._asked
+
     def abort(self) -> None:
         """From now on every question is answered "block" at once, every file call is refused,
         those pending are cancelled and waiting gates denied."""
@@ -174,6 +186,7 @@ class Bridge:
     def turn_ended(self) -> None:
         """No call is open any more."""
         self._let_through.clear()
+        self._asked.clear()
         self._gatekeeper.forget()
 
     async def _serve_extension(
@@ -187,16 +200,18 @@ class Bridge:
                 for line in splitter.feed(chunk):
                     self._take(Frame.parse(line), writer, tasks)
         self.abort()  # whatever is pending can reach nobody any more
+        self._lost = not self._shut_down
+        self._up_or_lost.set()
         if not self._shut_down:
             self._host.bridge_lost()
 
     def _take(self, frame: Frame, writer: StreamWriter, tasks: TaskGroup) -> None:
         """Starts what one frame asks for; never waits, so that no question holds up another."""
-        if not self._up:
-            self._up = True
-            self._host.bridge_up()
+        self._up_or_lost.set()
         match frame.type:
             case "event_intercept":
+                if frame.call_id is not None:
+                    self._asked.add(frame.call_id)
                 tasks.start_soon(self._intercept, frame, writer)
             case "tool_call":
                 request = ToolRequest(frame.tool, frame.args, self._call_id(frame.tool))

@@ -61,10 +61,6 @@ class ToolHost(Protocol):
         """Answers ``read``, ``write`` or ``edit`` in the agent's place, within 55 s."""
         ...
 
-    def bridge_up(self) -> None:
-        """The agent has connected its extension."""
-        ...
-
     def bridge_lost(self) -> None:
         """The socket closed although the agent was not ended: the agent must be killed, since
         commands would run ungated."""

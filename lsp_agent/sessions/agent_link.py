@@ -15,10 +15,18 @@ from lsp_agent.wires.wire import Abort, Command, CompactEnded, Hello, Launch, Re
 
 START_SECONDS = 15.0
 REPLY_SECONDS = 10.0
+#: How long after its handshake an agent may take to load our extension.
+BRIDGE_SECONDS = 4.0
 #: How long an agent may take to end by itself once its stdin is closed.
 GRACE_SECONDS = 1.0
 #: In characters.
 _SHORTEST_SECRET = 6
+
+_NO_BRIDGE = (
+    "The agent did not load the extension that it was started with (--ext), so it cannot be held"
+    " to the permissions, and was ended. Check its `command` in the settings: a script there must"
+    " hand on all its arguments."
+)
 
 Received = Event | CompactEnded
 
@@ -67,8 +75,8 @@ class AgentLink:
     ) -> tuple["AgentLink", Reply]:
         """Starts the agent and shakes hands.
 
-        :raises RequestFailed: "agentNotFound", "agentExited" or "agentTimeout"; "notConfigured"
-            where it refuses the handshake
+        :raises RequestFailed: "agentNotFound", "agentExited" (also one that was ended because it
+            has no bridge) or "agentTimeout"; "notConfigured" where it refuses the handshake
         """
         process = await AgentProcess.start(
             launch.argv, cwd=cwd, env=launch.env, line_bytes=line_bytes, secrets=_values(launch)
@@ -174,10 +182,21 @@ class AgentLink:
                 f"The agent refused the handshake: {hello.error}. Check its `env` and `command`"
                 " in the settings.",
             )
+        await self._check_bridge()
         await self._process.keep()
+        await self._check_bridge()  # nothing is waited for between this and the first prompt
+        return hello
+
+    async def _check_bridge(self) -> None:
+        """Without its bridge an agent would run commands that nobody is asked about."""
+        up = self.bridge is None
+        if self.bridge is not None:
+            with anyio.move_on_after(BRIDGE_SECONDS):
+                up = await self.bridge.up()
         if not self.alive:
             raise self.death()
-        return hello
+        if not up:
+            raise RequestFailed("agentExited", _NO_BRIDGE)
 
     async def _send(self, request_id: str, command: Command) -> None:
         try:

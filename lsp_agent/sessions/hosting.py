@@ -22,6 +22,11 @@ _MIRROR_NOTICE = (
     "This agent changes files on disk by itself: it does not see unsaved text, and its edits "
     "reach open documents only when the editor reloads them."
 )
+_LOST = "The agent lost its connection to the editor and was ended."
+_BYPASSED = (
+    "The agent ran a command without asking whether it may, and was ended. Check its `command` in"
+    " the settings: it cannot be held to the permissions."
+)
 
 
 class Owner(Protocol):
@@ -35,7 +40,7 @@ class Owner(Protocol):
     @property
     def settings(self) -> Settings: ...
     def emit(self, event: Event, turn_id: str | None) -> object: ...
-    def lost_bridge(self) -> None: ...
+    def end_agent(self, why: str) -> None: ...
 
 
 class Hosting:
@@ -57,10 +62,12 @@ class Hosting:
         self.served = self._tools.served
         self._bridge: Bridge | None = None
         self._bridge_closing = anyio.Event()
+        self._ended_agent = False
         self._stopped = False
         self._notified = False
         self._file_calls: set[str] = set()
         self._own_calls: set[str] = set()
+        self._commands: set[str] = set()
 
     @property
     def turn_id(self) -> str | None:
@@ -87,6 +94,7 @@ class Hosting:
         self._bridge_closing = anyio.Event()
         bridge: Bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
         self._bridge = bridge
+        self._ended_agent = False
         return bridge
 
     def close_bridge(self) -> None:
@@ -121,6 +129,7 @@ class Hosting:
     def turn_ended(self) -> None:
         self._file_calls.clear()
         self._own_calls.clear()
+        self._commands.clear()
         if self._bridge is not None:
             self._bridge.turn_ended()
 
@@ -138,13 +147,26 @@ class Hosting:
         if isinstance(event, ToolCall):
             if event.kind in ("read", "edit"):
                 self._file_calls.add(event.tool_call_id)
+            elif event.kind == "command":
+                self._commands.add(event.tool_call_id)
             return
         if self._bridge is not None:
+            if self._ran(event) and not self._bridge.was_asked(event.tool_call_id):
+                self._end_agent(_BYPASSED)
             self._bridge.call_ended(event.tool_call_id)
         own = event.tool_call_id in self._file_calls - self._own_calls
         if own and not event.is_error and self.state != "mirror":
             self.state = "mirror"
             self._tell_mirror()
+
+    def _ran(self, result: ToolResult) -> bool:
+        """Whether it is a command's, and not of one that was refused or stopped before it began:
+        that is an error without the header of a command that ran."""
+        if result.tool_call_id not in self._commands:
+            return False
+        return not result.is_error or any(
+            block["type"] == "text" and block["text"].startswith("$ ") for block in result.content
+        )
 
     def _tell_mirror(self) -> None:
         if not self._notified:
@@ -166,8 +188,10 @@ class Hosting:
             self.state = "hosted"
         return await self._tools.run(request)
 
-    def bridge_up(self) -> None:
-        pass
-
     def bridge_lost(self) -> None:
-        self._owner.lost_bridge()
+        self._end_agent(_LOST)
+
+    def _end_agent(self, why: str) -> None:
+        if not self._ended_agent:  # its end loses the bridge as well
+            self._ended_agent = True
+            self._owner.end_agent(why)

@@ -396,10 +396,9 @@ class Session:
 
     # -- what the agent says and does
 
-    def lost_bridge(self) -> None:
+    def end_agent(self, why: str) -> None:
         """Without its bridge the agent would run commands ungated: it is ended at once."""
-        message = "The agent lost its connection to the editor and was ended."
-        self.emit(Notice("error", message, "lsp-agent"), self._turn.id if self._turn else None)
+        self.emit(Notice("error", why, "lsp-agent"), self._turn.id if self._turn else None)
         self._tasks.start_soon(self._keeper.kill)
 
     def _on_event(self, event: Received) -> None:

@@ -55,7 +55,6 @@ class Host:
     ran: Callable[[ToolRequest], Awaitable[ToolAnswer]] = echo
     heard: list[tuple[str, ToolRequest]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
-    ups: int = 0
     lost: anyio.Event = field(default_factory=anyio.Event)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
@@ -74,9 +73,6 @@ class Host:
         except anyio.get_cancelled_exc_class():
             self.cancelled.append(what)
             raise
-
-    def bridge_up(self) -> None:
-        self.ups += 1
 
     def bridge_lost(self) -> None:
         self.lost.set()

@@ -482,7 +482,7 @@ async def test_an_ordinary_end_is_no_loss(tmp_path: Path):
         await agent.turn(READ)
         assert (await agent.process.stop(3)).code == 0
         await anyio.sleep(0.1)
-        assert agent.host.ups == 1
+        assert await agent.bridge.up()
         assert not agent.host.lost.is_set()
 
 

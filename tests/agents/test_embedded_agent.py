@@ -175,4 +175,4 @@ async def test_an_ordinary_end_is_quick_and_no_loss(tmp_path: Path):
         assert time.monotonic() - began < 2
         await asyncio.sleep(0.1)
         assert not agent.host.lost.is_set()
-        assert agent.host.ups == 1
+        assert await agent.bridge.up()

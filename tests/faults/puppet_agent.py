@@ -37,8 +37,37 @@ def open_calls(at: int) -> bool:
     return bool(started - {frame["id"] for frame in frames if frame["type"] == "tool_result"})
 
 
-class Puppet:
+class Extension:
+    """The one that ``--ext`` names, which is asked before a command and not heeded: what the
+    recording did is done anyway."""
+
     def __init__(self) -> None:
+        folder = sys.argv[sys.argv.index("--ext") + 1]
+        manifest = json.loads((Path(folder) / "extension.json").read_text(encoding="utf-8"))
+        self.process = subprocess.Popen(
+            [manifest["exec"], *manifest["args"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.send({"type": "hello_ack", "protocol_version": 1})
+
+    def ask(self, call: Json) -> None:
+        """Returns once the answer is there."""
+        question: Json = {"type": "event_intercept", "id": "1", "event": "tool_call"}
+        self.send(
+            question | {"tool_id": call["id"], "tool_name": call["name"], "tool_args": call["args"]}
+        )
+        assert self.process.stdout
+        while b'"event_intercept_response"' not in self.process.stdout.readline():
+            pass
+
+    def send(self, frame: Json) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(frame, separators=(",", ":")).encode() + b"\n")
+        self.process.stdin.flush()
+
+
+class Puppet:
+    def __init__(self, extension: Extension) -> None:
+        self.extension = extension
         self.aborted = threading.Event()
         self.deaf = False
         self.turn: threading.Thread | None = None
@@ -61,6 +90,7 @@ class Puppet:
                     reply(frame, busy=False, message_count=1)
                 case _:
                     reply(frame)
+        self.extension.send({"type": "shutdown"})
 
     def begin(self, frame: Json) -> None:
         if self.turn is not None:
@@ -81,6 +111,8 @@ class Puppet:
             if frame["type"] == "response":
                 frame |= {"id": prompt["id"]}
             say(frame)
+            if frame["type"] == "tool_call" and frame["name"] == "bash":
+                self.extension.ask(frame)
             if order.get("nap") and frame["type"] == "tool_call" and frame["name"] == "bash":
                 out = subprocess.DEVNULL if order.get("fault") == "close stdout" else None
                 subprocess.Popen(["sleep", order["nap"]], start_new_session=True, stdout=out)
@@ -202,12 +234,13 @@ def start(fault: str) -> None:
 
 
 def main() -> None:
+    extension = Extension()
     order = Path(sys.argv[1])
     if order.exists():
         fault = order.read_text(encoding="utf-8")
         order.unlink()
         start(fault)
-    Puppet().serve()
+    Puppet(extension).serve()
 
 
 def points() -> Iterator[int]:

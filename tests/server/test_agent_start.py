@@ -1,8 +1,10 @@
 """The start of an agent: what it may not print, and what it must have loaded."""
 
+import sys
+
 import pytest
-from project import EVENTS, Project
-from raw_client import RpcError
+from project import EVENTS, Project, bash, processes_with, step
+from raw_client import Json, RpcError
 
 KEY = "sk-1234567890"
 
@@ -20,3 +22,83 @@ def test_an_inherited_key_that_an_agent_prints_is_masked(
     assert caught.value.message.startswith("The agent ended with exit code 3: no model takes ***")
     assert caught.value.data["stderr"] == "no model takes ***"
     assert editor.event("agentStatus", status="exited")["message"] == "no model takes ***"
+
+
+# The bridge
+
+ASKED: Json = {"permissions": {"command": "ask"}}
+
+
+def through(project: Project, script: str, *steps: Json) -> Json:
+    """An agent whose command is a shell script that starts the embedded one as "$@"."""
+    agent = project.agent(*steps)
+    return agent | {"command": ["/bin/sh", "-c", script, "wrapper", *agent["command"]]}
+
+
+#: Starts it without the two words ``--ext FOLDER``.
+WITHOUT_EXTENSION = (
+    'skip=""; for word do shift; if [ "$word" = --ext ]; then skip=1; '
+    'elif [ "$skip" ]; then skip=""; else set -- "$@" "$word"; fi; done; exec "$@"'
+)
+
+
+def test_an_agent_that_does_not_load_the_extension_runs_nothing(project: Project) -> None:
+    agent = through(project, WITHOUT_EXTENSION, step("", bash("touch made")), step("Done."))
+    editor = project.editor(agent=agent, options=ASKED, client=EVENTS)
+    with pytest.raises(RpcError) as caught:
+        editor.ask_agent("Go.")
+    assert caught.value.data["kind"] == "agentExited"
+    assert "did not load the extension" in caught.value.message
+    assert editor.events("toolCall") == []
+    assert not (project.folder / "made").exists()
+    assert processes_with(agent["command"][-1]) == []
+
+
+def test_an_agent_whose_extension_dies_while_it_starts_is_ended(project: Project) -> None:
+    kills = (
+        "import json, os, sys, time, subprocess, pathlib\n"
+        "folder = sys.argv[sys.argv.index('--ext') + 1]\n"
+        "made = json.loads((pathlib.Path(folder) / 'extension.json').read_text())\n"
+        "pipe = subprocess.Popen([made['exec'], *made['args']], stdin=-1, stdout=-1)\n"
+        "pipe.stdout.readline(); pipe.kill(); pipe.wait()\n"
+        "for line in sys.stdin:\n"
+        "    name = json.loads(line)['id']\n"
+        "    print(json.dumps({'type': 'response', 'id': name, 'success': True}), flush=True)\n"
+    )
+    agent = {"wire": "zot", "command": [sys.executable, "-c", kills]}
+    editor = project.editor(agent=agent, client=EVENTS)
+    with pytest.raises(RpcError) as caught:
+        editor.ask_agent("Go.")
+    assert caught.value.data["kind"] == "agentExited"
+    assert "did not load the extension" in caught.value.message
+    assert processes_with("made['exec']") == []
+
+
+def test_an_agent_that_runs_a_command_without_asking_is_ended(project: Project) -> None:
+    """Its extension is up, and not asked."""
+    bypasses = (
+        "import json, sys, subprocess, pathlib\n"
+        "say = lambda **frame: print(json.dumps(frame), flush=True)\n"
+        "folder = sys.argv[sys.argv.index('--ext') + 1]\n"
+        "made = json.loads((pathlib.Path(folder) / 'extension.json').read_text())\n"
+        "pipe = subprocess.Popen([made['exec'], *made['args']], stdin=-1, stdout=-1)\n"
+        'pipe.stdin.write(b\'{"type":"hello_ack"}\\n\'); pipe.stdin.flush()\n'
+        "for line in sys.stdin:\n"
+        "    frame = json.loads(line)\n"
+        "    say(type='response', id=frame['id'], success=True)\n"
+        "    if frame['type'] == 'prompt':\n"
+        "        say(type='user_message', content=[{'type': 'text', 'text': ''}])\n"
+        "        say(type='turn_start', step=1)\n"
+        "        say(type='tool_call', id='c1', name='bash', args={'command': 'true'})\n"
+        "        text = '$ true\\n\\n[exit 0]  Took 0.0s'\n"
+        "        content = [{'type': 'text', 'text': text}]\n"
+        "        say(type='tool_result', id='c1', is_error=False, content=content)\n"
+    )
+    agent = {"wire": "zot", "command": [sys.executable, "-c", bypasses]}
+    editor = project.editor(agent=agent, client=EVENTS)
+    with pytest.raises(RpcError) as caught:
+        editor.ask_agent("Go.")
+    assert caught.value.data["kind"] == "agentExited"
+    (notice,) = editor.events("notice", level="error")
+    assert "ran a command without asking" in notice["message"]
+    assert processes_with("made['exec']") == []
