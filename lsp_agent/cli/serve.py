@@ -36,11 +36,11 @@ def run(args: argparse.Namespace) -> int:
         channel = transport.tcp(*transport.parse_address(args.tcp), _tell_address)
     face = Face()
 
-    def build(client: "ClientInfo") -> None:
+    async def build(client: "ClientInfo") -> None:
         # The client has its answer to ``initialize`` by now; the rest may take its time.
         from lsp_agent.server.app import App  # noqa: PLC0415
 
-        App(face, client)
+        await App.open(face, client)
 
     face.on_initialize = build
     return face.run(channel.recv, channel.send)

@@ -45,22 +45,29 @@ _END_SECONDS = 4.0
 
 
 class App:
-    """Made when the client has said what it is; fills the tables and hooks of its face."""
+    """Opened when the client has said what it is; fills the tables and hooks of its face."""
 
-    def __init__(self, face: Face, client: ClientInfo) -> None:
+    def __init__(
+        self,
+        face: Face,
+        client: ClientInfo,
+        ledger: Ledger,
+        temporary: TemporaryDirectory[str] | None = None,
+    ) -> None:
+        """``temporary`` is where ``ledger`` lies, if it is to go when the server ends."""
         self._face = face
         self._client = client
         self._folders = _by_path(face.folders)
         self._settings = LiveSettings(client.options, self._report)
         self._settings.follow(self._folders)
         self._pull = SettingsPull(face, client, self._settings, lambda: self._folders)
-        self._data = str(user_data_path("lsp-agent", appauthor=False))
+        self._data = _data_folder()
+        self._ledger = ledger
+        self._temporary = temporary
         tasks = face.tasks
         documents = Documents(client.encoding)
         barrier = RefreshBarrier.of(face, client, face.requests)
         editor = EditorPort(face, client, barrier, _lines_of(documents))
-        self._temporary: TemporaryDirectory[str] | None = None
-        self._ledger = self._open_ledger()
         host = FileHost(documents, editor, self._ledger)
         tasks.start_soon(host.put_right_late)
         edits = Edits(self._ledger, host, documents, self._settings.of)
@@ -94,21 +101,24 @@ class App:
         face.on_end = self._end
         self._register(documents, board)
 
-    def _open_ledger(self) -> Ledger:
-        """The workspace's ledger; without a usable data folder one that lasts as long as we do,
-        which the person is told."""
-        folder = _ledger_folder(self._data, list(self._folders))
+    @classmethod
+    async def open(cls, face: Face, client: ClientInfo) -> "App":
+        """With the workspace's ledger; without a usable data folder with one that lasts as long
+        as the server does, which the person is told."""
+        folder = _ledger_folder(_data_folder(), list(_by_path(face.folders)))
+        temporary = None
         try:
-            return Ledger(folder)
+            ledger = await anyio.to_thread.run_sync(Ledger, folder)
         except OSError as error:
             message = (
                 f"{folder} cannot be used ({error.strerror}), so the review of the agent's edits"
                 " is forgotten when the server ends. Make that folder writable, or set"
                 " XDG_DATA_HOME to one that is, and restart the server."
             )
-            self._face.notify("window/showMessage", {"type": _WARNING, "message": message})
-            self._temporary = TemporaryDirectory(prefix="lsp-agent-ledger-")
-            return Ledger(self._temporary.name)
+            face.notify("window/showMessage", {"type": _WARNING, "message": message})
+            temporary = TemporaryDirectory(prefix="lsp-agent-ledger-")
+            ledger = await anyio.to_thread.run_sync(Ledger, temporary.name)
+        return cls(face, client, ledger, temporary)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
         face = self._face
@@ -199,6 +209,10 @@ def _by_path(uris: tuple[str, ...]) -> dict[str, str]:
     """The folders in the client's order: by real path, the client's URI."""
     paths = ((uri, uri_to_path(uri)) for uri in uris)
     return {os.path.realpath(path): uri for uri, path in paths if path is not None}
+
+
+def _data_folder() -> str:
+    return str(user_data_path("lsp-agent", appauthor=False))
 
 
 def _ledger_folder(data: str, folders: list[str]) -> str:

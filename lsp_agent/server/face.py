@@ -36,8 +36,9 @@ class Face:
       ``commands[name]`` are those of ``workspace/executeCommand`` and get the first argument;
       ``feature`` serves a standard request with lsprotocol's types, and
       has pygls advertise it where it comes before ``initialize``.
-    - ``on_initialize(client)``: once ``initialize`` is answered and before the next message.
-      Whatever takes long to import belongs here: the client has its answer already.
+    - ``on_initialize(client)``: awaited once ``initialize`` is answered; the next message is
+      read when it returns. Whatever takes long to import or to open belongs here: the client has
+      its answer already, and what it sends meanwhile waits in its order.
     - ``on_initialized()``: a task of its own, after the client's ``initialized``.
     - ``on_folders()``: the workspace folders changed.
     - ``on_shutdown()``: awaited before ``shutdown`` is answered.
@@ -56,7 +57,8 @@ class Face:
         self._folders: dict[str, str] = {}
         self.client = ClientInfo()
         self.commands: dict[str, RequestHandler] = {}
-        self.on_initialize: Callable[[ClientInfo], None] | None = None
+        self.on_initialize: Callable[[ClientInfo], Awaitable[None]] | None = None
+        self._opening: Awaitable[None] | None = None
         self.on_initialized: Callable[[], Coroutine[Any, Any, None]] | None = None
         self.on_folders: Callable[[], None] | None = None
         self.on_end: Callable[[], Awaitable[None]] | None = None
@@ -145,6 +147,8 @@ class Face:
         async for chunk in stream:
             for body in frames.feed(chunk):
                 self._protocol.receive(body)
+                if self._opening is not None:
+                    await self._open(self._opening)
                 if self._protocol.done:
                     return
             await writer.drain(_UNREAD_LIMIT)
@@ -183,7 +187,15 @@ class Face:
 
     def _ready(self) -> None:
         if self.on_initialize:
-            self.on_initialize(self.client)
+            self._opening = self.on_initialize(self.client)
+
+    async def _open(self, opening: Awaitable[None]) -> None:
+        self._opening = None
+        try:
+            await opening
+        except Exception:
+            log.exception("the server cannot start")
+            self._protocol.done = True
         startup.finished()
 
     def _initialized(self, _params: Json) -> None:

@@ -153,13 +153,8 @@ class AgentProtocol(LanguageServerProtocol):
             raise JsonRpcMethodNotFound.of(method)
 
     def _ready(self) -> None:
-        if not self.initialized or self.on_ready is None:
-            return
-        try:
+        if self.initialized and self.on_ready is not None:
             self.on_ready()
-        except Exception:
-            log.exception("the server cannot start")
-            self.done = True
 
     def _start(self, msg_id: MessageId, work: object) -> None:
         if not isawaitable(work):

@@ -131,6 +131,22 @@ def test_only_a_neovim_gets_the_empty_provider_of_its_version(
     assert offered == ({provider} if provider else set())
 
 
+def test_what_comes_while_the_server_opens_waits_in_its_order() -> None:
+    with RawClient(python(TOY, "slow")) as client:
+        client.initialize()
+        for text in "abc":
+            client.notify("textDocument/didChange", {"text": text})
+        assert client.call("toy/keys") == ["a", "b", "c"]
+        assert client.call("toy/prompt", {"text": "made by the opening"}) == "made by the opening"
+
+
+def test_a_signal_ends_a_server_that_still_opens() -> None:
+    with RawClient(python(TOY, "stuck")) as client:
+        client.initialize()
+        client.process.send_signal(signal.SIGTERM)
+        assert client.process.wait(5) == 1
+
+
 def test_requests_before_initialize_are_refused(fresh: RawClient) -> None:
     assert error(fresh, "toy/echo").code == -32002
     fresh.initialize()

@@ -50,9 +50,13 @@ class Toy:
         face.on_end = self.end
         face.on_initialized = self.initialized
 
-    def load(self, client: ClientInfo) -> None:
+    async def load(self, client: ClientInfo) -> None:
         if sys.argv[1:] == ["broken"]:
             raise ImportError("no such thing")
+        if sys.argv[1:] == ["slow"]:
+            await anyio.sleep(1)
+        if sys.argv[1:] == ["stuck"]:
+            await anyio.sleep_forever()
         from lsp_agent.protocol.methods import DocumentParams, PromptParams  # noqa: PLC0415
         from lsp_agent.server.barrier import RefreshBarrier  # noqa: PLC0415
         from lsp_agent.server.editor_port import EditorPort  # noqa: PLC0415
