@@ -289,6 +289,7 @@ class Session:
         self._at_rest()
 
     async def _send_prompt(self, link: AgentLink, turn: Turn) -> None:
+        await self._services.settings_ready()
         if turn.aborted:
             return
         turn.sent = True

@@ -59,9 +59,7 @@ class SetModel:
     model: str
 
 
-Command = (
-    Prompt | Abort | Compact | Clear | Hello | GetState | GetMessages | GetModels | SetModel
-)
+Command = Prompt | Abort | Compact | Clear | Hello | GetState | GetMessages | GetModels | SetModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Settings of a running server: every source, narrowing, and what is wrong said once."""
 
+import time
 from pathlib import Path
 
-from project import ALLOWED, EVENTS, Editor, Project, bash, edit, step
+from project import ALLOWED, CAPABILITIES, EVENTS, Editor, Project, bash, edit, step
 from raw_client import Json, wait_until
 
 PULL: Json = {"workspace": {"applyEdit": True, "configuration": True}}
@@ -272,3 +273,22 @@ def test_a_folder_that_is_added_is_asked_for_its_configuration(project: Project)
     session = editor.call("agent/newSession", {"cwd": str(other)})["sessionId"]
     editor.ask_agent("Go.", sessionId=session)
     assert not ran(editor)
+
+
+def test_a_prompt_right_after_initialized_waits_for_the_clients_settings(project: Project) -> None:
+    def slowly(params: Json) -> list[Json]:
+        time.sleep(0.7)
+        return [{"permissions": {"command": "deny"}} for _ in params["items"]]
+
+    editor = project.start()
+    editor.handlers["workspace/configuration"] = slowly
+    agent = project.agent(step("", bash("touch ran.txt")), step("Done."))
+    editor.initialize(
+        CAPABILITIES | PULL,
+        folders=[project.folder],
+        agent=EVENTS,
+        initializationOptions={"agent": "scripted", "agents": {"scripted": agent}} | ALLOWED,
+    )
+    assert editor.ask_agent("Go.")["text"] == "Done."
+    assert not ran(editor)
+    assert not (project.folder / "ran.txt").exists()

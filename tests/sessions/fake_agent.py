@@ -146,7 +146,7 @@ async def stage() -> AsyncIterator[Stage]:
             settings = Settings()
             services: Any = SimpleNamespace(
                 questions=Questions(tasks, _nobody), settings=lambda _cwd: settings, host=None,
-                drain=None, confinement=None,
+                drain=None, confinement=None, settings_ready=_at_once,
             )  # fmt: skip
             choice = AgentChoice("puppet", AgentSettings(wire="zot", command=["none"]))
             made.session = Session(services, choice, "/project")
@@ -155,6 +155,9 @@ async def stage() -> AsyncIterator[Stage]:
             yield made
             await made.session.close()
             tasks.cancel_scope.cancel()
+
+
+async def _at_once() -> None: ...
 
 
 async def _nobody(_question: object) -> str:
