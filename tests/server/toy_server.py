@@ -157,7 +157,7 @@ def main() -> int:
         )
     else:
         channel = transport.stdio()
-    print("this must not reach the client")
+    print("this must not reach the client", flush=True)
     return face.run(channel.recv, channel.send, body_limit=2_000_000)
 
 
