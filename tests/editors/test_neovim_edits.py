@@ -111,7 +111,8 @@ def test_an_edit_in_a_crlf_file_keeps_its_line_ends(desk: Desk) -> None:
 def test_a_text_meant_without_its_last_newline_is_in_all_the_same(desk: Desk, content: str) -> None:
     """Neovim shows a last newline where there is one or more lines: the meant text cannot be."""
     desk.open("a.txt", LINES)
-    desk.start(step(read("a.txt")), step(write("a.txt", content)), step(read("a.txt")), done())
+    steps = [step(read("a.txt")), step(write("a.txt", content)), step(read("a.txt")), done()]
+    desk.start(*steps, edits={"hold_shrink": 1})
     started = time.monotonic()
     desk.run()
     assert desk.nvim.lines() == content.split("\n")
@@ -127,6 +128,7 @@ def test_a_whole_text_can_be_emptied_and_filled(desk: Desk) -> None:
         step(write("a.txt", "")),
         step(write("a.txt", "new\ntext\n")),
         done(),
+        edits={"hold_shrink": 1},
     )
     desk.run()
     assert desk.nvim.lines() == ["new", "text"]
