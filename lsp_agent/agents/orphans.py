@@ -37,8 +37,8 @@ def kill_orphans(supervisor: int) -> int:
     while time.monotonic() < deadline:
         table = supervise.process_table()
         for process in table:
-            if process.zombie and (process.session == supervisor or process.key in killed):
-                _reap(process.pid, supervisor)
+            if process.zombie and process.parent == os.getpid():
+                _reap(process, supervisor)
         found = [process for process in table if _is_of(process, supervisor)]
         found = [process for process in found if process.key not in refused]
         if not found:
@@ -57,10 +57,11 @@ def _is_of(process: supervise.Process, supervisor: int) -> bool:
     return process.session == supervisor or _is_marked(process.pid, supervisor)
 
 
-def _reap(pid: int, supervisor: int) -> None:
-    if pid != supervisor:  # asyncio waits for that one
+def _reap(process: supervise.Process, supervisor: int) -> None:
+    """Supervisors are left to asyncio, which waits for them."""
+    if process.pid != supervisor and process.name != supervise.NAME:
         with suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+            os.waitpid(process.pid, os.WNOHANG)
 
 
 def _is_adopted(pid: int) -> bool:

@@ -68,7 +68,10 @@ class Storm:
                     self.keys.append(key)
                 time.sleep(self.chance.uniform(0.5, 1.5) / KEYS_A_SECOND)
                 with self.client.lock:
-                    at = self.shown.text.find(key) + len(key)
+                    at = self.shown.text.find(key)
+                if at < 0:  # an edit that went astray stands in it until that is put right
+                    break
+                at += len(key)
             if self.chance.random() < 0.5:
                 time.sleep(self.chance.uniform(0.1, 0.8))
 

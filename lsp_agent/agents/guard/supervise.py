@@ -34,6 +34,9 @@ LINUX = sys.platform.startswith("linux")
 #: In the environment of the agent and what it starts: this process's pid.
 MARK = "LSP_AGENT_GUARD"
 
+#: This process's name on Linux: all that a process still says of itself when it has ended.
+NAME = "lsp-agent-guard"
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -45,12 +48,13 @@ _KILL_SECONDS = 1.0
 class Process:
     """A row of the process table."""
 
-    __slots__ = ("group", "parent", "pid", "session", "start", "zombie")
+    __slots__ = ("group", "name", "parent", "pid", "session", "start", "zombie")
 
     def __init__(
-        self, pid: int, parent: int, group: int, session: int, start: str, zombie: bool
+        self, pid: int, name: str, parent: int, group: int, session: int, start: str, zombie: bool
     ) -> None:
         self.pid = pid
+        self.name = name
         self.parent = parent
         self.group = group
         self.session = session
@@ -76,14 +80,16 @@ def _from_proc() -> list[Process]:
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
                 # The name, in brackets, may contain anything.
-                fields = file.read().rpartition(b")")[2].split()
+                named, _, rest = file.read().rpartition(b")")
         except OSError:
             continue  # it ended while we looked
+        command = named.partition(b"(")[2].decode(errors="replace")
+        fields = rest.split()
         parent, group, session = map(int, fields[1:4])
         # Only the first thread of a process may have ended: it still runs.
         zombie = fields[0] in b"ZX" and int(fields[17]) <= 1
         start = fields[19].decode()
-        table.append(Process(int(name), parent, group, session, start, zombie))
+        table.append(Process(int(name), command, parent, group, session, start, zombie))
     return table
 
 
@@ -99,7 +105,9 @@ def _from_ps() -> list[Process]:
     table: list[Process] = []
     for row in rows:
         pid, parent, group, state, start = row.split(None, 4)
-        table.append(Process(int(pid), int(parent), int(group), 0, start, state.startswith("Z")))
+        table.append(
+            Process(int(pid), "", int(parent), int(group), 0, start, state.startswith("Z"))
+        )
     return table
 
 
@@ -133,6 +141,9 @@ class Supervisor:
             signal.signal(number, signal.SIG_IGN)
         self._prctl = _prctl()
         self._prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        if LINUX:
+            with open("/proc/self/comm", "w") as name:
+                name.write(NAME)
 
     def run(self, command: Sequence[str]) -> int:
         """Returns the exit code for this process: the agent's, 128 + S after signal S."""
