@@ -12,7 +12,7 @@ from lsp_agent.protocol.events import EditChanged, EditEventName
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.positions import to_units
-from lsp_agent.text.review import LiveHunk, live_hunks
+from lsp_agent.text.live_hunks import LiveHunk, live_hunks
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, NotWanted, Placed, Save
 from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText

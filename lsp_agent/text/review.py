@@ -1,61 +1,328 @@
-"""Where the hunks of one change stand in the text as it is now."""
+"""Review of what agents changed in one text, hunk by hunk, while people type in it.
 
-from dataclasses import dataclass
+A review is two texts that are alike outside its hunks: ``text``, as it was last seen, and
+``base``, the same without the agents' work that nobody has decided on. What a person types
+outside the hunks goes into both. Keeping a hunk puts its lines into ``base``; undoing it puts
+the lines of ``base`` back. A later change of an agent takes over the hunks that it overlaps, so
+that undoing it always leads to what was there before the agents.
+
+Pure. Lines are 0-based, ranges half-open.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from lsp_agent.text.diff import Hunk, diff
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import Text, split_lines
+from lsp_agent.text.merge import merge3_fine
+
+Key = tuple[str, int]
+"""Which hunk of which change: the change's id and the hunk's place in the change's diff."""
+
+Lines = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LiveHunk:
-    """A hunk of a change. ``start_line`` and ``end_line`` (0-based, half-open) are its place in
-    the present text; ``intact`` is False where those lines have been changed since, and the
-    place then covers what was typed into them."""
+class ReviewHunk:
+    """Lines ``base_start`` to ``base_end`` of the base stand as ``start`` to ``end`` in the text.
 
+    ``left`` is what the agent left there, once a person has changed it; None while the text's
+    lines still are that.
+    """
+
+    change_id: str
     index: int
-    old_lines: tuple[str, ...]
-    new_lines: tuple[str, ...]
-    start_line: int
-    end_line: int
-    intact: bool
+    base_start: int
+    base_end: int
+    start: int
+    end: int
+    left: Lines | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.change_id, self.index
+
+    @property
+    def touched(self) -> bool:
+        """Whether a person has changed what the agent left."""
+        return self.left is not None
 
 
-def live_hunks(before: Text, after: Text, now: Text) -> list[LiveHunk]:
-    """The hunks of the change from ``before`` to ``after``, found again in ``now``."""
-    since = diff(after.lines, now.lines)
-    return [
-        _live(index, hunk, before, after, since)
-        for index, hunk in enumerate(diff(before.lines, after.lines))
-    ]
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A hunk that is no longer open: a later change took it over (``superseded``), or the person
+    brought back what was there before (``rejected``)."""
+
+    key: Key
+    status: Literal["superseded", "rejected"]
 
 
-def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) -> LiveHunk:
-    start, end = hunk.new_start, hunk.new_end
-    touching = [later for later in since if _touches(later, start, end)]
-    if touching:
-        start = min(start, touching[0].old_start)
-        end = max(end, touching[-1].old_end)
-    # An insertion just above moves the hunk down; one just below does not.
-    above = [later for later in since if later.old_end <= start and later not in touching]
-    shift = above[-1].new_end - above[-1].old_end if above else 0
-    end_shift = touching[-1].new_end - touching[-1].old_end if touching else shift
-    return LiveHunk(
-        index,
-        before.lines[hunk.old_start : hunk.old_end],
-        after.lines[hunk.new_start : hunk.new_end],
-        start + shift,
-        end + end_shift,
-        intact=not touching,
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """``text`` is the review's without the hunks ``undone``; those ``clashing`` stay as they are,
+    since the person's lines in them cannot be told from the agent's."""
+
+    text: Text
+    undone: tuple[Key, ...]
+    clashing: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    base: Text
+    text: Text
+    hunks: tuple[ReviewHunk, ...] = ()
+
+    @classmethod
+    def of(cls, text: Text) -> "Review":
+        """With nothing to review."""
+        return cls(text, text)
+
+    def typed(self, now: Text) -> "tuple[Review, list[Gone]]":
+        """After a person, or anybody but an agent, made ``now`` of the text."""
+        if now == self.text:
+            return self, []
+        return _stepped(self, now, None)
+
+    def edited(
+        self, after: Text, change_id: str, indexes: Sequence[int] | None = None
+    ) -> "tuple[Review, list[Gone]]":
+        """After an agent's change made ``after`` of the text. ``indexes`` are those of its hunks
+        that went in, all of them if None."""
+        if after == self.text:
+            return self, []
+        steps = diff(self.text.lines, after.lines)
+        if indexes is None or len(indexes) != len(steps):
+            # Hunks that went in side by side look like one: it goes by the first one's name.
+            indexes = range(len(steps)) if indexes is None else [*indexes[:1]] * len(steps)
+        return _stepped(self, after, [(change_id, index) for index in indexes])
+
+    def kept(self, keys: Collection[Key]) -> "Review":
+        """Without these hunks, whose lines are the base's from now on."""
+        lines: list[str] = []
+        hunks: list[ReviewHunk] = []
+        at = shift = 0
+        for hunk in self.hunks:
+            if hunk.key in keys:
+                lines += self.base.lines[at : hunk.base_start]
+                lines += self.text.lines[hunk.start : hunk.end]
+                at = hunk.base_end
+                shift += hunk.end - hunk.start - (hunk.base_end - hunk.base_start)
+            else:
+                start, end = hunk.base_start + shift, hunk.base_end + shift
+                hunks.append(replace(hunk, base_start=start, base_end=end))
+        if len(hunks) == len(self.hunks):
+            return self
+        lines += self.base.lines[at:]
+        return _sound(self.base.with_lines(tuple(lines)), self.text, hunks)
+
+    def undo(self, keys: Collection[Key]) -> Undo:
+        """What the text is without these hunks. A person's lines in them stay; where they cannot
+        be told from the agent's the hunk clashes."""
+        lines: list[str] = []
+        undone: list[Key] = []
+        clashing: list[Key] = []
+        at = 0
+        for hunk in self.hunks:
+            if hunk.key not in keys:
+                continue
+            without = self._without(hunk)
+            if without is None:
+                clashing.append(hunk.key)
+                continue
+            lines += self.text.lines[at : hunk.start]
+            lines += without
+            at = hunk.end
+            undone.append(hunk.key)
+        lines += self.text.lines[at:]
+        text = Text.of("".join(lines), like=self.text)
+        return Undo(text, tuple(undone), tuple(clashing))
+
+    def undone(self, now: Text, keys: Collection[Key]) -> "tuple[Review, list[Gone]]":
+        """After the undoing of these hunks made ``now`` of the text; what is left of them is the
+        person's. They are not among the Gone."""
+        review, gone = self.typed(now)
+        return review.kept(keys), [each for each in gone if each.key not in keys]
+
+    def lines_of(self, hunk: ReviewHunk) -> Lines:
+        return self.text.lines[hunk.start : hunk.end]
+
+    def base_lines_of(self, hunk: ReviewHunk) -> Lines:
+        return self.base.lines[hunk.base_start : hunk.base_end]
+
+    def _without(self, hunk: ReviewHunk) -> Lines | None:
+        base = self.base_lines_of(hunk)
+        if hunk.left is None:
+            return base
+        merge = merge3_fine(Text(hunk.left), Text(self.lines_of(hunk)), Text(base))
+        return merge.text.lines if merge.clean else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Open hunks and the hunks of one step that overlap each other, or one of either.
+
+    ``start`` and ``end`` are lines of the text before the step.
+    """
+
+    start: int
+    end: int
+    live: tuple[ReviewHunk, ...]
+    steps: tuple[tuple[Hunk, Key | None], ...]
+
+
+def _stepped(
+    review: Review, after: Text, owners: Sequence[Key] | None
+) -> tuple[Review, list[Gone]]:
+    """``review`` once its text has become ``after``; ``owners`` name the step's hunks if they are
+    an agent's, else they are a person's."""
+    steps = diff(review.text.lines, after.lines)
+    named: list[tuple[Hunk, Key | None]] = list(
+        zip(steps, owners or [None] * len(steps), strict=True)
     )
-
-
-def _touches(later: Hunk, start: int, end: int) -> bool:
-    """Whether ``later`` changed lines ``start`` to ``end``, or what was put at their place."""
-    if start == end:
-        # The hunk only deleted: touched by lines put there, or by a change across the place.
-        return later.old_start < start < later.old_end or (
-            later.old_start == later.old_end == start
+    base: list[str] = []
+    hunks: list[ReviewHunk] = []
+    gone: list[Gone] = []
+    copied = 0  # of the old base, in lines
+    to_base = to_after = to_new_base = 0  # shifts that hold between the groups
+    for group in _groups(review, after, named):
+        base_start = group.start + to_base
+        if group.live:
+            to_base = group.live[-1].base_end - group.live[-1].end
+        base_end = group.end + to_base
+        start = group.start + to_after
+        if group.steps:
+            to_after = group.steps[-1][0].new_end - group.steps[-1][0].old_end
+        end = group.end + to_after
+        base += review.base.lines[copied:base_start]
+        copied = base_end
+        if not group.live and owners is None:
+            base += after.lines[start:end]
+            to_new_base += end - start - (base_end - base_start)
+            continue
+        old, new = review.base.lines[base_start:base_end], after.lines[start:end]
+        base += old
+        hunk = ReviewHunk(
+            *_owner(group),
+            base_start + to_new_base,
+            base_end + to_new_base,
+            start,
+            end,
+            _left(review, group),
         )
-    if later.old_start == later.old_end:
-        return start < later.old_start < end
-    return later.old_start < end and start < later.old_end
+        alike = old == new
+        if not alike:
+            hunks.append(hunk)
+        gone += _gone(group, None if alike else hunk.key, undone=alike and owners is None)
+    base += review.base.lines[copied:]
+    return _sound(review.base.with_lines(tuple(base)), after, hunks), gone
+
+
+def _owner(group: _Group) -> Key:
+    """An agent's change takes hunks over; what a person types joins the first of them."""
+    for _, key in group.steps:
+        if key is not None:
+            return key
+    return group.live[0].key
+
+
+def _gone(group: _Group, owner: Key | None, *, undone: bool) -> Iterator[Gone]:
+    keys = [hunk.key for hunk in group.live]
+    keys += [key for _, key in group.steps if key is not None]
+    for key in dict.fromkeys(keys):
+        if key != owner:
+            yield Gone(key, "rejected" if undone else "superseded")
+
+
+def _left(review: Review, group: _Group) -> Lines | None:
+    """What the agents had left in a group once a person changes it, or has before."""
+    theirs = any(key is None for _, key in group.steps)
+    if not group.live or not (theirs or any(hunk.touched for hunk in group.live)):
+        return None
+    if not group.steps:
+        return group.live[0].left
+    lines: list[str] = []
+    at = group.start
+    for hunk in group.live:
+        lines += review.text.lines[at : hunk.start]
+        lines += review.lines_of(hunk) if hunk.left is None else hunk.left
+        at = hunk.end
+    return (*lines, *review.text.lines[at : group.end])
+
+
+def _groups(
+    review: Review, after: Text, named: Sequence[tuple[Hunk, Key | None]]
+) -> Iterator[_Group]:
+    """In the text's order. Open hunks and steps overlap if they share a line, or if one lies
+    inside the other; at an unfinished last line also if they meet."""
+    size = len(review.text.lines)
+    unfinished = any(_is_unfinished(text) for text in (review.base, review.text, after))
+    sticky = size if unfinished else -1
+    live, steps = deque(review.hunks), deque(named)
+    while live or steps:
+        first_is_live = not steps or (live and _place(live[0]) <= _step_place(steps[0][0]))
+        start, end = _range(live[0]) if first_is_live else _step_range(steps[0][0])
+        in_live: list[ReviewHunk] = []
+        in_steps: list[tuple[Hunk, Key | None]] = []
+        if first_is_live:
+            in_live.append(live.popleft())
+        else:
+            in_steps.append(steps.popleft())
+        while True:
+            if live and _overlap(_range(live[0]), (start, end), sticky):
+                in_live.append(live.popleft())
+                end = max(end, in_live[-1].end)
+            elif steps and _overlap(_step_range(steps[0][0]), (start, end), sticky):
+                in_steps.append(steps.popleft())
+                end = max(end, in_steps[-1][0].old_end)
+            else:
+                break
+        yield _Group(start, end, tuple(in_live), tuple(in_steps))
+
+
+def _range(hunk: ReviewHunk) -> tuple[int, int]:
+    return hunk.start, hunk.end
+
+
+def _step_range(step: Hunk) -> tuple[int, int]:
+    return step.old_start, step.old_end
+
+
+def _place(hunk: ReviewHunk) -> tuple[int, int]:
+    """What was deleted comes before what is put at its place, and that before what follows."""
+    return hunk.start, 0 if hunk.start == hunk.end else 2
+
+
+def _step_place(step: Hunk) -> tuple[int, int]:
+    return step.old_start, 1 if step.old_start == step.old_end else 2
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int], sticky: int) -> bool:
+    if one[1] == other[1] == sticky:
+        return True
+    if one[0] == one[1]:
+        return other[0] < one[0] < other[1]
+    if other[0] == other[1]:
+        return one[0] < other[0] < one[1]
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _is_unfinished(text: Text) -> bool:
+    return bool(text.lines) and not text.lines[-1].endswith(("\n", "\r"))
+
+
+def _sound(base: Text, text: Text, hunks: Sequence[ReviewHunk]) -> Review:
+    """The review, its base split into lines anew where a joint of it made two lines one (``\\r``
+    before ``\\n``): its hunks are then found again by their places."""
+    content = split_lines(base.content)
+    if len(content) == len(base.lines):
+        return Review(base, text, tuple(hunks))
+    base = base.with_lines(tuple(content))
+    found: list[ReviewHunk] = []
+    for hunk in diff(base.lines, text.lines) if hunks else []:
+        nearest = min(hunks, key=lambda each: abs(each.start - hunk.new_start))
+        place = hunk.old_start, hunk.old_end, hunk.new_start, hunk.new_end
+        found.append(ReviewHunk(*nearest.key, *place, nearest.left))
+    return Review(base, text, tuple(found))

@@ -10,7 +10,7 @@ from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions import edits
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.text.lines import Text
-from lsp_agent.text.review import LiveHunk, live_hunks
+from lsp_agent.text.live_hunks import LiveHunk, live_hunks
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost

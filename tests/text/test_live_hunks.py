@@ -2,7 +2,7 @@ from hypothesis import given
 from random_texts import triples
 
 from lsp_agent.text.lines import Text
-from lsp_agent.text.review import LiveHunk, live_hunks
+from lsp_agent.text.live_hunks import LiveHunk, live_hunks
 
 BEFORE = "a\nb\nc\nd\ne\n"
 AFTER = "a\nB\nc\nd\ne\nnew\n"

@@ -1,0 +1,61 @@
+"""Where the hunks of one change stand in the text as it is now."""
+
+from dataclasses import dataclass
+
+from lsp_agent.text.diff import Hunk, diff
+from lsp_agent.text.lines import Text
+
+
+@dataclass(frozen=True, slots=True)
+class LiveHunk:
+    """A hunk of a change. ``start_line`` and ``end_line`` (0-based, half-open) are its place in
+    the present text; ``intact`` is False where those lines have been changed since, and the
+    place then covers what was typed into them."""
+
+    index: int
+    old_lines: tuple[str, ...]
+    new_lines: tuple[str, ...]
+    start_line: int
+    end_line: int
+    intact: bool
+
+
+def live_hunks(before: Text, after: Text, now: Text) -> list[LiveHunk]:
+    """The hunks of the change from ``before`` to ``after``, found again in ``now``."""
+    since = diff(after.lines, now.lines)
+    return [
+        _live(index, hunk, before, after, since)
+        for index, hunk in enumerate(diff(before.lines, after.lines))
+    ]
+
+
+def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) -> LiveHunk:
+    start, end = hunk.new_start, hunk.new_end
+    touching = [later for later in since if _touches(later, start, end)]
+    if touching:
+        start = min(start, touching[0].old_start)
+        end = max(end, touching[-1].old_end)
+    # An insertion just above moves the hunk down; one just below does not.
+    above = [later for later in since if later.old_end <= start and later not in touching]
+    shift = above[-1].new_end - above[-1].old_end if above else 0
+    end_shift = touching[-1].new_end - touching[-1].old_end if touching else shift
+    return LiveHunk(
+        index,
+        before.lines[hunk.old_start : hunk.old_end],
+        after.lines[hunk.new_start : hunk.new_end],
+        start + shift,
+        end + end_shift,
+        intact=not touching,
+    )
+
+
+def _touches(later: Hunk, start: int, end: int) -> bool:
+    """Whether ``later`` changed lines ``start`` to ``end``, or what was put at their place."""
+    if start == end:
+        # The hunk only deleted: touched by lines put there, or by a change across the place.
+        return later.old_start < start < later.old_end or (
+            later.old_start == later.old_end == start
+        )
+    if later.old_start == later.old_end:
+        return start < later.old_start < end
+    return later.old_start < end and start < later.old_end
