@@ -1,13 +1,12 @@
 """The ledger's files: a JSONL journal and content-addressed texts, written by one thread.
 
     FOLDER/lock            held (flock) by the server that owns the folder
-    FOLDER/journal.jsonl   one object a line: a change, its new status, or that it is dropped
+    FOLDER/journal.jsonl   one object a line; records.py has their forms
     FOLDER/texts/ab/abc…   a text in UTF-8, named by its SHA-256
 
 "Durable" is: handed to the operating system, so that a crash of ours loses nothing.
 """
 
-import contextlib
 import fcntl
 import hashlib
 import json
@@ -15,45 +14,40 @@ import logging
 import os
 import queue
 import threading
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+import weakref
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
+from lsp_agent.workspace.records import (
+    ChangeStatus,
+    Contents,
+    Line,
+    Record,
+    ReviewEntry,
+    ReviewRecord,
+    TextRef,
+    change_line,
+    replayed,
+    review_line,
+)
 
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class TextRef:
-    """Where a text is kept; ``size`` in bytes."""
+Texts = tuple[Text | None, Text | None]
+"""Before and after a change; None where there was, or is, no file."""
 
-    sha256: str
-    size: int
-    encoding: str
-    bom: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A change as its line in the journal has it."""
-
-    id: str
-    session_id: str
-    turn_id: str | None
-    tool_call_id: str | None
-    path: str
-    status: str
-    time: float
-    before: TextRef | None
-    after: TextRef | None
-
-    @property
-    def texts(self) -> list[TextRef]:
-        return [ref for ref in (self.before, self.after) if ref is not None]
+# The journal is written anew once what was appended to it since is larger than this, in bytes.
+_REWRITE_BYTES = 4 * 1024 * 1024
+# An edit often begins with the text that the last one ended with, and a review has both.
+_KEPT_LAST = 4
 
 
 class Journal:
@@ -65,70 +59,126 @@ class Journal:
         self._texts = self._folder / "texts"
         self._texts.mkdir(mode=0o700, exist_ok=True)
         self._path = self._folder / "journal.jsonl"
-        # By id: what the journal says now. Read and written by the writer thread alone.
-        self._records: dict[str, Record] = {}
-        # An edit often begins with the text that the last one ended with.
-        self._last_kept: tuple[Text, TextRef] | None = None
+        # What the journal says now. Read and written by the writer thread alone.
+        self._contents = Contents()
+        self._uses: Counter[str] = Counter()
+        self._last_kept: deque[tuple[weakref.ref[Text], TextRef]] = deque(maxlen=_KEPT_LAST)
+        self._appended = 0
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
-        self._uses: Counter[str] = Counter()
         self._closed = False
 
     @property
     def folder(self) -> str:
         return str(self._folder)
 
-    def recover(self, finished: Collection[str]) -> list[tuple[Record, Text | None, Text | None]]:
-        """What earlier runs left, without changes whose status is among ``finished``; the
+    def recover(
+        self, wanted: Collection[ChangeStatus]
+    ) -> tuple[list[tuple[Record, Texts | None]], dict[str, ReviewEntry]]:
+        """What earlier runs left: the changes, with their texts where their status is among
+        ``wanted`` (without those whose wanted texts are gone), and the reviews by path. The
         journal is rewritten to hold just that. Call it once, first; the writer then starts."""
-        found: list[tuple[Record, Text | None, Text | None]] = []
-        for record in _replayed(self._path.read_bytes()).values():
-            if record.status in finished:
-                continue
+        found: list[tuple[Record, Texts | None]] = []
+        with self._path.open("rb") as lines:
+            contents = replayed(lines)
+        for record in contents.changes.values():
             try:
-                found.append((record, self._load(record.before), self._load(record.after)))
+                texts = self._load_both(record) if record.status in wanted else None
             except (OSError, UnicodeDecodeError) as error:
                 _log.warning("the text of change %s is gone: %s", record.id, error)
-        self._records = {record.id: record for record, _, _ in found}
-        self._uses.update(ref.sha256 for r in self._records.values() for ref in r.texts)
+            else:
+                found.append((record, texts))
+        changes = {record.id: record for record, _ in found}
+        self._contents = Contents(changes, contents.reviews)
+        for entry in (*changes.values(), *contents.reviews.values()):
+            self._uses.update(ref.sha256 for ref in entry.texts)
         self._rewrite()
+        for path in self._texts.glob("*/*"):
+            if path.name not in self._uses:
+                path.unlink()
         self._thread.start()
-        return found
+        return found, dict(contents.reviews)
 
     def add(self, record: Record, before: Text | None, after: Text | None) -> Future[int]:
         """Writes a change with its texts, in place of an earlier line of the same id. The result
         is the size of its texts in bytes; OSError if it could not be written."""
-        future: Future[int] = Future()
 
-        def write() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                full = replace(record, before=self._keep(before), after=self._keep(after))
-                self._append(asdict(full))
-                self._uses.update(ref.sha256 for ref in full.texts)
-                self._forget(record.id)
-                self._records[record.id] = full
-                future.set_result(sum(ref.size for ref in full.texts))
-            except OSError as error:
-                future.set_exception(error)
+        def write() -> int:
+            full = replace(record, before=self._keep(before), after=self._keep(after))
+            self._append(change_line(full))
+            self._uses.update(ref.sha256 for ref in full.texts)
+            self._forget(self._contents.changes.pop(record.id, None))
+            self._contents.changes[record.id] = full
+            return full.size
 
-        self._jobs.put(write)
-        return future
+        return self._asked(write)
 
-    def status(self, change_id: str, status: str) -> None:
-        self._later(lambda: self._append({"id": change_id, "status": status}))
+    def load(self, change_id: str) -> Future[Texts]:
+        """The texts of a change. KeyError if it is not known; OSError, UnicodeDecodeError."""
+        return self._asked(lambda: self._load_both(self._contents.changes[change_id]))
+
+    def status(self, change_id: str, status: ChangeStatus) -> None:
+        self._update(
+            {"id": change_id, "status": status},
+            [change_id],
+            lambda record: replace(record, status=status),
+        )
+
+    def decide(self, change_id: str, hunks: Mapping[int, EditStatus]) -> None:
+        """``hunks`` are the new decisions alone."""
+        self._update(
+            {"id": change_id, "hunks": hunks},
+            [change_id],
+            lambda record: replace(record, hunks={**record.hunks, **hunks}),
+        )
+
+    def on_disk(self, change_ids: list[str]) -> None:
+        self._update(
+            {"on_disk": change_ids}, change_ids, lambda record: replace(record, on_disk=True)
+        )
 
     def drop(self, change_id: str) -> None:
-        """Forgets a change and those of its texts that no other one uses."""
+        """Forgets a change and those of its texts that nothing else uses."""
 
         def write() -> None:
-            if change_id in self._records:
+            if change_id in self._contents.changes:
                 self._append({"id": change_id, "dropped": True})
-                self._forget(change_id)
+                self._forget(self._contents.changes.pop(change_id))
 
         self._later(write)
+
+    def review(self, path: str, review: ReviewRecord | None) -> None:
+        """Writes the review of ``path`` with its texts, or that it has none any more; the texts
+        of the last one are forgotten where nothing else uses them."""
+
+        def write() -> None:
+            reviews = self._contents.reviews
+            if review is None:
+                if path in reviews:
+                    self._append(review_line(path, None))
+                    self._forget(reviews.pop(path))
+                return
+            base, text = self._put(review.base), self._put(review.text)
+            entry = ReviewEntry(base, text, review.base_exists, review.hunks)
+            self._append(review_line(path, entry))
+            self._uses.update(ref.sha256 for ref in entry.texts)
+            self._forget(reviews.pop(path, None))
+            reviews[path] = entry
+
+        self._later(write)
+
+    def load_review(self, path: str) -> Future[ReviewRecord | None]:
+        """OSError, UnicodeDecodeError if a text is gone."""
+
+        def read() -> ReviewRecord | None:
+            entry = self._contents.reviews.get(path)
+            if entry is None:
+                return None
+            base, text = self._load(entry.base), self._load(entry.text)
+            return ReviewRecord(base, text, entry.base_exists, entry.hunks)
+
+        return self._asked(read)
 
     def close(self) -> None:
         if not self._closed:
@@ -137,6 +187,32 @@ class Journal:
             self._thread.join()
             os.close(self._file)
             os.close(self._lock)
+
+    def _update(
+        self, line: Line, change_ids: Iterable[str], updated: Callable[[Record], Record]
+    ) -> None:
+        def write() -> None:
+            self._append(line)
+            changes = self._contents.changes
+            for change_id in change_ids:
+                if change_id in changes:
+                    changes[change_id] = updated(changes[change_id])
+
+        self._later(write)
+
+    def _asked(self, job: Callable[[], T]) -> Future[T]:
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(job())
+            except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+                future.set_exception(error)
+
+        self._jobs.put(run)
+        return future
 
     def _later(self, job: Callable[[], None]) -> None:
         def guarded() -> None:
@@ -150,38 +226,52 @@ class Journal:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             job()
+            del job  # it holds whole texts, and the next one may be long in coming
 
-    def _append(self, value: dict[str, Any]) -> None:
-        data = json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    def _append(self, line: Line) -> None:
+        if self._appended > _REWRITE_BYTES:
+            self._rewrite_if_possible()
+        data = _encoded(line)
         end = os.lseek(self._file, 0, os.SEEK_END)
         try:
             _write_all(self._file, data)
         except OSError:
             os.ftruncate(self._file, end)  # half a line would spoil the next one
             raise
+        self._appended += len(data)
+
+    def _rewrite_if_possible(self) -> None:
+        self._appended = 0
+        try:
+            self._rewrite()
+        except OSError as error:
+            _log.warning("%s could not be made shorter: %s", self._path, error.strerror)
 
     def _rewrite(self) -> None:
-        """Leaves only what lives: the journal's lines, then the texts that they name."""
+        """Leaves only what lives."""
         fresh = self._path.with_suffix(".new")
         file = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        for record in self._records.values():
-            _write_all(file, json.dumps(asdict(record), separators=(",", ":")).encode() + b"\n")
-        fresh.replace(self._path)
+        try:
+            for record in self._contents.changes.values():
+                _write_all(file, _encoded(change_line(record)))
+            for path, entry in self._contents.reviews.items():
+                _write_all(file, _encoded(review_line(path, entry)))
+            fresh.replace(self._path)
+        except OSError:
+            os.close(file)
+            raise
         os.close(self._file)
         self._file = file
-        for path in self._texts.glob("*/*"):
-            if path.name not in self._uses:
-                path.unlink()
 
     def _keep(self, text: Text | None) -> TextRef | None:
-        if text is None:
-            return None
-        if self._last_kept is not None:
-            last, ref = self._last_kept
-            alike = (last.encoding, last.bom) == (text.encoding, text.bom)
-            if alike and self._uses[ref.sha256] and text == last:
-                return ref
-        data = text.content.encode("utf-8", "surrogatepass")
+        return None if text is None else self._put(text)
+
+    def _put(self, text: Text) -> TextRef:
+        for held, ref in self._last_kept:
+            last = held()
+            if last is not None and self._uses[ref.sha256] and text == last:
+                return replace(ref, encoding=text.encoding, bom=text.bom)
+        data = "".join(text.lines).encode("utf-8", "surrogatepass")
         ref = TextRef(hashlib.sha256(data).hexdigest(), len(data), text.encoding, text.bom)
         path = self._text_path(ref.sha256)
         if not path.exists():
@@ -193,18 +283,19 @@ class Journal:
             finally:
                 os.close(file)
             fresh.replace(path)
-        self._last_kept = text, ref
+        self._last_kept.append((weakref.ref(text), ref))
         return ref
 
-    def _load(self, ref: TextRef | None) -> Text | None:
-        if ref is None:
-            return None
+    def _load_both(self, record: Record) -> Texts:
+        before, after = record.before, record.after
+        return before and self._load(before), after and self._load(after)
+
+    def _load(self, ref: TextRef) -> Text:
         content = self._text_path(ref.sha256).read_bytes().decode("utf-8", "surrogatepass")
         return Text.of(content, Text((), ref.encoding, bom=ref.bom))
 
-    def _forget(self, change_id: str) -> None:
-        record = self._records.pop(change_id, None)
-        for ref in record.texts if record else ():
+    def _forget(self, entry: Record | ReviewEntry | None) -> None:
+        for ref in entry.texts if entry else ():
             self._uses[ref.sha256] -= 1
             if self._uses[ref.sha256] <= 0:
                 del self._uses[ref.sha256]
@@ -230,35 +321,8 @@ def _own(folder: Path) -> tuple[int, Path]:
             return lock, own
 
 
-def _replayed(data: bytes) -> dict[str, Record]:
-    """The changes that a journal tells of. A line that is not whole (the last one, after a
-    crash) is left out."""
-    records: dict[str, Record] = {}
-    for value in _lines(data):
-        with contextlib.suppress(KeyError, TypeError):
-            change_id = value["id"]
-            if value.get("dropped"):
-                records.pop(change_id, None)
-            elif "path" in value:
-                for side in ("before", "after"):
-                    value[side] = TextRef(**value[side]) if value[side] else None
-                records[change_id] = Record(**value)
-            else:
-                records[change_id] = replace(records[change_id], status=value["status"])
-    return records
-
-
-def _lines(data: bytes) -> Iterator[dict[str, Any]]:
-    for line in data.split(b"\n"):
-        if not line:
-            continue
-        try:
-            value: Any = json.loads(line)
-        except ValueError:
-            _log.warning("a torn line in the ledger's journal is left out")
-            continue
-        if isinstance(value, dict):
-            yield value
+def _encoded(line: Line) -> bytes:
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -2,36 +2,59 @@
 
 A change is in the journal before it is made. One writer thread owns the files, so that nothing
 here blocks the loop and the journal's order is the order of the calls.
+
+What it holds in memory is bounded: of a change that waits for nothing the texts are let go when
+newer ones come (it is then *cold*), of a review it has the path alone.
 """
 
 import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from weakref import WeakValueDictionary
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.journal import Journal, Record
+from lsp_agent.workspace.journal import Journal, Texts
+from lsp_agent.workspace.records import (
+    ChangeStatus,
+    Record,
+    ReviewEntry,
+    ReviewHunkRecord,
+    ReviewRecord,
+)
+
+__all__ = [
+    "DECIDED",
+    "Change",
+    "ChangeStatus",
+    "Ledger",
+    "LedgerFailed",
+    "Origin",
+    "ReviewHunkRecord",
+    "ReviewRecord",
+]
 
 _log = logging.getLogger(__name__)
 
-ChangeStatus = EditStatus | Literal["pending"]
-
-#: Changes whose review is over; their texts are the first to go when the ledger grows.
+#: Changes whose review is over; they are the first to go when the ledger grows.
 DECIDED: frozenset[ChangeStatus] = frozenset({"kept", "rejected", "superseded", "conflict", "lost"})
-_NEVER_DROPPED: frozenset[ChangeStatus] = frozenset({"pending", "proposed"})
+_WAITING: frozenset[ChangeStatus] = frozenset({"pending", "proposed"})
 
-#: How much text the ledger keeps, in bytes.
+#: How much text the ledger keeps on disk, in bytes, and how many changes.
 MAX_BYTES = 256 * 1024 * 1024
+MAX_CHANGES = 2000
+
+# The texts that stay in memory, but for those of changes that wait for something.
+_HOT_BYTES = 8 * 1024 * 1024
+_HOT_CHANGES = 64
 
 
 class LedgerFailed(LspAgentError):
-    """The journal could not be written, so the change was not made."""
+    """The journal could not be written, so the change was not made; or a text is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +67,43 @@ class Origin:
     label: str = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Change:
-    """One change of one file. ``path`` is real; ``before`` is None for a new file, ``after`` for
-    a deleted one. ``pending``: recorded, not known to be in yet. ``time`` is seconds since the
-    epoch."""
+    """One change of one file. ``path`` is real. ``pending``: recorded, not known to be in yet.
+    ``time`` is seconds since the epoch. ``decided`` has the hunks that were decided one by one,
+    by their place in ``diff(before.lines, after.lines)``; ``on_disk``: it has been on disk.
+    ``texts`` are before and after, None while it is ``cold``."""
 
     id: str
     session_id: str
     turn_id: str | None
     tool_call_id: str | None
     path: str
-    before: Text | None
-    after: Text | None
     status: ChangeStatus
     time: float
+    texts: Texts | None
+    decided: Mapping[int, EditStatus] = field(default_factory=dict[int, EditStatus], hash=False)
+    on_disk: bool = False
+
+    @property
+    def cold(self) -> bool:
+        """Its texts are not in memory."""
+        return self.texts is None
+
+    @property
+    def before(self) -> Text | None:
+        """None for a new file. Raises RuntimeError while ``cold``."""
+        return self._texts()[0]
+
+    @property
+    def after(self) -> Text | None:
+        """None for a deleted file. Raises RuntimeError while ``cold``."""
+        return self._texts()[1]
+
+    def _texts(self) -> Texts:
+        if self.texts is None:
+            raise RuntimeError(f"change {self.id} is cold: its texts come by Ledger.loaded")
+        return self.texts
 
 
 class Ledger:
@@ -66,22 +111,39 @@ class Ledger:
 
     Opening it reads the journal and is blocking work: make it in a thread, use it in the loop.
     Where another server owns ``folder``, one of its own beside it is used (``folder`` then names
-    it). Changes of earlier runs that are not decided are there again; those found pending are
-    ``unknown``. Raises OSError where the folder cannot be used. Not on Windows (``flock``).
+    it). The changes of earlier runs are there again, those that wait for nothing without their
+    texts; those found pending are ``unknown``. When there are more than ``max_changes``, or
+    ``max_bytes`` of texts, the oldest go, decided ones first; never one that is pending,
+    proposed, or part of a review. Raises OSError where the folder cannot be used. Not on Windows
+    (``flock``).
     """
 
-    def __init__(self, folder: str, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, folder: str, *, max_bytes: int = MAX_BYTES, max_changes: int = MAX_CHANGES
+    ) -> None:
         self._max_bytes = max_bytes
+        self._max_changes = max_changes
         self._subscribers: list[Callable[[Change], None]] = []
         self._changes: dict[str, Change] = {}
         self._sizes: dict[str, int] = {}
+        self._bytes = 0
+        # By age: those that wait, and those that do not but still have their texts.
+        self._waiting: dict[str, None] = {}
+        self._hot: dict[str, None] = {}
+        # Cold ones whose texts somebody has just asked for.
+        self._loaded: WeakValueDictionary[str, Change] = WeakValueDictionary()
+        # By path, the changes that its review is made of.
+        self._reviews: dict[str, frozenset[str]] = {}
         self._journal = Journal(folder)
         self.folder = self._journal.folder
-        for record, before, after in self._journal.recover(DECIDED):
-            self._changes[record.id] = _change(record, before, after)
-            self._sizes[record.id] = sum(ref.size for ref in record.texts)
+        found, reviews = self._journal.recover(_WAITING)
+        for record, texts in found:
+            self._sized(record.id, record.size)
+            self._store(_change(record, texts))
             if record.status == "pending":
                 self.set_status(record.id, "unknown")
+        for path, entry in reviews.items():
+            self._reviews[path] = _named(entry)
         self._make_room()
 
     async def record(
@@ -102,10 +164,9 @@ class Ledger:
             turn_id=origin.turn_id,
             tool_call_id=origin.tool_call_id,
             path=path,
-            before=before,
-            after=after,
             status=status,
             time=time.time(),
+            texts=(before, after),
         )
         try:
             size = await asyncio.wrap_future(self._journal.add(_record(change), before, after))
@@ -117,48 +178,93 @@ class Ledger:
                 f"{self.folder}: the change could not be recorded, so it was not made: "
                 f"{error.strerror}; free some space there"
             ) from error
-        self._changes[change.id] = change
-        self._sizes[change.id] = size
+        self._sized(change.id, size)
+        self._store(change)
         self._make_room()
         if status != "pending":
             self._tell(change)
         return change
 
     def amend(self, change_id: str, before: Text | None, after: Text | None) -> Change:
-        """The texts as they turned out to be: the person may type between record and edit."""
+        """The texts as they turned out to be: the person may type between record and edit. What
+        was decided of single hunks no longer holds."""
         change = self._changes[change_id]
-        if (change.before, change.after) == (before, after):
+        if change.texts == (before, after):
             return change
-        change = replace(change, before=before, after=after)
-        self._changes[change_id] = change
+        change = replace(change, texts=(before, after), decided={})
+        self._store(change)
 
-        def sized(future: Future[int]) -> None:
-            if (error := future.exception()) is not None:
+        def sized() -> None:
+            if (error := written.exception()) is not None:
                 _log.error("the ledger could not be written: %s", error)
-            elif change_id in self._sizes:
-                self._sizes[change_id] = future.result()
+            elif change_id in self._changes:
+                self._sized(change_id, written.result())
 
-        self._journal.add(_record(change), before, after).add_done_callback(sized)
+        loop = asyncio.get_running_loop()
+        written = self._journal.add(_record(change), before, after)
+        written.add_done_callback(lambda _: loop.call_soon_threadsafe(sized))
         return change
 
     def set_status(self, change_id: str, status: ChangeStatus) -> Change:
-        """Raises KeyError for an id that is not (or no longer) known."""
-        change = self._changes[change_id]
+        """Listeners are told a cold change with its texts if the caller has it ``loaded``.
+
+        Raises KeyError for an id that is not (or no longer) known.
+        """
+        change = self._with_texts(change_id)
         if change.status == status:
             return change
-        change = self._changes[change_id] = replace(change, status=status)
         self._journal.status(change_id, status)
-        self._tell(change)
-        return change
+        return self._changed(replace(change, status=status))
+
+    def decide(self, change_id: str, hunks: Mapping[int, EditStatus]) -> Change:
+        """Decides hunks of a change by their place in its diff; its status stays. Listeners are
+        told as by ``set_status``. Raises KeyError."""
+        change = self._with_texts(change_id)
+        news: dict[int, EditStatus] = {
+            index: status for index, status in hunks.items() if change.decided.get(index) != status
+        }
+        if not news:
+            return change
+        self._journal.decide(change_id, news)
+        return self._changed(replace(change, decided={**change.decided, **news}))
+
+    def mark_on_disk(self, change_ids: Iterable[str]) -> None:
+        """These changes have been on disk. Unknown ids are left out; nobody is told."""
+        news = [i for i in change_ids if i in self._changes and not self._changes[i].on_disk]
+        if news:
+            self._journal.on_disk(news)
+        for change_id in news:
+            self._changes[change_id] = replace(self._changes[change_id], on_disk=True)
 
     def withdraw(self, change_id: str) -> None:
         """Forgets a pending change that was not made after all."""
         if self._changes.pop(change_id, None) is not None:
-            self._sizes.pop(change_id, None)
+            self._bytes -= self._sizes.pop(change_id, 0)
+            self._hot.pop(change_id, None)
+            self._waiting.pop(change_id, None)
             self._journal.drop(change_id)
 
     def get(self, change_id: str) -> Change | None:
+        """The change, which may be cold."""
         return self._changes.get(change_id)
+
+    async def loaded(self, change_id: str) -> Change:
+        """The change with its texts, read in a thread where it is cold; the ledger lets go of
+        them with the caller. Raises KeyError for an unknown id, LedgerFailed if one is gone."""
+        change = self._with_texts(change_id)
+        if not change.cold:
+            return change
+        try:
+            texts = await asyncio.wrap_future(self._journal.load(change_id))
+        except (OSError, UnicodeDecodeError) as error:
+            raise LedgerFailed(
+                f"{self.folder}: the texts of change {change_id} are gone: {error}; "
+                "undo the change by hand"
+            ) from error
+        now = self._with_texts(change_id)
+        if now.cold:
+            now = self._loaded[change_id] = replace(now, texts=texts)
+        return now
 
     def changes(
         self,
@@ -167,18 +273,49 @@ class Ledger:
         path: str | None = None,
         status: ChangeStatus | None = None,
     ) -> list[Change]:
-        """The changes that fit all that is given, oldest first."""
+        """The changes that fit all that is given, oldest first. Those that are neither pending
+        nor proposed may be cold."""
+        pool = self._changes.values()
+        if status in _WAITING:
+            pool = [self._changes[change_id] for change_id in self._waiting]
         return [
             change
-            for change in self._changes.values()
+            for change in pool
             if session_id in {None, change.session_id}
             and path in {None, change.path}
             and status in {None, change.status}
         ]
 
+    def set_review(self, path: str, review: ReviewRecord | None) -> None:
+        """Keeps how far the review of ``path`` is, in place of what was kept; None ends it.
+        Changes that it names stay in the ledger."""
+        if review is None:
+            if self._reviews.pop(path, None) is None:
+                return
+        else:
+            self._reviews[path] = _named(review)
+        self._journal.review(path, review)
+
+    def reviews(self) -> list[str]:
+        """The paths that are under review."""
+        return list(self._reviews)
+
+    async def review_of(self, path: str) -> ReviewRecord | None:
+        """The review that was kept last. Raises LedgerFailed if a text of it is gone."""
+        if path not in self._reviews:
+            return None
+        try:
+            return await asyncio.wrap_future(self._journal.load_review(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise LedgerFailed(
+                f"{self.folder}: the texts under review of {path} are gone: {error}; "
+                "compare the file with its last commit"
+            ) from error
+
     def subscribe(self, callback: Callable[[Change], None]) -> Callable[[], None]:
-        """Calls ``callback`` with every change that takes a new status (pending is not told);
-        returns what ends that. Called in the loop, at once; it must not block."""
+        """Calls ``callback`` with every change that takes a new status (pending is not told) or
+        whose hunks are decided; returns what ends that. Called in the loop, at once; it must not
+        block. The change may be cold."""
         self._subscribers.append(callback)
 
         def unsubscribe() -> None:
@@ -191,6 +328,36 @@ class Ledger:
         """Waits for the writer and releases the folder. Blocking, usually for no time."""
         self._journal.close()
 
+    def _with_texts(self, change_id: str) -> Change:
+        """The change; a cold one with the texts that somebody has loaded, if so."""
+        change = self._changes[change_id]
+        loaded = self._loaded.get(change_id) if change.cold else None
+        return replace(change, texts=loaded.texts) if loaded else change
+
+    def _changed(self, change: Change) -> Change:
+        self._store(change)
+        self._tell(change)
+        return change
+
+    def _store(self, change: Change) -> None:
+        self._changes[change.id] = change
+        self._hot.pop(change.id, None)
+        if change.status in _WAITING:
+            self._waiting[change.id] = None
+            return
+        self._waiting.pop(change.id, None)
+        if not change.cold:
+            self._hot[change.id] = None
+            self._cool()
+
+    def _cool(self) -> None:
+        size = sum(self._sizes.get(change_id, 0) for change_id in self._hot)
+        while len(self._hot) > _HOT_CHANGES or size > _HOT_BYTES:
+            oldest = next(iter(self._hot))
+            del self._hot[oldest]
+            size -= self._sizes.get(oldest, 0)
+            self._changes[oldest] = replace(self._changes[oldest], texts=None)
+
     def _tell(self, change: Change) -> None:
         for callback in tuple(self._subscribers):
             try:
@@ -199,17 +366,29 @@ class Ledger:
                 # The change is as it is, whatever a listener makes of it.
                 _log.exception("a listener to the ledger failed")
 
+    def _sized(self, change_id: str, size: int) -> None:
+        self._bytes += size - self._sizes.get(change_id, 0)
+        self._sizes[change_id] = size
+
     def _make_room(self) -> None:
-        size = sum(self._sizes.values())
-        if size <= self._max_bytes:
+        if not self._is_full():
             return
-        droppable = [c for c in self._changes.values() if c.status not in _NEVER_DROPPED]
+        reviewed = frozenset[str]().union(*self._reviews.values())
+        droppable = [
+            c for c in self._changes.values() if c.status not in _WAITING and c.id not in reviewed
+        ]
         droppable.sort(key=lambda c: (c.status not in DECIDED, c.time))
         for change in droppable:
-            if size <= self._max_bytes:
+            if not self._is_full():
                 return
-            size -= self._sizes.get(change.id, 0)
             self.withdraw(change.id)
+
+    def _is_full(self) -> bool:
+        return self._bytes > self._max_bytes or len(self._changes) > self._max_changes
+
+
+def _named(review: ReviewRecord | ReviewEntry) -> frozenset[str]:
+    return frozenset(hunk.change_id for hunk in review.hunks)
 
 
 def _record(change: Change) -> Record:
@@ -223,18 +402,21 @@ def _record(change: Change) -> Record:
         time=change.time,
         before=None,
         after=None,
+        hunks=change.decided,
+        on_disk=change.on_disk,
     )
 
 
-def _change(record: Record, before: Text | None, after: Text | None) -> Change:
+def _change(record: Record, texts: Texts | None) -> Change:
     return Change(
         id=record.id,
         session_id=record.session_id,
         turn_id=record.turn_id,
         tool_call_id=record.tool_call_id,
         path=record.path,
-        before=before,
-        after=after,
-        status=record.status,  # type: ignore[arg-type]
+        status=record.status,
         time=record.time,
+        texts=texts,
+        decided=record.hunks,
+        on_disk=record.on_disk,
     )

@@ -1,0 +1,219 @@
+"""The lines of the ledger's journal, and what a journal says when they are read in order.
+
+{"id": …, "path": …, "before": TextRef, …}    a change, in place of an earlier one of that id
+{"id": …, "status": …}                        its new status
+{"id": …, "hunks": {"0": "kept", …}}          decisions on some of its hunks
+{"on_disk": [id, …]}                          these changes have been on disk
+{"id": …, "dropped": true}                    it is forgotten
+{"review": path, "base": TextRef, …}          the review of a path, in place of its last one;
+                                              without ``base``: it is over
+"""
+
+import contextlib
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, cast, get_args
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.text.lines import Text
+
+_log = logging.getLogger(__name__)
+
+ChangeStatus = EditStatus | Literal["pending"]
+
+_HUNK_STATUSES: frozenset[str] = frozenset(get_args(EditStatus))
+_STATUSES = _HUNK_STATUSES | {"pending"}
+
+
+@dataclass(frozen=True, slots=True)
+class TextRef:
+    """Where a text is kept; ``size`` in bytes."""
+
+    sha256: str
+    size: int
+    encoding: str
+    bom: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A change. ``hunks`` are the decisions on some of its hunks, by their place in the diff."""
+
+    id: str
+    session_id: str
+    turn_id: str | None
+    tool_call_id: str | None
+    path: str
+    status: ChangeStatus
+    time: float
+    before: TextRef | None
+    after: TextRef | None
+    hunks: Mapping[int, EditStatus] = field(default_factory=dict[int, EditStatus])
+    on_disk: bool = False
+
+    @property
+    def texts(self) -> tuple[TextRef, ...]:
+        return tuple(ref for ref in (self.before, self.after) if ref is not None)
+
+    @property
+    def size(self) -> int:
+        return sum(ref.size for ref in self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewHunkRecord:
+    """A hunk under review: hunk ``index`` of the change ``change_id``. Lines are 0-based and
+    half-open: ``base_start`` to ``base_end`` in the base, ``start`` to ``end`` in the text.
+    ``left`` are the lines that the change had left there, None while they stand so."""
+
+    change_id: str
+    index: int
+    base_start: int
+    base_end: int
+    start: int
+    end: int
+    left: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRecord:
+    """The review of one path: ``text`` was seen last, ``base`` is it without the hunks' work;
+    ``base_exists`` is False where without it there is no file."""
+
+    base: Text
+    text: Text
+    base_exists: bool
+    hunks: tuple[ReviewHunkRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEntry:
+    """A review as it is kept: its texts are elsewhere."""
+
+    base: TextRef
+    text: TextRef
+    base_exists: bool
+    hunks: tuple[ReviewHunkRecord, ...]
+
+    @property
+    def texts(self) -> tuple[TextRef, ...]:
+        return self.base, self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a journal says: changes by their id in the order of their last full line, reviews by
+    their path."""
+
+    changes: dict[str, Record] = field(default_factory=dict[str, Record])
+    reviews: dict[str, ReviewEntry] = field(default_factory=dict[str, ReviewEntry])
+
+
+Line = dict[str, Any]
+
+
+def change_line(record: Record) -> Line:
+    return asdict(record)
+
+
+def review_line(path: str, entry: ReviewEntry | None) -> Line:
+    if entry is None:
+        return {"review": path}
+    hunks = [
+        (h.change_id, h.index, h.base_start, h.base_end, h.start, h.end, h.left)
+        for h in entry.hunks
+    ]
+    return {
+        "review": path,
+        "base": asdict(entry.base),
+        "text": asdict(entry.text),
+        "base_exists": entry.base_exists,
+        "hunks": hunks,
+    }
+
+
+def replayed(lines: Iterable[bytes]) -> Contents:
+    """What a journal says. A line that is not whole (the last one, after a crash) or that no
+    version of ours wrote is left out."""
+    contents = Contents()
+    for line in _whole(lines):
+        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+            _take(contents, line)
+    return contents
+
+
+def _take(contents: Contents, line: Line) -> None:
+    changes = contents.changes
+    if "review" in line:
+        if "base" in line:
+            contents.reviews[line["review"]] = _review(line)
+        else:
+            contents.reviews.pop(line["review"], None)
+    elif "path" in line:
+        record = _change(line)
+        changes.pop(record.id, None)
+        changes[record.id] = record
+    elif "on_disk" in line:
+        for change_id in line["on_disk"]:
+            if change_id in changes:
+                changes[change_id] = replace(changes[change_id], on_disk=True)
+    elif line.get("dropped"):
+        changes.pop(line["id"], None)
+    elif "hunks" in line:
+        record = changes[line["id"]]
+        decided = {**record.hunks, **_decided(line["hunks"])}
+        changes[record.id] = replace(record, hunks=decided)
+    else:
+        record = changes[line["id"]]
+        changes[record.id] = replace(record, status=_status(line["status"]))
+
+
+def _change(line: Line) -> Record:
+    for side in ("before", "after"):
+        line[side] = TextRef(**line[side]) if line[side] else None
+    line["status"] = _status(line["status"])
+    line["hunks"] = _decided(line.get("hunks", {}))
+    return Record(**line)
+
+
+def _review(line: Line) -> ReviewEntry:
+    hunks = tuple(_review_hunk(*hunk) for hunk in line["hunks"])
+    return ReviewEntry(TextRef(**line["base"]), TextRef(**line["text"]), line["base_exists"], hunks)
+
+
+def _review_hunk(
+    change_id: str,
+    index: int,
+    base_start: int,
+    base_end: int,
+    start: int,
+    end: int,
+    left: list[str] | None,
+) -> ReviewHunkRecord:
+    lines = None if left is None else tuple(left)
+    return ReviewHunkRecord(change_id, index, base_start, base_end, start, end, lines)
+
+
+def _decided(hunks: dict[str, str]) -> dict[int, EditStatus]:
+    if not _HUNK_STATUSES.issuperset(hunks.values()):
+        raise ValueError(f"no such status: {hunks}")
+    return {int(index): cast("EditStatus", status) for index, status in hunks.items()}
+
+
+def _status(status: str) -> ChangeStatus:
+    if status not in _STATUSES:
+        raise ValueError(f"no such status: {status}")
+    return cast("ChangeStatus", status)
+
+
+def _whole(lines: Iterable[bytes]) -> Iterator[Line]:
+    for line in lines:
+        try:
+            value: Any = json.loads(line)
+        except ValueError:
+            _log.warning("a torn line in the ledger's journal is left out")
+            continue
+        if isinstance(value, dict):
+            yield value
