@@ -7,18 +7,13 @@ screen would otherwise hold a call back for ever.
 
 import contextlib
 import itertools
-import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import msgpack
@@ -26,64 +21,10 @@ import psutil
 
 Json = dict[str, Any]
 
-LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
-
 WIDTH, HEIGHT = 40, 12
 SECONDS = 10.0
 
-# Every send of an edit, what came of each prompt, and what a person would have seen.
-RECORDER = """
-_G.sends, _G.answers, _G.progress, _G.questions, _G.messages = {}, {}, {}, {}, {}
-local apply = vim.lsp.handlers['workspace/applyEdit']
-vim.lsp.handlers['workspace/applyEdit'] = function(err, params, context)
-  local change = params.edit.documentChanges[1]
-  local buffer = vim.uri_to_bufnr(change.textDocument.uri)
-  local tick = vim.api.nvim_buf_get_changedtick(buffer)
-  local answer = apply(err, params, context)
-  table.insert(_G.sends, {
-    version = change.textDocument.version,
-    edits = change.edits,
-    taken = vim.api.nvim_buf_get_changedtick(buffer) ~= tick,
-  })
-  return answer
-end
-local show = vim.lsp.handlers['window/showMessage']
-vim.lsp.handlers['window/showMessage'] = function(err, params, context)
-  table.insert(_G.messages, params.message)
-  return show(err, params, context)
-end
-vim.api.nvim_create_autocmd('LspProgress', {
-  callback = function(event)
-    table.insert(_G.progress, { token = event.data.params.token, value = event.data.params.value })
-  end,
-})
-vim.opt.hidden = true
-"""
-
-START = """
-local command, folder, options = ...
-_G.client = vim.lsp.start({
-  name = 'lsp-agent', cmd = command, root_dir = folder, init_options = options,
-})
-_G.attach = function() vim.lsp.buf_attach_client(0, _G.client) end
-"""
-
-PROMPT = """
-local number, text = ...
-local client = vim.lsp.get_client_by_id(_G.client)
-local sent, id = client:request('agent/prompt', { text = text }, function(err, result)
-  _G.answers[number] = { err = err, result = result }
-end, 0)
-return id
-"""
-
-CALL = """
-local method, params = ...
-local client = vim.lsp.get_client_by_id(_G.client)
-if next(params) == nil then params = vim.empty_dict() end
-local answer, failure = client:request_sync(method, params, 5000, 0)
-return answer or { err = failure }
-"""
+RECORDER = Path(__file__).with_name("neovim_recorder.lua")
 
 
 class NeovimError(Exception):
@@ -91,11 +32,10 @@ class NeovimError(Exception):
 
 
 class Neovim:
-    """``folder`` is its working directory."""
+    """``program`` is which one, ``folder`` its working directory."""
 
-    def __init__(self, folder: Path, env: dict[str, str]) -> None:
-        beside = which("nvim", path=str(Path(sys.executable).parent))
-        command = [beside or "nvim", "--embed", "--clean", "-n"]
+    def __init__(self, program: Path, folder: Path, env: dict[str, str]) -> None:
+        command = [str(program), "--embed", "--clean", "-n"]
         self._process = subprocess.Popen(
             command, cwd=folder, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -107,7 +47,7 @@ class Neovim:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.request("nvim_ui_attach", WIDTH, HEIGHT, {"rgb": True, "ext_linegrid": True})
-        self.lua(RECORDER)
+        self.lua(RECORDER.read_text())
 
     def request(self, method: str, *params: Any, timeout: float = SECONDS) -> Any:
         number = next(self._numbers)
@@ -186,11 +126,16 @@ class Neovim:
         """What a person sees, roughly."""
         return "\n".join("".join(self._rows.get(row, [])).rstrip() for row in range(HEIGHT))
 
+    def started(self) -> list[psutil.Process]:
+        """All processes that it started, and theirs."""
+        try:
+            return psutil.Process(self._process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
     def close(self) -> None:
         """Quits as a person does. Raises AssertionError if what it started outlives it."""
-        started: list[psutil.Process] = []
-        with contextlib.suppress(psutil.NoSuchProcess):
-            started = psutil.Process(self._process.pid).children(recursive=True)
+        started = self.started()
         with contextlib.suppress(NeovimError, OSError):
             self.request("nvim_command", "silent! qa!", timeout=0.1)
         try:
@@ -220,105 +165,6 @@ def alive(process: psutil.Process) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class ToolOutcome:
-    """``seconds`` are from the model's answer to the tool's result."""
-
-    text: str
-    is_error: bool
-    seconds: float
-
-
-class Desk:
-    """A Neovim with the real server in a folder; the agent follows the script it is given."""
-
-    def __init__(self, base: Path, env: dict[str, str]) -> None:
-        self.folder = base / "shop"
-        self.folder.mkdir()
-        self._base = base
-        self.log = base / "server.log"
-        self._prompts = itertools.count(1)
-        self.nvim = Neovim(self.folder, env)
-
-    def file(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        path.write_bytes(text.encode())
-        return path
-
-    def open(self, name: str, text: str) -> Path:
-        """A file of this text, shown in the window."""
-        path = self.file(name, text)
-        self.nvim.command(f"silent edit {path}")
-        return path
-
-    def start(self, *steps: Json, **options: Any) -> None:
-        """Starts the server for the shown buffer, as a person's configuration would."""
-        script = self._base / "script.json"
-        script.write_text(json.dumps({"steps": steps}), encoding="utf-8")
-        agent = {
-            "wire": "zot",
-            "command": [*LSP_AGENT, "rpc", "--script", str(script)],
-            "provider": "script",
-        }
-        chosen: Json = {"agent": "scripted", "agents": {"scripted": agent}} | options
-        serve = [*LSP_AGENT, "serve", "--log-file", str(self.log)]
-        self.nvim.lua(START, serve, str(self.folder), chosen)
-        wait_until(
-            lambda: self.nvim.lua(
-                "local c = vim.lsp.get_client_by_id(_G.client) return c and c.initialized or false"
-            )
-        )
-
-    def prompt(self, text: str) -> int:
-        """Sends a prompt and does not wait; its number."""
-        number = next(self._prompts)
-        self.nvim.lua(PROMPT, number, text)
-        return number
-
-    def answer(self, number: int) -> Json | None:
-        """``{"result": …}`` or ``{"err": …}``, once there is one."""
-        return self.nvim.lua("return _G.answers[...]", number)
-
-    def wait(self, number: int, timeout: float = 20) -> Json:
-        """The result of a prompt."""
-        answer = wait_until(lambda: self.answer(number), timeout)
-        assert answer.get("result"), answer
-        return answer["result"]
-
-    def run(self, text: str = "Go.") -> Json:
-        return self.wait(self.prompt(text))
-
-    def call(self, method: str, **params: Any) -> Any:
-        """The result of another request."""
-        answer = self.nvim.lua(CALL, method, params)
-        assert answer.get("err") is None, answer
-        return answer.get("result")
-
-    def outcomes(self) -> list[ToolOutcome]:
-        """Of every tool call so far, in order, as the agent was told."""
-        found: list[ToolOutcome] = []
-        since = ""
-        for message in self.call("agent/messages")["messages"]:
-            for block in message["content"]:
-                if block["type"] == "toolResult":
-                    text = "".join(part.get("text", "") for part in block["content"])
-                    seconds = _time(message["time"]) - _time(since)
-                    found.append(ToolOutcome(text, block["isError"], seconds))
-            since = message["time"]
-        return found
-
-    def statuses(self) -> list[str]:
-        """Of all edits, in the order in which they were made."""
-        return [edit["status"] for edit in self.call("agent/edits")["edits"]]
-
-    def sends(self) -> list[Json]:
-        return self.nvim.lua("return _G.sends")
-
-
-def _time(stamp: str) -> float:
-    return datetime.fromisoformat(stamp).timestamp()
-
-
 def wait_until(value: Callable[[], Any], timeout: float = SECONDS) -> Any:
     """The first true value."""
     deadline = time.monotonic() + timeout
@@ -327,30 +173,3 @@ def wait_until(value: Callable[[], Any], timeout: float = SECONDS) -> Any:
             return found
         time.sleep(0.02)
     raise TimeoutError
-
-
-# The script's parts.
-
-
-def step(*calls: Json, text: str = "", **more: Any) -> Json:
-    return {"text": text, "calls": list(calls)} | more
-
-
-def edit(path: str, old: str, new: str) -> Json:
-    return {"name": "edit", "args": {"path": path, "edits": [{"oldText": old, "newText": new}]}}
-
-
-def write(path: str, content: str) -> Json:
-    return {"name": "write", "args": {"path": path, "content": content}}
-
-
-def read(path: str) -> Json:
-    return {"name": "read", "args": {"path": path}}
-
-
-def bash(command: str) -> Json:
-    return {"name": "bash", "args": {"command": command}}
-
-
-def done() -> Json:
-    return {"text": "Done."}

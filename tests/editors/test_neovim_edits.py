@@ -3,7 +3,8 @@
 import time
 
 import pytest
-from neovim import Desk, done, edit, read, step, wait_until, write
+from neovim import wait_until
+from neovim_desk import Desk, done, edit, read, step, write
 
 pytestmark = pytest.mark.neovim
 

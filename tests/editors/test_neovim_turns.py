@@ -5,7 +5,8 @@ import uuid
 
 import psutil
 import pytest
-from neovim import Desk, bash, done, edit, read, step, wait_until
+from neovim import wait_until
+from neovim_desk import Desk, bash, done, edit, read, step
 
 pytestmark = pytest.mark.neovim
 
@@ -80,12 +81,6 @@ def test_a_turn_and_its_tools_are_seen_as_progress(desk: Desk) -> None:
     assert {r["token"] for r in ended} == {r["token"] for r in reports}
 
 
-CANCEL = """
-local client = vim.lsp.get_client_by_id(_G.client)
-client:notify('window/workDoneProgress/cancel', { token = _G.progress[1].token })
-"""
-
-
 def test_cancelling_the_progress_ends_the_turn_and_its_command(desk: Desk) -> None:
     desk.open("a.txt", "one\n")
     nap = f"sleep 600.{uuid.uuid4().int % 10**12:012d}"
@@ -97,7 +92,8 @@ def test_cancelling_the_progress_ends_the_turn_and_its_command(desk: Desk) -> No
     )
     turn = desk.prompt("Go.")
     wait_until(lambda: len(naps(nap)) >= 2)
-    desk.nvim.lua(CANCEL)
+    token = desk.nvim.lua("return _G.progress[1].token")
+    desk.notify("window/workDoneProgress/cancel", token=token)
     started = time.monotonic()
     assert desk.wait(turn)["stopReason"] == "aborted"
     assert time.monotonic() - started < 1
@@ -110,18 +106,10 @@ def naps(nap: str) -> list[int]:
     return [pid for pid, line in lines if nap in line]
 
 
-EXECUTE = """
-local client = vim.lsp.get_client_by_id(_G.client)
-return client:request_sync('workspace/executeCommand', {
-  command = 'lspAgent.prompt', arguments = { { text = 'Go.' } },
-}, 5000, 0)
-"""
-
-
 def test_a_prompt_by_command_answers_at_once_and_edits_later(desk: Desk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(step(edit("a.txt", "one", "two"), delay_ms=500), step(read("a.txt")), done())
-    started = desk.nvim.lua(EXECUTE)["result"]
+    started = desk.execute("lspAgent.prompt", text="Go.")
     assert started.keys() == {"sessionId", "turnId"}
     assert desk.nvim.lines() == ["one"]
     wait_until(lambda: desk.nvim.lines() == ["two"])

@@ -1,7 +1,7 @@
 """An agent's edits beside a person who types in a real Neovim: none is lost, none is doubled."""
 
 import pytest
-from neovim import Desk
+from neovim_desk import Desk
 from typist import Tally, sitting
 
 pytestmark = pytest.mark.neovim

@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from statistics import quantiles
 
-from neovim import Desk, Json, Neovim, ToolOutcome, done, edit, read, step, wait_until
+from neovim import Json, Neovim, wait_until
+from neovim_desk import Desk, ToolOutcome, done, edit, read, step
 
 NAME = "shop.txt"
 KEYS_A_SECOND = 15
@@ -71,11 +72,6 @@ local line = found[1] > 0 and found[1] or vim.fn.line('.')
 line = math.max(1, math.min(vim.fn.line('$'), line + offset))
 vim.api.nvim_win_set_cursor(0, { line, at_mark and found[1] == line and found[2] - 1 or 0 })
 """
-UNDO = """
-local before = vim.api.nvim_buf_get_lines(0, 0, -1, true)
-vim.cmd('silent! undo')
-return { before, vim.api.nvim_buf_get_lines(0, 0, -1, true) }
-"""
 
 
 @dataclass
@@ -89,8 +85,6 @@ class Typist:
     undos: int = 0
     #: Neovim's prompts that were seen before each word.
     prompts: list[int] = field(default_factory=list)
-    #: Words and marks that an undo changed, with how often they are in since.
-    undone: dict[str, int] = field(default_factory=dict)
     _next_key: float = 0.0
 
     def type_a_while(self) -> None:
@@ -145,11 +139,8 @@ class Typist:
         wait_until(normal)
 
     def _undo(self) -> None:
-        before, after = (counted(lines) for lines in self.nvim.lua(UNDO))
+        self.nvim.lua("_G.undo()")
         self.undos += 1
-        for mark in before.keys() | after.keys():
-            if before[mark] != after[mark]:
-                self.undone[mark] = after[mark]
 
 
 def counted(lines: list[str]) -> Counter[str]:
@@ -235,7 +226,10 @@ def tally(desk: Desk, typist: Typist, lines: list[str], edits: list[AgentEdit]) 
         if is_in:
             wanted.update(made.there)
             wanted.subtract(made.gone)
-    wanted.update({mark: count - wanted[mark] for mark, count in typist.undone.items()})
+    for made in desk.steps():
+        if made["by"] == "person":
+            wanted.update(counted(made["added"]))
+            wanted.subtract(counted(made["removed"]))
     for mark in wanted.keys() | now.keys():
         if mark in typist.words and not now[mark] and typist.interrupted(mark):
             result.said["word typed at a prompt"] += 1

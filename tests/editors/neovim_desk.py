@@ -1,0 +1,191 @@
+"""A Neovim with the real server and an agent that follows a script: what a test drives."""
+
+import itertools
+import json
+import shlex
+import stat
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from neovim import Json, Neovim, wait_until
+from neovim_versions import Version
+
+LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
+README = Path(__file__).parents[2] / "README.md"
+
+# From 0.11 on the README's own lines are run.
+START = """
+local folder, options, snippet = ...
+if vim.lsp.config then
+  vim.lsp.config('lsp_agent', { init_options = options })
+  load(snippet)()
+else
+  _G.start = function()
+    return vim.lsp.start({
+      name = 'lsp_agent', cmd = { 'lsp-agent', 'serve' }, root_dir = folder, init_options = options,
+    })
+  end
+  _G.start()
+end
+_G.attach = function() vim.lsp.buf_attach_client(0, _G.client().id) end
+"""
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """``seconds`` are from the model's answer to the tool's result."""
+
+    text: str
+    is_error: bool
+    seconds: float
+
+
+class Desk:
+    """A Neovim in a folder with a ``lsp-agent`` on PATH; the agent follows the script it is given."""
+
+    def __init__(self, version: Version, base: Path, env: dict[str, str]) -> None:
+        self.version = version.name
+        self.folder = base / "shop"
+        (self.folder / ".git").mkdir(parents=True)  # which makes it a workspace folder
+        self._base = base
+        self.log = base / "server.log"
+        self._requests = itertools.count(1)
+        self.nvim = Neovim(version.program, self.folder, env | {"PATH": self._path(env["PATH"])})
+
+    def _path(self, path: str) -> str:
+        folder = self._base / "bin"
+        folder.mkdir()
+        program = folder / "lsp-agent"
+        command = f'{shlex.join(LSP_AGENT)} "$@" --log-file {shlex.quote(str(self.log))}'
+        program.write_text(f"#!/bin/sh\nexec {command}\n", encoding="utf-8")
+        program.chmod(stat.S_IRWXU)
+        return f"{folder}:{path}"
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_bytes(text.encode())
+        return path
+
+    def open(self, name: str, text: str) -> Path:
+        """A file of this text, shown in the window."""
+        path = self.file(name, text)
+        self.nvim.command(f"silent edit {path}")
+        return path
+
+    def start(self, *steps: Json, hosting: str = "auto", **options: Any) -> None:
+        """Starts the server for the shown buffer, as a person's configuration would."""
+        script = self._base / "script.json"
+        script.write_text(json.dumps({"steps": steps}), encoding="utf-8")
+        agent = {
+            "wire": "zot",
+            "command": [*LSP_AGENT, "rpc", "--script", str(script)],
+            "provider": "script",
+            "hosting": hosting,
+        }
+        chosen: Json = {"agent": "scripted", "agents": {"scripted": agent}} | options
+        self.nvim.lua(START, str(self.folder), chosen, readme_snippet())
+        self.wait_for_server()
+
+    def wait_for_server(self) -> None:
+        wait_until(
+            lambda: self.nvim.lua("local c = _G.client() return c and c.initialized or false")
+        )
+
+    def send(self, method: str, **params: Any) -> int:
+        """Sends a request and does not wait; its number."""
+        number = next(self._requests)
+        self.nvim.lua("_G.ask(...)", number, method, params)
+        return number
+
+    def prompt(self, text: str) -> int:
+        return self.send("agent/prompt", text=text)
+
+    def answer(self, number: int) -> Json | None:
+        """``{"result": …}`` or ``{"err": …}``, once there is one, and ``"lines"`` if the shown
+        text has not changed between the request and its answer."""
+        return self.nvim.lua("return _G.answers[...]", number)
+
+    def wait(self, number: int, timeout: float = 20) -> Json:
+        """The result of a request."""
+        answer = wait_until(lambda: self.answer(number), timeout)
+        assert answer.get("err") is None, answer
+        return answer.get("result")
+
+    def run(self, text: str = "Go.") -> Json:
+        return self.wait(self.prompt(text))
+
+    def call(self, method: str, **params: Any) -> Any:
+        """The result of another request."""
+        return self.wait(self.send(method, **params))
+
+    def execute(self, command: str, **argument: Any) -> Any:
+        """The result of a command of the server's."""
+        return self.call("workspace/executeCommand", command=command, arguments=[argument])
+
+    def notify(self, method: str, **params: Any) -> None:
+        self.nvim.lua("_G.notify(...)", method, params)
+
+    def outcomes(self) -> list[ToolOutcome]:
+        """Of every tool call so far, in order, as the agent was told."""
+        found: list[ToolOutcome] = []
+        since = ""
+        for message in self.call("agent/messages")["messages"]:
+            for block in message["content"]:
+                if block["type"] == "toolResult":
+                    text = "".join(part.get("text", "") for part in block["content"])
+                    seconds = _time(message["time"]) - _time(since)
+                    found.append(ToolOutcome(text, block["isError"], seconds))
+            since = message["time"]
+        return found
+
+    def statuses(self) -> list[str]:
+        """Of all edits, in the order in which they were made."""
+        return [edit["status"] for edit in self.call("agent/edits")["edits"]]
+
+    def steps(self) -> list[Json]:
+        """Changes of a text by the server's edits and by undo, in order: ``by`` (``agent`` or
+        ``person``), and the lines ``removed`` and ``added``."""
+        return self.nvim.lua("return _G.steps")
+
+    def sends(self) -> list[Json]:
+        return self.nvim.lua("return _G.sends")
+
+
+def readme_snippet() -> str:
+    """The first piece of Lua in the README: the configuration that it gives for Neovim."""
+    _, _, rest = README.read_text(encoding="utf-8").partition("```lua\n")
+    return rest.partition("```")[0]
+
+
+def _time(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+# The script's parts.
+
+
+def step(*calls: Json, text: str = "", **more: Any) -> Json:
+    return {"text": text, "calls": list(calls)} | more
+
+
+def edit(path: str, old: str, new: str) -> Json:
+    return {"name": "edit", "args": {"path": path, "edits": [{"oldText": old, "newText": new}]}}
+
+
+def write(path: str, content: str) -> Json:
+    return {"name": "write", "args": {"path": path, "content": content}}
+
+
+def read(path: str) -> Json:
+    return {"name": "read", "args": {"path": path}}
+
+
+def bash(command: str) -> Json:
+    return {"name": "bash", "args": {"command": command}}
+
+
+def done() -> Json:
+    return {"text": "Done."}
