@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Range
+from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Position, Range
 from lsp_agent.protocol.model import Model
 from lsp_agent.protocol.questions import Question
 
@@ -118,14 +118,54 @@ class EditsResult(Model):
     edits: list[Edit]
 
 
+class ReviewAllParams(Model):
+    """All that is open and fits what is named: everything if nothing is."""
+
+    session_id: str | None = None
+    turn_id: str | None = None
+    uri: str | None = None
+
+
+class NextChangeParams(Model):
+    """From ``position`` in ``uri`` on; without it the file's first, without ``uri`` the one after
+    the last that was asked for. ``previous`` goes the other way."""
+
+    uri: str | None = None
+    position: Position | None = None
+    previous: bool = False
+
+
+class NextChangeResult(Model):
+    """Empty where nothing is open."""
+
+    uri: str | None = None
+    range: Range | None = None
+    edit_id: str | None = None
+    hunk_id: str | None = None
+
+
+class PreviewEditResult(Model):
+    """A unified diff. ``uri`` is the file that the command has shown it in."""
+
+    text: str
+    uri: str | None = None
+
+
 class RevertParams(SessionParams):
+    """The turn and the later ones of its session; with ``only`` that one alone. Without
+    ``turnId`` the session's last turn of which anything is in; a ``revertId`` takes that revert
+    back."""
+
     turn_id: str | None = None
     only: bool = False
 
 
 class RevertedFile(Model):
+    """``reason`` says why a file was left as it is (``conflict``), or what is to be known."""
+
     uri: str
     outcome: Literal["restored", "merged", "created", "deleted", "conflict", "unchanged"]
+    reason: str | None = None
 
 
 class RevertResult(Model):
@@ -264,6 +304,10 @@ METHODS: tuple[Method, ...] = (
     Method("keepEdit", EditParams, EditResult, "Ends the review of an applied edit."),
     Method("editText", EditParams, EditTextResult, "The whole texts before and after an edit."),
     Method("edits", EditsParams, EditsResult, "The agents' edits, with their hunks."),
+    Method("keepAll", ReviewAllParams, EditsResult, "Ends the review of all applied edits."),
+    Method("undoAll", ReviewAllParams, EditsResult, "Takes all open hunks out, drops proposals."),
+    Method("nextChange", NextChangeParams, NextChangeResult, "Shows the next open hunk."),
+    Method("previewEdit", EditParams, PreviewEditResult, "An edit as a unified diff."),
     Method("revert", RevertParams, RevertResult, "Takes a turn back."),
     Method("state", SessionParams, StateResult, "What a session is and does."),
     Method("messages", SessionParams, MessagesResult, "A session's transcript."),

@@ -57,7 +57,7 @@ class TurnDisplays:
         """A session's subscriber."""
         event = stamped.event
         if isinstance(event, Notice):
-            self._notice(event)
+            self.notice(event)
         elif isinstance(event, ErrorReported):
             message = escaped_lines(event.message)
             self._connection.notify("window/showMessage", {"type": 1, "message": message})
@@ -87,7 +87,7 @@ class TurnDisplays:
             case _:
                 pass
 
-    def _notice(self, notice: Notice) -> None:
+    def notice(self, notice: Notice) -> None:
         """What a person should see now pops up; the rest goes to the client's log."""
         popup = notice.level in ("warning", "error")
         self._connection.notify(

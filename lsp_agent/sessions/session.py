@@ -9,7 +9,8 @@ place that appends it.
 
 import uuid
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Literal
 
@@ -160,6 +161,14 @@ class Session:
             if self._keeper.link is not None:
                 await self._keeper.ask(Clear())
                 self.hosting.served.clear()
+
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncGenerator[None]:
+        """While it is held no turn begins; a prompt waits. :raises RequestFailed: "busy\""""
+        if self.busy:
+            raise RequestFailed("busy", "The agent is at work; stop it first.")
+        async with self._at_work:
+            yield
 
     async def messages(self) -> object:
         if self._keeper.link is None:

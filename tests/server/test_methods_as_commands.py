@@ -106,7 +106,7 @@ def test_the_other_commands_answer_as_their_methods(project: Project) -> None:
         ("prompt", None, "text"),
         ("prompt", {"text": ""}, "text"),
         ("setModel", None, "model"),
-        ("revert", None, "unsupported"),
+        ("revert", {"turnId": "t-none"}, "unknownTurn"),
         ("resumeSession", None, "sessionId"),
         ("resumeSession", {"sessionId": "s-1"}, "unsupported"),
         ("runCommand", None, "name"),

@@ -1,0 +1,304 @@
+"""Taking turns back: their changes out of the files as they are now, others' work kept.
+
+What a revert does to a file is a change of its own, named by the revert's id in place of a turn's,
+so that it can be taken back as well. Such changes never count as a turn's work: what a revert
+took out is ``rejected`` in the ledger, and what the taking back of a revert brought back is
+``kept`` there again.
+"""
+
+import uuid
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.to_thread
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.protocol.errors import LspAgentError, RequestFailed
+from lsp_agent.protocol.events import Notice, StampedEvent, TurnEnded
+from lsp_agent.sessions.services import Services
+from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.sessions import Sessions
+from lsp_agent.text.diff import diff
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.presence import Clash, Step, present, taken_out, with_only
+from lsp_agent.workspace.file_host import Origin, Placed, Unmerged, View
+from lsp_agent.workspace.ledger import Change
+from lsp_agent.workspace.paths import OutsideWorkspace, SafePath, path_to_uri
+
+Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "unchanged"]
+
+#: A turn that changed nothing is known for as long as it is among the last ones.
+_TURNS = 4096
+_PREFIX = "r-"
+_IN: frozenset[str] = frozenset({"applied", "kept", "superseded", "unknown"})
+_NEVER_IN: frozenset[str] = frozenset({"rejected", "conflict", "pending"})
+_SETTLED: frozenset[str] = frozenset({"applied", "kept", "superseded", "rejected"})
+
+
+@dataclass(frozen=True, slots=True)
+class FileReverted:
+    """``reason`` says why it is a conflict, or what else a person should know."""
+
+    path: str
+    uri: str
+    outcome: Outcome
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What of a change is in; ``hunks`` only where they were decided one by one."""
+
+    change_id: str
+    step: Step
+    hunks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    revert_id: str
+    files: tuple[FileReverted, ...]
+
+
+class Reverts:
+    """Of one server. ``say`` tells the person of sessions that have gone."""
+
+    def __init__(
+        self, services: Services, sessions: Sessions, say: Callable[[Notice], None]
+    ) -> None:
+        self._services = services
+        self._sessions = sessions
+        self._say = say
+        self._turns: OrderedDict[str, str] = OrderedDict()
+        self._one_at_a_time = anyio.Lock()
+        # By the id of a revert's change that may still come: what is settled when it does.
+        self._late: dict[str, list[_Part]] = {}
+        services.ledger.subscribe(self._on_change)
+
+    def take(self, stamped: StampedEvent) -> None:
+        """Subscribes to each session's log: a turn that changed nothing is known, too."""
+        if isinstance(stamped.event, TurnEnded) and stamped.turn_id is not None:
+            self._know(stamped.turn_id, stamped.session_id)
+
+    async def revert(
+        self, session_id: str | None, turn_id: str | None, *, only: bool = False
+    ) -> Reverted:
+        """Takes back that turn and the later ones of its session, or ``only`` that one; without
+        ``turn_id`` the session's last one of which anything is in. A revert's id takes that
+        revert back, and nothing else.
+
+        :raises RequestFailed: "busy", "unknownSession", "unknownTurn"
+        """
+        async with self._one_at_a_time, AsyncExitStack() as stack:
+            session_id = self._session_of(session_id, turn_id)
+            revert_id = f"{_PREFIX}{uuid.uuid4().hex[:12]}"
+            if session_id is None:
+                return Reverted(revert_id, ())
+            session = self._living(session_id)
+            if session is not None:
+                await stack.enter_async_context(session.at_rest())
+            self._know(revert_id, session_id)
+            changes = self._changes_of(session_id)
+            by_path: defaultdict[str, list[Change]] = defaultdict(list)
+            for change in _meant(changes, turn_id, only=only):
+                by_path[change.path].append(change)
+            origin = Origin(session_id, revert_id, None, "agent: revert")
+            files = [
+                await self._file(origin, path, named, undo=_is_revert(turn_id))
+                for path, named in by_path.items()
+            ]
+            self._report(session_id, files)
+            return Reverted(revert_id, tuple(files))
+
+    # -- which turn of which session
+
+    def _session_of(self, session_id: str | None, turn_id: str | None) -> str | None:
+        """None where there is no default session yet."""
+        if session_id is not None and not self._changes_of(session_id):
+            self._sessions.get(session_id)
+        if turn_id is None:
+            default = self._sessions.to_stop(session_id, None) if session_id is None else None
+            return session_id or (default.id if default else None)
+        running = next((s.id for s in self._sessions.all() if s.has_turn(turn_id)), None)
+        made = (c.session_id for c in self._services.ledger.changes() if c.turn_id == turn_id)
+        found = running or self._turns.get(turn_id) or next(made, None)
+        if found is None or session_id not in {None, found}:
+            whose = "" if session_id is None else f" of session {session_id!r}"
+            raise RequestFailed("unknownTurn", f"There is no turn {turn_id!r}{whose}.")
+        return found
+
+    def _living(self, session_id: str) -> Session | None:
+        return next((s for s in self._sessions.all() if s.id == session_id), None)
+
+    def _changes_of(self, session_id: str) -> list[Change]:
+        """Oldest first."""
+        changes = self._services.ledger.changes(session_id=session_id)
+        return sorted(changes, key=lambda change: change.time)
+
+    def _know(self, turn_id: str, session_id: str) -> None:
+        self._turns[turn_id] = session_id
+        while len(self._turns) > _TURNS:
+            self._turns.popitem(last=False)
+
+    # -- one file
+
+    async def _file(
+        self, origin: Origin, path: str, named: Sequence[Change], *, undo: bool
+    ) -> FileReverted:
+        """A failure here leaves this file as it is, and the others go on."""
+        uri = self._uri(path)
+        try:
+            safe = self._confined(path)
+            changes = [await self._services.ledger.loaded(change.id) for change in named]
+            parts = [part for change in changes if (part := _part_in(change)) is not None]
+            if not parts:
+                return FileReverted(path, uri, "unchanged")
+            placed = await self._take_out(origin, safe, [part.step for part in parts])
+        except (LspAgentError, KeyError) as error:
+            return FileReverted(path, uri, "conflict", str(error))
+        if placed.status == "unknown" and placed.change is not None:
+            self._late[placed.change.id] = parts
+        if placed.status != "applied":
+            return FileReverted(path, uri, "conflict", placed.note or f"it is {placed.status}")
+        self._reject(parts)
+        if undo:
+            await self._bring_back(origin.session_id, path, placed.now)
+        return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
+
+    async def _take_out(self, origin: Origin, path: SafePath, steps: Sequence[Step]) -> Placed:
+        def resolve(view: View) -> Text:
+            now = view.require_text() if view.exists else None
+            try:
+                return taken_out(reversed(steps), now) or EMPTY
+            except Clash:
+                raise Unmerged(path.path) from None
+
+        return await self._services.host.replace(
+            path,
+            origin,
+            resolve,
+            review="off",
+            save=self._services.settings(path.path).edits.save,
+            deletes=steps[0][0] is None,
+        )
+
+    def _confined(self, path: str) -> SafePath:
+        """Raises OutsideWorkspace also where the way to the file now leads through a link."""
+        safe = self._services.confinement(False).confine(path, "/", write=True)
+        if safe.path != path:
+            raise OutsideWorkspace(path, "is reached through a symlink now")
+        return safe
+
+    def _uri(self, path: str) -> str:
+        document = self._services.documents.at(path)
+        return document.uri if document else path_to_uri(path)
+
+    # -- the ledger
+
+    def _reject(self, parts: Sequence[_Part]) -> None:
+        """What is out of the file is rejected; of a proposal, the hunks that were in."""
+        for part in parts:
+            change = self._services.ledger.get(part.change_id)
+            if change is None:  # there was no room for it any more
+                continue
+            if change.decided:
+                self._decide(change, part.hunks, "rejected")
+            if change.status != "proposed":
+                self._services.ledger.set_status(change.id, "rejected")
+
+    async def _bring_back(self, session_id: str, path: str, now: Text | None) -> None:
+        """After a revert was taken back: the turns' changes that are in again are kept, those
+        that are out again are rejected."""
+        ledger = self._services.ledger
+        changes = [
+            await ledger.loaded(change.id)
+            for change in self._changes_of(session_id)
+            if change.path == path and change.status in _SETTLED and not _is_revert(change.turn_id)
+        ]
+        steps = [(change.before, change.after) for change in changes]
+        found = await anyio.to_thread.run_sync(present, steps, now)
+        for change, hunks in zip(changes, found, strict=True):
+            if hunks is not None and change.status == "rejected":
+                if change.decided:
+                    self._decide(change, hunks, "kept")
+                ledger.set_status(change.id, "kept")
+            elif hunks is None and change.status == "kept":
+                ledger.set_status(change.id, "rejected")
+
+    def _decide(self, change: Change, hunks: Sequence[int], status: EditStatus) -> None:
+        self._services.ledger.decide(change.id, dict.fromkeys(hunks, status))
+
+    def _on_change(self, change: Change) -> None:
+        """An edit that the editor did not show in time has come, or was decided."""
+        if change.id in self._late and change.status != "unknown":
+            parts = self._late.pop(change.id)
+            if change.status == "applied":
+                self._services.ledger.set_status(change.id, "kept")
+                self._reject(parts)
+
+    # -- what the person is told
+
+    def _report(self, session_id: str, files: Sequence[FileReverted]) -> None:
+        left = [file for file in files if file.outcome == "conflict"]
+        if left:
+            names = "; ".join(f"{Path(file.path).name} ({file.reason})" for file in left)
+            notice = Notice("warning", f"Not taken back: {names}", "lsp-agent")
+        else:
+            done = [f"{Path(file.path).name} {file.outcome}" for file in files]
+            notice = Notice("info", f"Taken back: {', '.join(done) or 'nothing'}.", "lsp-agent")
+        session = self._living(session_id)
+        if session is not None:
+            session.emit(notice, None)
+        else:
+            self._say(notice)
+
+
+def _is_revert(turn_id: str | None) -> bool:
+    return turn_id is not None and turn_id.startswith(_PREFIX)
+
+
+def _meant(changes: Sequence[Change], turn_id: str | None, *, only: bool) -> list[Change]:
+    """The changes of the turns that are taken back."""
+    if _is_revert(turn_id):
+        return [change for change in changes if change.turn_id == turn_id]
+    made = [change for change in changes if not _is_revert(change.turn_id)]
+    if turn_id is None:
+        made = [change for change in made if _any_in(change)]
+        turn_id = made[-1].turn_id if made else None
+    places = [place for place, change in enumerate(made) if change.turn_id == turn_id]
+    if not places or turn_id is None:
+        return []
+    return [made[place] for place in places] if only else made[places[0] :]
+
+
+def _any_in(change: Change) -> bool:
+    if change.status in _NEVER_IN:
+        return False
+    return change.status in _IN or not _IN.isdisjoint(change.decided.values())
+
+
+def _part_in(change: Change) -> _Part | None:
+    """What of a change is in the file, as the ledger has it."""
+    if not _any_in(change):
+        return None
+    step = change.before, change.after
+    if not change.decided:
+        return _Part(change.id, step, ())
+    hunks = range(len(diff((step[0] or EMPTY).lines, (step[1] or EMPTY).lines)))
+    inside = [index for index in hunks if change.decided.get(index, change.status) in _IN]
+    return _Part(change.id, with_only(step, inside), tuple(inside)) if inside else None
+
+
+def _outcome(placed: Placed, was: Text | None) -> Outcome:
+    if placed.change is None:
+        return "unchanged"
+    if placed.now is None:
+        return "deleted"
+    if placed.before is None:
+        return "created"
+    return "restored" if placed.change.after == was else "merged"

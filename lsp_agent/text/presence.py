@@ -1,0 +1,95 @@
+"""Which changes are in a text: told by taking them out of it again, the newest first.
+
+Pure. A text of None is a file that is not there.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from lsp_agent.text.diff import Hunk, diff
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.live_hunks import with_hunks
+from lsp_agent.text.merge import merge3_fine
+
+Step = tuple[Text | None, Text | None]
+"""A change: the texts before and after it."""
+
+
+def is_in(step: Step, now: Text | None) -> bool:
+    """Whether putting the change into ``now`` would change nothing."""
+    before, after = step
+    if after is None or now is None:
+        return after is now
+    return _merged(before, after, now) == now
+
+
+def without(step: Step, now: Text | None) -> Text | None:
+    """``now`` without the change; as it is where that cannot be told."""
+    before, after = step
+    if now is None and after is not None:
+        return now
+    out = _merged(after, before, now)
+    if out is None:
+        return now
+    return None if before is None and not out.lines else out
+
+
+def present(steps: Sequence[Step], now: Text | None) -> list[tuple[int, ...] | None]:
+    """Of each of ``steps`` (of one file, oldest first) the hunks that are in, by their place in
+    its diff; None where none is. Where a newer one was made in the same lines, it counts what is
+    there without that."""
+    found: list[tuple[int, ...] | None] = []
+    for step in reversed(steps):
+        hunks = _present_hunks(step, now)
+        found.append(hunks)
+        if hunks is not None:
+            now = without(with_only(step, hunks), now)
+    return found[::-1]
+
+
+def with_only(step: Step, hunks: Collection[int]) -> Step:
+    """The change with these hunks of it alone."""
+    before, after = step
+    if len(hunks) == len(_diff(step)):
+        return step
+    return before, with_hunks(before or EMPTY, after or EMPTY, hunks)
+
+
+def _present_hunks(step: Step, now: Text | None) -> tuple[int, ...] | None:
+    hunks = tuple(range(len(_diff(step))))
+    if is_in(step, now):
+        return hunks
+    if now is None or len(hunks) == 1:
+        return None
+    return tuple(index for index in hunks if is_in(with_only(step, [index]), now)) or None
+
+
+def _diff(step: Step) -> list[Hunk]:
+    return diff((step[0] or EMPTY).lines, (step[1] or EMPTY).lines)
+
+
+def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
+    """``now`` without all of ``steps`` (newest first), what others made of it kept.
+
+    Raises Clash where one of them cannot be told from what was changed since.
+    """
+    for before, after in steps:
+        shown = now
+        if shown is None:
+            if before is not None and after is not None and before.lines != after.lines:
+                raise Clash
+            shown = Text((), before.encoding, bom=before.bom) if before else EMPTY
+        out = _merged(after, before, shown)
+        if out is None:
+            raise Clash
+        now = None if before is None and not out.lines else out
+    return now
+
+
+class Clash(Exception):
+    """The lines were changed since."""
+
+
+def _merged(base: Text | None, ours: Text | None, theirs: Text | None) -> Text | None:
+    """None where the two clash; encoding and BOM are those of ``theirs``."""
+    merge = merge3_fine(base or EMPTY, theirs or EMPTY, ours or EMPTY)
+    return merge.text if merge.clean else None
