@@ -16,6 +16,9 @@ from neovim_versions import Version
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
 README = Path(__file__).parents[2] / "README.md"
 
+#: What the agent says to a prompt that is about the text that goes along with it.
+SHOW = {"match": "^Show", "text": "Shown."}
+
 # From 0.11 on the README's own lines are run.
 START = """
 local folder, options, snippet = ...
@@ -38,13 +41,14 @@ _G.attach = function() vim.lsp.buf_attach_client(0, _G.client().id) end
 class ToolOutcome:
     """``seconds`` are from the model's answer to the tool's result."""
 
+    tool: str
     text: str
     is_error: bool
     seconds: float
 
 
 class Desk:
-    """A Neovim in a folder with a ``lsp-agent`` on PATH; the agent follows the script it is given."""
+    """A Neovim in a folder, with a ``lsp-agent`` on PATH whose agent follows a script."""
 
     def __init__(self, version: Version, base: Path, env: dict[str, str]) -> None:
         self.version = version.name
@@ -78,7 +82,7 @@ class Desk:
     def start(self, *steps: Json, hosting: str = "auto", **options: Any) -> None:
         """Starts the server for the shown buffer, as a person's configuration would."""
         script = self._base / "script.json"
-        script.write_text(json.dumps({"steps": steps}), encoding="utf-8")
+        script.write_text(json.dumps({"steps": [*steps, SHOW]}), encoding="utf-8")
         agent = {
             "wire": "zot",
             "command": [*LSP_AGENT, "rpc", "--script", str(script)],
@@ -132,14 +136,31 @@ class Desk:
         """Of every tool call so far, in order, as the agent was told."""
         found: list[ToolOutcome] = []
         since = ""
+        tools: dict[str, str] = {}
         for message in self.call("agent/messages")["messages"]:
             for block in message["content"]:
+                if block["type"] == "toolCall":
+                    tools[block["toolCallId"]] = block["tool"]
                 if block["type"] == "toolResult":
                     text = "".join(part.get("text", "") for part in block["content"])
+                    tool = tools[block["toolCallId"]]
                     seconds = _time(message["time"]) - _time(since)
-                    found.append(ToolOutcome(text, block["isError"], seconds))
+                    found.append(ToolOutcome(tool, text, block["isError"], seconds))
             since = message["time"]
         return found
+
+    def edit_outcomes(self) -> list[ToolOutcome]:
+        return [outcome for outcome in self.outcomes() if outcome.tool == "edit"]
+
+    def shown(self) -> str:
+        """The text of the shown buffer as the server knows it."""
+        uri = self.nvim.lua("return vim.uri_from_bufnr(0)")
+        self.call("agent/prompt", text="Show.", context=[{"uri": uri}])
+        sent = [m for m in self.call("agent/messages")["messages"] if m["role"] == "user"]
+        prompt = "".join(part.get("text", "") for part in sent[-1]["content"])
+        _, _, excerpt = prompt.partition("\n\nContext from the editor:\n\n")
+        fence, _, text = excerpt.partition("\n")[2].partition("\n")
+        return text.removesuffix(f"{fence}\n")
 
     def statuses(self) -> list[str]:
         """Of all edits, in the order in which they were made."""

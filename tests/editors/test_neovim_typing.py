@@ -1,25 +1,43 @@
-"""An agent's edits beside a person who types in a real Neovim: none is lost, none is doubled."""
+"""An agent beside a person who types in a real Neovim: nothing is lost and nothing is doubled."""
 
+from collections.abc import Callable
+
+import neovim_sittings as sittings
 import pytest
 from neovim_desk import Desk
-from typist import Tally, sitting
+from neovim_tally import Tally
 
-pytestmark = pytest.mark.neovim
+pytestmark = [pytest.mark.neovim, pytest.mark.timeout(180)]
+
+TITLE = "Neovim, beside a person who types 15 keys a second"
+
+Check = Callable[[str, Tally], None]
 
 
-def check(tally: Tally, seed: int) -> None:
-    print(f"\n{Tally.HEAD}\n{tally.row()}")
-    assert not tally.wrong, f"seed {seed}: " + "\n".join(tally.wrong)
+@pytest.fixture
+def check(desk: Desk, record_property: Callable[[str, object], None]) -> Check:
+    """Puts what came of a sitting into the table at the run's end, and fails if it is wrong."""
+
+    def check(what: str, tally: Tally) -> None:
+        cells = {"what": what, "Neovim": desk.version} | tally.cells()
+        widths = {name: max(len(name), 6) for name in cells} | {"what": 14}
+        head = " | ".join(f"{name:>{widths[name]}}" for name in cells)
+        row = " | ".join(f"{cell!s:>{widths[name]}}" for name, cell in cells.items())
+        record_property("table", (TITLE, head, row))
+        assert not tally.wrong, "\n".join(tally.wrong)
+
+    return check
 
 
-def test_fifteen_edits_beside_a_typist_are_each_in_once(desk: Desk) -> None:
-    check(sitting(desk, seed=1, count=15), 1)
+def test_fifteen_edits_beside_a_typist_are_each_in_once(desk: Desk, check: Check) -> None:
+    check("hosted edits", sittings.hosted(desk, seed=1, count=15))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("seed", [11, 12, 13])
-def test_a_hundred_edits_beside_a_typist_are_each_in_once(desk: Desk, seed: int) -> None:
-    tally = sitting(desk, seed, count=100)
+def test_a_hundred_edits_beside_a_typist_are_each_in_once(
+    desk: Desk, check: Check, seed: int
+) -> None:
+    tally = sittings.hosted(desk, seed, count=100)
     assert tally.words > 10
-    check(tally, seed)
+    check("hosted edits", tally)

@@ -1,24 +1,17 @@
-"""A long text, an agent that edits all over it, and a person who types beside the edits.
-
-``sitting`` brings them together in a real Neovim and counts: what was typed and what the agent
-was told is in must be in once, unless the person undid it; nothing else may have changed.
-"""
+"""A long text, what an agent changes all over it, and a person who types beside that."""
 
 import random
 import re
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from statistics import quantiles
 
-from neovim import Json, Neovim, wait_until
-from neovim_desk import Desk, ToolOutcome, done, edit, read, step
+from neovim import Neovim, wait_until
 
-NAME = "shop.txt"
 KEYS_A_SECOND = 15
-#: Of an edit that is not in, and says so.
-NOT_CONFIRMED = "The editor has not confirmed"
 MARKS = re.compile(r"(?:tok|old|ins|del|pre|post|has)\d{3}[a-z]?")
+WORDS = re.compile(r"k\d{3}[qxz]")
 
 
 @dataclass(frozen=True)
@@ -35,6 +28,11 @@ class AgentEdit:
     @property
     def marks(self) -> tuple[str, ...]:
         return (*self.there, *self.gone)
+
+    @property
+    def place(self) -> str:
+        """Vim's pattern for a word in its line or beside it, before and after."""
+        return r"\|".join([self.near, *self.there[:1]])
 
 
 def document(rng: random.Random, count: int) -> tuple[list[str], list[AgentEdit]]:
@@ -66,8 +64,8 @@ def document(rng: random.Random, count: int) -> tuple[list[str], list[AgentEdit]
 
 
 GO_TO = """
-local mark, offset, at_mark = ...
-local found = vim.fn.searchpos('\\\\C' .. mark, 'cnw')
+local place, offset, at_mark = ...
+local found = vim.fn.searchpos('\\\\C' .. place, 'cnw')
 local line = found[1] > 0 and found[1] or vim.fn.line('.')
 line = math.max(1, math.min(vim.fn.line('$'), line + offset))
 vim.api.nvim_win_set_cursor(0, { line, at_mark and found[1] == line and found[2] - 1 or 0 })
@@ -76,11 +74,16 @@ vim.api.nvim_win_set_cursor(0, { line, at_mark and found[1] == line and found[2]
 
 @dataclass
 class Typist:
-    """Types unique words where the agent is about to edit."""
+    """Types unique words where the agent is about to edit, or anywhere once all edits are in.
+
+    ``meanwhile`` is called before each key: what else the person's editor does, and does not
+    wait for.
+    """
 
     nvim: Neovim
     rng: random.Random
     edits: list[AgentEdit]
+    meanwhile: Callable[[], None] = lambda: None
     words: list[str] = field(default_factory=list)
     undos: int = 0
     #: Neovim's prompts that were seen before each word.
@@ -90,10 +93,11 @@ class Typist:
     def type_a_while(self) -> None:
         """Goes somewhere, types a word or a few, leaves insert mode, now and then undoes."""
         taken = self.nvim.lua("return #vim.tbl_filter(function(s) return s.taken end, _G.sends)")
-        target = self.edits[min(taken + self.rng.randrange(3), len(self.edits) - 1)]
+        soon = taken + self.rng.randrange(3)
+        target = self.edits[soon] if soon < len(self.edits) else self.rng.choice(self.edits)
         offset = self.rng.choice((-1, 0, 0, 0, 1))
         start = self.rng.choice(("A ", "A ", "I", "o", "O", "i"))
-        self.nvim.lua(GO_TO, target.near, offset, start == "i")
+        self.nvim.lua(GO_TO, target.place, offset, start == "i")
         for key in start:
             self._key(key)
         for number in range(self.rng.randint(1, 3)):
@@ -117,6 +121,7 @@ class Typist:
         self._key(" ")
 
     def _key(self, key: str) -> None:
+        self.meanwhile()
         now = time.monotonic()
         self._next_key = max(self._next_key + 1 / KEYS_A_SECOND, now)
         time.sleep(self._next_key - now)
@@ -149,109 +154,7 @@ def counted(lines: list[str]) -> Counter[str]:
     return Counter(MARKS.findall(text)) + Counter(re.findall(r"k\d{3}[qxz]", text))
 
 
-@dataclass
-class Tally:
-    """What a sitting, or several, came to; ``wrong`` says what must not be."""
-
-    runs: int = 0
-    edits: int = 0
-    words: int = 0
-    undos: int = 0
-    prompts: int = 0
-    refused: int = 0
-    milliseconds: list[float] = field(default_factory=list)
-    said: Counter[str] = field(default_factory=Counter)
-    lost: int = 0
-    doubled: int = 0
-    wrong: list[str] = field(default_factory=list)
-
-    def __add__(self, other: "Tally") -> "Tally":
-        mine, others = vars(self), vars(other)
-        return Tally(**{name: mine[name] + others[name] for name in mine})
-
-    HEAD = (
-        "| runs × edits | words / undos | refused first | p50 / p95 / max ms"
-        " | not in, and said so | Neovim's prompts | lost | doubled |"
-    )
-
-    def row(self) -> str:
-        cuts = quantiles(self.milliseconds, n=20, method="inclusive")
-        times = f"{cuts[9]:.0f} / {cuts[18]:.0f} / {max(self.milliseconds):.0f}"
-        said = ", ".join(f"{count} {what}" for what, count in sorted(self.said.items())) or "none"
-        return (
-            f"| {self.runs} × {self.edits // self.runs} | {self.words} / {self.undos}"
-            f" | {100 * self.refused / self.edits:.1f} % | {times} | {said} | {self.prompts}"
-            f" | {self.lost} | {self.doubled} |"
-        )
-
-
-def sitting(desk: Desk, seed: int, count: int) -> Tally:
-    """One run: ``count`` edits in one turn, at random times, beside a person at the keyboard."""
-    rng = random.Random(seed)
-    lines, edits = document(rng, count)
-    desk.open(NAME, "".join(f"{line}\n" for line in lines))
-    steps = [step(edit(NAME, e.old, e.new), delay_ms=rng.randrange(20, 180)) for e in edits]
-    desk.start(*steps, done(), step(read(NAME), match="Show"), done())
-    typist = Typist(desk.nvim, rng, edits)
-    turn = desk.prompt("Go.")
-    deadline = time.monotonic() + 20 + count
-    while (answer := desk.answer(turn)) is None and time.monotonic() < deadline:
-        typist.type_a_while()
-    assert answer is not None, f"the turn did not end; {len(desk.sends())} sends"
-    assert answer["result"]["stopReason"] == "endTurn", answer
-    time.sleep(0.5)  # the client's own time for holding changes back, and more
-    desk.run("Show.")
-    return tally(desk, typist, lines, edits)
-
-
-def tally(desk: Desk, typist: Typist, lines: list[str], edits: list[AgentEdit]) -> Tally:
-    *outcomes, shown = desk.outcomes()
-    assert len(outcomes) == len(edits), [outcome.text for outcome in outcomes]
-    now = counted(desk.nvim.lines())
-    result = Tally(1, len(edits), len(typist.words), typist.undos, desk.nvim.prompts)
-    result.refused = refused_first(desk.sends())
-    result.milliseconds = [1000 * outcome.seconds for outcome in outcomes]
-    seen, _, _ = shown.text.partition("\n[Note from the editor")
-    if seen.rstrip("\n") != desk.nvim.text().rstrip("\n"):
-        result.wrong.append("the server shows another text than the editor")
-
-    wanted = counted(lines) + Counter(typist.words)
-    for made, outcome in zip(edits, outcomes, strict=True):
-        is_in = not outcome.is_error
-        if outcome.is_error:
-            result.said[reason(outcome)] += 1
-        elif outcome.text.startswith(NOT_CONFIRMED):
-            result.said["unknown"] += 1
-            is_in = all(now[mark] for mark in made.there)  # it may have come later
-        if is_in:
-            wanted.update(made.there)
-            wanted.subtract(made.gone)
-    for made in desk.steps():
-        if made["by"] == "person":
-            wanted.update(counted(made["added"]))
-            wanted.subtract(counted(made["removed"]))
-    for mark in wanted.keys() | now.keys():
-        if mark in typist.words and not now[mark] and typist.interrupted(mark):
-            result.said["word typed at a prompt"] += 1
-        elif now[mark] != wanted[mark]:
-            result.lost += now[mark] < wanted[mark]
-            result.doubled += now[mark] > wanted[mark]
-            told = [o.text for e, o in zip(edits, outcomes, strict=True) if mark in e.marks]
-            result.wrong.append(f"{mark}: {now[mark]} times, not {wanted[mark]}; told {told}")
-    return result
-
-
-def reason(outcome: ToolOutcome) -> str:
-    """Why an edit is not in, short."""
-    for words in ("changed since", "not found", "unsaved"):
-        if words in outcome.text:
-            return words
-    return outcome.text
-
-
-def refused_first(sends: list[Json]) -> int:
-    """Edits that were sent more than once: runs of refusals."""
-    return sum(
-        not send["taken"] and (number == 0 or sends[number - 1]["taken"])
-        for number, send in enumerate(sends)
-    )
+def counted(lines: Iterable[str]) -> Counter[str]:
+    """How often each mark and each typed word is in the text."""
+    text = "\n".join(lines)
+    return Counter(MARKS.findall(text)) + Counter(WORDS.findall(text))
