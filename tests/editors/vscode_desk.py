@@ -76,8 +76,7 @@ class Desk:
         self.log = base / "server.log"
         self._base = base
         folders = {f"XDG_{k}_HOME": str(base / k) for k in ("CONFIG", "DATA", "STATE", "CACHE")}
-        path = {"PATH": os.environ["PATH"], "HOME": str(base)}
-        self._env = path | folders | {"XDG_RUNTIME_DIR": str(runtime)}
+        self._env = os.environ | folders | {"HOME": str(base), "XDG_RUNTIME_DIR": str(runtime)}
 
     def open(self, text: str) -> None:
         """The file with this text, shown and focused."""
