@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 from neovim import Json, Neovim, wait_until
 from neovim_versions import Version
 
@@ -25,6 +26,7 @@ local folder, options, snippet = ...
 if vim.lsp.config then
   vim.lsp.config('lsp_agent', { init_options = options })
   load(snippet)()
+  _G.start = function() vim.lsp.enable('lsp_agent') end
 else
   _G.start = function()
     return vim.lsp.start({
@@ -41,6 +43,7 @@ _G.attach = function() vim.lsp.buf_attach_client(0, _G.client().id) end
 class ToolOutcome:
     """``seconds`` are from the model's answer to the tool's result."""
 
+    call_id: str
     tool: str
     text: str
     is_error: bool
@@ -98,6 +101,17 @@ class Desk:
             lambda: self.nvim.lua("local c = _G.client() return c and c.initialized or false")
         )
 
+    def server(self) -> psutil.Process:
+        """The server's process."""
+        found = [p for p in self.nvim.started() if {"serve", str(self.log)} <= {*p.cmdline()}]
+        assert len(found) == 1, found
+        return found[0]
+
+    def start_again(self) -> None:
+        """As a person does after the server has ended."""
+        self.nvim.lua("_G.start()")
+        self.wait_for_server()
+
     def send(self, method: str, **params: Any) -> int:
         """Sends a request and does not wait; its number."""
         number = next(self._requests)
@@ -143,19 +157,25 @@ class Desk:
                     tools[block["toolCallId"]] = block["tool"]
                 if block["type"] == "toolResult":
                     text = "".join(part.get("text", "") for part in block["content"])
-                    tool = tools[block["toolCallId"]]
+                    call = block["toolCallId"]
                     seconds = _time(message["time"]) - _time(since)
-                    found.append(ToolOutcome(tool, text, block["isError"], seconds))
+                    found.append(ToolOutcome(call, tools[call], text, block["isError"], seconds))
             since = message["time"]
         return found
+
+    def uri(self) -> str:
+        """Of the shown buffer."""
+        return self.nvim.lua("return vim.uri_from_bufnr(0)")
+
+    def edits(self, **params: str) -> list[Json]:
+        return self.call("agent/edits", **params)["edits"]
 
     def edit_outcomes(self) -> list[ToolOutcome]:
         return [outcome for outcome in self.outcomes() if outcome.tool == "edit"]
 
     def shown(self) -> str:
         """The text of the shown buffer as the server knows it."""
-        uri = self.nvim.lua("return vim.uri_from_bufnr(0)")
-        self.call("agent/prompt", text="Show.", context=[{"uri": uri}])
+        self.call("agent/prompt", text="Show.", context=[{"uri": self.uri()}])
         sent = [m for m in self.call("agent/messages")["messages"] if m["role"] == "user"]
         prompt = "".join(part.get("text", "") for part in sent[-1]["content"])
         _, _, excerpt = prompt.partition("\n\nContext from the editor:\n\n")
@@ -164,7 +184,7 @@ class Desk:
 
     def statuses(self) -> list[str]:
         """Of all edits, in the order in which they were made."""
-        return [edit["status"] for edit in self.call("agent/edits")["edits"]]
+        return [edit["status"] for edit in self.edits()]
 
     def steps(self) -> list[Json]:
         """Changes of a text by the server's edits and by undo, in order: ``by`` (``agent`` or

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from neovim import Json
 from neovim_desk import Desk, ToolOutcome
@@ -12,6 +13,7 @@ from typist import AgentEdit, Typist, counted
 NOT_CONFIRMED = "The editor has not confirmed"
 
 Words = Counter[str]
+State = Literal["in", "out", "torn"]
 
 
 @dataclass
@@ -27,8 +29,12 @@ class Tally:
     sent_again: int = 0
     undone: int = 0
     kept: int = 0
+    reverted: int = 0
+    back: int = 0
     said: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
+    #: Ranges of hunks that were found where the listing said.
+    compared: int = 0
     lost: int = 0
     doubled: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -43,6 +49,8 @@ class Tally:
             "in": self.applied,
             "undone": self.undone,
             "kept": self.kept,
+            "reverted": self.reverted,
+            "back": self.back,
             "sent again": self.sent_again,
             "proposed": said.pop("proposed", 0),
             "changed": said.pop("changed since", 0) + said.pop("not found", 0),
@@ -53,6 +61,13 @@ class Tally:
             "doubled": self.doubled,
             "lost": self.lost,
         }
+
+    def expect(self, made: AgentEdit, is_: State, wanted: State, why: str) -> None:
+        """An edit that is half in counts as lost, like one that is out and must not be."""
+        if is_ != wanted:
+            self.lost += is_ != "in"
+            self.doubled += is_ == "in"
+            self.wrong.append(f"{made.marks}: {is_}, not {wanted}; {why}")
 
     def differ(self, word: str, is_: int, wanted: int, why: str) -> None:
         if is_ != wanted:
@@ -96,19 +111,34 @@ def change(step: Json) -> Words:
     return by
 
 
-def by_agent(desk: Desk) -> Words:
-    """What all steps of the agent's side came to."""
+def by_all(desk: Desk, who: str) -> Words:
+    """What all steps of the ``agent``'s side, or all undos of the ``person``'s, came to."""
     total: Words = Counter()
     for made in desk.steps():
-        if made["by"] == "agent":
+        if made["by"] == who:
             total.update(change(made))
     return total
 
 
-def tell(result: Tally, desk: Desk, edits: Iterable[AgentEdit]) -> Iterator[tuple[AgentEdit, bool]]:
+def states(edits: Iterable[AgentEdit], lines: list[str]) -> list[State]:
+    """Whether each edit is in a text, whole and once."""
+    now = counted(lines)
+    found: list[State] = []
+    for made in edits:
+        there, gone = {now[mark] for mark in made.there}, {now[mark] for mark in made.gone}
+        if there <= {1} and gone <= {0}:
+            found.append("in")
+        else:
+            found.append("out" if there <= {0} and gone <= {1} else "torn")
+    return found
+
+
+def told(
+    result: Tally, desk: Desk, edits: Iterable[AgentEdit]
+) -> Iterator[tuple[AgentEdit, ToolOutcome, bool]]:
     """Each edit, and whether it is in as the agent was told; an edit of which nothing could be
     told may be either, and is as it is."""
-    now = by_agent(desk)
+    now = by_all(desk, "agent")
     for made, outcome in zip(edits, desk.edit_outcomes(), strict=True):
         result.edits += 1
         result.slowest = max(result.slowest, outcome.seconds)
@@ -118,7 +148,8 @@ def tell(result: Tally, desk: Desk, edits: Iterable[AgentEdit]) -> Iterator[tupl
         elif outcome.text.startswith(NOT_CONFIRMED):
             result.said["unknown"] += 1
             is_in = all(now[mark] for mark in made.there)  # it may have come later
-        yield made, is_in
+        result.applied += is_in
+        yield made, outcome, is_in
 
 
 def reason(outcome: ToolOutcome) -> str:

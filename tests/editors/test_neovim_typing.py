@@ -41,3 +41,58 @@ def test_a_hundred_edits_beside_a_typist_are_each_in_once(
     tally = sittings.hosted(desk, seed, count=100)
     assert tally.words > 10
     check("hosted edits", tally)
+
+
+def test_hunks_are_undone_and_kept_beside_a_typist(desk: Desk, check: Check) -> None:
+    tally = sittings.reviewed(desk, seed=2, count=15)
+    assert tally.undone > 2
+    assert tally.compared > 0
+    check("hunks decided", tally)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [21, 22])
+def test_many_hunks_are_undone_and_kept_beside_a_typist(
+    desk: Desk, check: Check, seed: int
+) -> None:
+    check("hunks decided", sittings.reviewed(desk, seed, count=60))
+
+
+def test_the_last_turn_is_taken_back_and_brought_back_beside_a_typist(
+    desk: Desk, check: Check
+) -> None:
+    check("revert", sittings.reverted(desk, seed=3, count=8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [31, 32, 33])
+def test_a_long_turn_is_taken_back_and_brought_back_beside_a_typist(
+    desk: Desk, check: Check, seed: int
+) -> None:
+    check("revert", sittings.reverted(desk, seed, count=30))
+
+
+def test_what_an_agent_writes_under_unsaved_text_comes_in_beside_a_typist(
+    desk: Desk, check: Check
+) -> None:
+    check("mirror", sittings.mirrored(desk, seed=4, count=12))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [41, 42])
+def test_much_that_an_agent_writes_under_unsaved_text_comes_in_beside_a_typist(
+    desk: Desk, check: Check, seed: int
+) -> None:
+    check("mirror", sittings.mirrored(desk, seed, count=50))
+
+
+def test_a_typist_loses_nothing_when_the_server_is_killed(desk: Desk, check: Check) -> None:
+    check("server killed", sittings.killed(desk, seed=5, count=14))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [51, 52])
+def test_a_typist_loses_nothing_whenever_the_server_is_killed(
+    desk: Desk, check: Check, seed: int
+) -> None:
+    check("server killed", sittings.killed(desk, seed, count=40))

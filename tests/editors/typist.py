@@ -84,6 +84,8 @@ class Typist:
     rng: random.Random
     edits: list[AgentEdit]
     meanwhile: Callable[[], None] = lambda: None
+    #: How often something typed is followed by an undo.
+    undoing: float = 0.2
     words: list[str] = field(default_factory=list)
     undos: int = 0
     #: Neovim's prompts that were seen before each word.
@@ -104,7 +106,7 @@ class Typist:
             self._word(number)
         self._key("<Esc>")
         self._back_in_normal_mode()
-        if self.rng.random() < 0.2:
+        if self.rng.random() < self.undoing:
             self._undo()
 
     def _word(self, number: int) -> None:
@@ -146,12 +148,6 @@ class Typist:
     def _undo(self) -> None:
         self.nvim.lua("_G.undo()")
         self.undos += 1
-
-
-def counted(lines: list[str]) -> Counter[str]:
-    """How often each mark and each typed word is in the text."""
-    text = "\n".join(lines)
-    return Counter(MARKS.findall(text)) + Counter(re.findall(r"k\d{3}[qxz]", text))
 
 
 def counted(lines: Iterable[str]) -> Counter[str]:
