@@ -1,7 +1,8 @@
 """Questions to the person: permissions, saves, conflicts, an agent's own."""
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from enum import Enum
+from typing import Final, Literal
 
 from lsp_agent.protocol.model import Model
 
@@ -10,6 +11,9 @@ OptionKind = Literal["allowOnce", "allowSession", "allowPattern", "deny", "other
 
 
 class Option(Model):
+    """``option_id`` is the answer. One of an agent's own question is the agent's: it is handed
+    back as it came, and only ``kind`` says what it means."""
+
     option_id: str
     name: str
     kind: OptionKind = "other"
@@ -28,5 +32,13 @@ class Question(Model):
     options: list[Option]
 
 
-#: A way to ask (server/ has one an editor feature). None: dismissed, or nobody was reached.
-Asker = Callable[[Question], Awaitable[str | None]]
+class NotAsked(Enum):
+    CANNOT_ASK = "cannot ask"
+
+
+#: What an :data:`Asker` answers when it has no way to reach the person: the question then
+#: stays open for ``lspAgent.answer``. No option's id, whatever an agent calls its own.
+CANNOT_ASK: Final = NotAsked.CANNOT_ASK
+
+#: A way to ask (server/ has one an editor feature): the id of the chosen option. None: dismissed.
+Asker = Callable[[Question], Awaitable[str | NotAsked | None]]

@@ -4,11 +4,11 @@ import logging
 from typing import Any, cast
 
 from lsp_agent.protocol.methods import ASK_REQUEST
-from lsp_agent.protocol.questions import Question
+from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked, Question
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.rpc_error import METHOD_NOT_FOUND, ClientRefused
-from lsp_agent.sessions.questions import CANNOT_ASK
+from lsp_agent.text.plain import escaped_line
 
 _INFO, _WARNING = 3, 2
 _TEXT_LIMIT = 4000
@@ -28,14 +28,14 @@ class PersonAsker:
         self._can_ask = client.ask
         self._can_show = client.show_message_request
 
-    async def __call__(self, question: Question) -> str | None:
+    async def __call__(self, question: Question) -> str | NotAsked | None:
         if self._can_ask:
             return await self._ask(question)
         if self._can_show:
             return await self._show(question)
         return CANNOT_ASK
 
-    async def _ask(self, question: Question) -> str | None:
+    async def _ask(self, question: Question) -> str | NotAsked | None:
         try:
             answer = await self._connection.ask(ASK_REQUEST, question, None)
         except ClientRefused as exc:
@@ -43,19 +43,31 @@ class PersonAsker:
             return await self._show(question) if self._can_show else CANNOT_ASK
         return _member(answer, "optionId")
 
-    async def _show(self, question: Question) -> str | None:
+    async def _show(self, question: Question) -> str | NotAsked | None:
+        buttons = _buttons(question)
         params = {
             "type": _WARNING if question.kind == "permission" else _INFO,
             "message": _text(question),
-            "actions": [{"title": option.name} for option in question.options],
+            "actions": [{"title": title} for title in buttons],
         }
         try:
             answer = await self._connection.ask("window/showMessageRequest", params, None)
         except ClientRefused as exc:
             self._can_show = self._can_show and not _unknown(exc)
             return CANNOT_ASK
-        title = _member(answer, "title")
-        return next((o.option_id for o in question.options if o.name == title), None)
+        return buttons.get(_member(answer, "title") or "")
+
+
+def _buttons(question: Question) -> dict[str, str]:
+    """Each option's id by the title of its button, which is all that comes back: an agent's own
+    options may have one name for several, or none."""
+    buttons: dict[str, str] = {}
+    for option in question.options:
+        title = option.name or escaped_line(option.option_id)
+        while not title or title in buttons:
+            title += f" ({len(buttons) + 1})"
+        buttons[title] = option.option_id
+    return buttons
 
 
 def _unknown(refusal: ClientRefused) -> bool:

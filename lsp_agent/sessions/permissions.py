@@ -1,6 +1,5 @@
 """Who may run what: decisions from the settings and what a person has granted."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -8,19 +7,18 @@ from fnmatch import fnmatchcase
 from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.events import ToolKind
 from lsp_agent.protocol.settings import PermissionSettings, Policy
+from lsp_agent.sessions.command_patterns import COMPOUND, offer, pattern_of
 from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
-
-#: With any of these a command line is more than one simple command, so that a pattern's ``*``
-#: could let something through which its author never meant.
-_COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
 
 
 @dataclass(slots=True)
 class Grants:
-    """What a person allowed for the rest of one session; ``paths`` outside the workspace."""
+    """What a person allowed for the rest of one session, however often its agent is restarted;
+    ``patterns`` of commands, ``paths`` outside the workspace."""
 
     tools: set[str] = field(default_factory=set[str])
+    patterns: set[str] = field(default_factory=set[str])
     paths: set[str] = field(default_factory=set[str])
 
 
@@ -50,6 +48,9 @@ class Permissions:
     def judge(self, request: ToolRequest) -> Judgement:
         kind, settings = tool_kind(request.tool), self._settings()
         policy = decide(request, settings, self._grants)
+        if policy == "ask" and kind == "command" and self._grants.patterns:
+            granted = pattern_of(subject(request), self._is_inside) in self._grants.patterns
+            return Judgement("allow" if granted else "ask")
         if policy == "deny":
             return Judgement("deny", f'Not run: permissions.{kind} is "deny" in the settings.')
         if kind not in ("read", "edit"):
@@ -92,14 +93,33 @@ class Permissions:
                 return outside
             raise
 
-    def grant(self, request: ToolRequest, *, session: bool) -> None:
-        """A person has allowed the call: its path, and with ``session`` all calls of its tool."""
+    def offer(self, request: ToolRequest) -> str | None:
+        """The pattern, as ``git status*``, that a person may allow instead of one command."""
+        if tool_kind(request.tool) != "command":
+            return None
+        return offer(subject(request), self._is_inside)
+
+    def grant(
+        self, request: ToolRequest, *, session: bool = False, pattern: str | None = None
+    ) -> None:
+        """A person has allowed the call: its path, with ``session`` all calls of its tool, with
+        ``pattern`` all commands that the offer of that pattern stands for."""
         if session:
             self._grants.tools.add(request.tool)
+        if pattern is not None:
+            self._grants.patterns.add(pattern)
         for path in paths_of(request):
             outside = self._outside(path, write=tool_kind(request.tool) == "edit")
             if outside is not None:
                 self._grants.paths.add(outside.path)
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether a command of a granted pattern may name it, perhaps to write there."""
+        try:
+            self._confinement(False).confine(path, self._cwd, write=True)
+        except OutsideWorkspace:
+            return False
+        return True
 
     def _outside(self, path: str, *, write: bool) -> SafePath | None:
         """The path, if the settings could allow it at all."""
@@ -155,7 +175,7 @@ def matches_pattern(kind: ToolKind, subject: str, patterns: Iterable[str]) -> bo
         glob = glob.strip()
         if glob == subject.strip():
             return True
-        if not _COMPOUND.search(subject) and fnmatchcase(subject.strip(), glob):
+        if not COMPOUND.search(subject) and fnmatchcase(subject.strip(), glob):
             return True
     return False
 

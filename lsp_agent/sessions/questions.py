@@ -14,12 +14,15 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Event, QuestionAnswered, QuestionAsked
-from lsp_agent.protocol.questions import Asker, Option, Question, QuestionKind
+from lsp_agent.protocol.questions import (
+    CANNOT_ASK,
+    Asker,
+    NotAsked,
+    Option,
+    Question,
+    QuestionKind,
+)
 from lsp_agent.text.plain import escaped_line, escaped_lines
-
-#: What an :data:`Asker` answers when it has no way to reach the person: the question then
-#: stays open for ``lspAgent.answer``.
-CANNOT_ASK = "\0cannot-ask"
 
 
 class Emitter(Protocol):
@@ -90,10 +93,11 @@ class Questions:
         entry = self._find(question_id)
         if entry is None:
             return False
-        known = [option.option_id for option in entry.question.options]
+        known = _ids(entry.question)
         if option_id is not None and option_id not in known:
+            has = escaped_line(", ".join(known))
             raise RequestFailed(
-                "conflict", f"The question has no option {option_id!r}; it has {', '.join(known)}."
+                "conflict", f"The question has no option {option_id!r}; it has {has}."
             )
         self._settle(entry, option_id)
         return True
@@ -112,12 +116,11 @@ class Questions:
                 self._settle(entry, None)
 
     async def _reach(self, entry: _Open) -> None:
-        option_id: str | None = CANNOT_ASK
+        answer: str | NotAsked | None = CANNOT_ASK
         with entry.scope:
-            option_id = await self._ask(entry.question)
-        known = [option.option_id for option in entry.question.options]
-        if option_id != CANNOT_ASK:
-            self._settle(entry, option_id if option_id in known else None)
+            answer = await self._ask(entry.question)
+        if not isinstance(answer, NotAsked):
+            self._settle(entry, answer if answer in _ids(entry.question) else None)
 
     def _settle(self, entry: _Open, option_id: str | None) -> None:
         if not entry.answered.is_set():
@@ -142,3 +145,7 @@ class Questions:
                 {"questionIds": list(self._open)},
             )
         return next(iter(self._open.values()), None)
+
+
+def _ids(question: Question) -> list[str]:
+    return [option.option_id for option in question.options]

@@ -87,23 +87,48 @@ class HostedTools:
 
     async def decide(self, request: ToolRequest) -> Allow | Block:
         """Asks the person. A command sees the disk, so the one question also offers to save."""
-        if self._permissions.judge(request).policy == "allow":  # granted meanwhile
+        if self._turn.stopped:
+            return Block(_STOPPED)
+        judgement = self._permissions.judge(request)
+        if judgement.policy == "allow":  # granted meanwhile
             return self._allowed(request)
-        answer = await self._asked(request)
+        if judgement.policy == "deny":  # the settings may change at any time
+            return Block(judgement.reason)
+        pattern = self._permissions.offer(request)
+        answer = await self._asked(request, pattern)
         if self._turn.stopped:
             return Block(_STOPPED)
         if answer is None:
             return Block("Not run: the question whether to allow it was not answered.")
         if answer == "deny":
             return Block(f"Not run: the user declined this {_what(request)}.")
-        self._permissions.grant(request, session=answer == "allowSession")
+        judgement = self._permissions.judge(request)
+        if judgement.policy == "deny":
+            return Block(judgement.reason)
+        self._grant(request, answer, pattern)
         if answer == "allowAndApply":
             await self._unwritten.apply()
         if answer in ("allowAndApply", "allowAndSave"):
             await self._unwritten.save()
         return self._allowed(request)
 
-    async def _asked(self, request: ToolRequest) -> str | None:
+    def _grant(self, request: ToolRequest, answer: str, pattern: str | None) -> None:
+        """Remembers the answer, and says what later calls are not asked for because of it."""
+        granted = None
+        if answer == "allowSession":
+            granted = f"every {_what(request, request.tool)}"
+        elif answer == "allowPattern":
+            granted = f"command: {pattern}"
+        self._permissions.grant(
+            request,
+            session=answer == "allowSession",
+            pattern=pattern if answer == "allowPattern" else None,
+        )
+        if granted is not None:
+            told = Notice("info", f"Allowed for this session: {granted}", "lsp-agent")
+            self._emit(told, self._turn.turn_id)
+
+    async def _asked(self, request: ToolRequest, pattern: str | None) -> str | None:
         what = self._permissions.subject(request)
         is_command = tool_kind(request.tool) == "command"
         return await self._services.questions.ask(
@@ -115,7 +140,8 @@ class HostedTools:
             title=f"{request.tool}: {_one_line(what)}",
             detail=what + (self._unwritten.detail() if is_command else ""),
             options=_options(
-                request.tool,
+                request,
+                pattern,
                 can_save=is_command and self._unwritten.can_save,
                 can_apply=is_command and bool(self._unwritten.proposals()),
             ),
@@ -286,8 +312,8 @@ def _shrinks(now: Text, content: str, share: float) -> bool:
     return share < 1 and len(now.lines) - left > share * len(now.lines)
 
 
-def _what(request: ToolRequest) -> str:
-    return "command" if tool_kind(request.tool) == "command" else "call"
+def _what(request: ToolRequest, other: str = "call") -> str:
+    return "command" if tool_kind(request.tool) == "command" else other
 
 
 def _one_line(subject: str, limit: int = 120) -> str:
@@ -295,15 +321,20 @@ def _one_line(subject: str, limit: int = 120) -> str:
     return first[:limit] + ("…" if rest or len(first) > limit else "")
 
 
-def _options(tool: str, *, can_save: bool, can_apply: bool) -> list[Option]:
-    what = "every command" if tool_kind(tool) == "command" else f"every {tool}"
+def _options(
+    request: ToolRequest, pattern: str | None, *, can_save: bool, can_apply: bool
+) -> list[Option]:
+    every = f"Allow every {_what(request, request.tool)} in this session"
     first = "Allow, applying proposals first" if can_apply else "Allow, saving files first"
     plain = "Allow as it is on disk" if can_save or can_apply else "Allow"
     options = [
         Option(option_id="allow", name=plain, kind="allowOnce"),
-        Option(option_id="allowSession", name=f"Allow {what} in this session", kind="allowSession"),
+        Option(option_id="allowSession", name=every, kind="allowSession"),
         Option(option_id="deny", name="Deny", kind="deny"),
     ]
+    if pattern is not None:
+        name = f"Allow `{pattern}` in this session"
+        options.insert(1, Option(option_id="allowPattern", name=name, kind="allowPattern"))
     if can_save or can_apply:
         option_id = "allowAndApply" if can_apply else "allowAndSave"
         options.insert(0, Option(option_id=option_id, name=first, kind="allowOnce"))

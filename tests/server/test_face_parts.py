@@ -18,7 +18,7 @@ from lsp_agent.protocol.events import (
     ToolArgsDelta,
     ToolProgress,
 )
-from lsp_agent.protocol.questions import Option, Question
+from lsp_agent.protocol.questions import CANNOT_ASK, Option, Question
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
@@ -28,7 +28,6 @@ from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.rpc_error import ClientRefused
 from lsp_agent.server.settings_pull import SettingsPull
-from lsp_agent.sessions.questions import CANNOT_ASK
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.workspace.editor import Applied
 

@@ -12,11 +12,12 @@ import pytest
 from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import StampedEvent, StopReason, TurnEnded, TurnStarted
+from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked
 from lsp_agent.protocol.settings import AgentSettings, Settings
 from lsp_agent.sessions import agent_keeper
 from lsp_agent.sessions import session as module
 from lsp_agent.sessions.launcher import AgentChoice
-from lsp_agent.sessions.questions import CANNOT_ASK, Questions
+from lsp_agent.sessions.questions import Questions
 from lsp_agent.sessions.session import Session
 from lsp_agent.wires.wire import Command, CompactEnded, Prompt, Reply
 from lsp_agent.wires.zot import ZotWire
@@ -160,5 +161,5 @@ async def stage() -> AsyncIterator[Stage]:
 async def _at_once() -> None: ...
 
 
-async def _nobody(_question: object) -> str:
+async def _nobody(_question: object) -> NotAsked:
     return CANNOT_ASK

@@ -1,0 +1,170 @@
+"""How far a person's yes to one command line may be widened: ``git status*``.
+
+A pattern is offered only for programs in the tables below, so that nobody widens an interpreter,
+a wrapper (``env``, ``sudo``, ``xargs``) or anything else whose arguments are code or another
+command. It keeps the words that say what is done; its ``*`` begins a new word and covers further
+arguments, but
+
+- no compound line: a glob never covers one (``COMPOUND``);
+- no path outside the workspace, in ``.git`` or in our own data, links followed;
+- no option that writes a file of its choice, runs another program or turns to another server.
+
+Programs that build or test the workspace run its code, which the agent may edit: allowing them
+is allowing that, with or without a pattern.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+#: With any of these a command line is more than one simple command, so that a pattern's ``*``
+#: could let something through which its author never meant.
+COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
+
+_MOST_WORDS = 64
+#: A word of a pattern itself: nothing that a shell or a glob would read as more than its letters.
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@%+/-]*")
+_HOME = re.compile(r"(^|:)~")
+#: ``.*`` may become ``..``.
+_HIDDEN_GLOB = re.compile(r"(^|/)\.[^/]*[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Commands that begin alike. ``uncovered`` are options that ``*`` does not stand for; with
+    ``named`` the next word belongs to the pattern too (``npm run build``); with ``exact`` all
+    words do, and there is no ``*``."""
+
+    uncovered: tuple[str, ...] = ()
+    named: bool = False
+    exact: bool = False
+
+
+def _each(prefix: str, words: str, family: _Family) -> dict[tuple[str, ...], _Family]:
+    return {(*prefix.split(), word): family for word in words.split()}
+
+
+_PLAIN_FAMILY = _Family()
+_GIT = _Family(
+    ("--output", "--open-files-in-pager", "-O", "--ext-diff", "--textconv", "--no-index")
+)
+_CARGO = _Family(("--config", "-C", "-Z"))
+_GO = _Family(("exec", "toolexec", "vettool", "overlay", "modfile", "C", "o"))
+_NPM = ("--prefix", "-C", "--dir", "--cwd", "--script-shell", "--node-options", "--userconfig")
+_PIP = _Family(("--python", "--index-url", "--extra-index-url", "-i", "--log", "--proxy"))
+_OTHER_CLUSTER = ("--kubeconfig", "--server", "-s", "--context", "--cluster", "--user", "--as")
+_KUBECTL = _Family((*_OTHER_CLUSTER, "--raw", "--filename", "-f", "--kustomize", "-k"), named=True)
+
+_FAMILIES: Mapping[tuple[str, ...], _Family] = {
+    # What only reads, or adds a folder or an empty file.
+    **_each("", "basename cat cmp cut df diff dirname du grep head ls md5sum", _PLAIN_FAMILY),
+    **_each("", "mkdir nl od readlink realpath sha256sum stat tail touch wc which", _PLAIN_FAMILY),
+    **_each("", "rg", _Family(("--pre", "--hostname-bin", "--search-zip", "-z"))),
+    **_each("", "sort", _Family(("--output", "-o", "--compress-program"))),
+    **_each("", "tree", _Family(("-o",))),
+    **_each("", "file", _Family(("--compile", "-C"))),
+    **_each("git", "add blame commit describe diff grep log ls-files merge-base rev-list", _GIT),
+    **_each("git", "rev-parse shortlog show status", _GIT),
+    **_each("docker", "images logs ps stats top version", _PLAIN_FAMILY),
+    **_each("kubectl", "describe explain get logs top", _KUBECTL),
+    **_each("pip", "check freeze list show", _PIP),
+    **_each("uv pip", "check freeze list show tree", _PIP),
+    **_each("uv", "tree", _PIP),
+    # What builds or tests the workspace.
+    **_each("", "black flake8 isort jest prettier pytest ruff tsc vitest", _PLAIN_FAMILY),
+    **_each("python -m", "black flake8 isort pytest ruff unittest", _PLAIN_FAMILY),
+    **_each("python3 -m", "black flake8 isort pytest ruff unittest", _PLAIN_FAMILY),
+    **_each("uv run", "black flake8 isort pytest ruff", _PLAIN_FAMILY),
+    **_each("", "eslint", _Family(("--output-file", "-o"))),
+    **_each("", "mypy", _Family(("--python-executable", "--install-types"))),
+    **_each("", "pyright", _Family(("--pythonpath",))),
+    **_each("cargo", "bench build check clippy doc fmt metadata run test tree", _CARGO),
+    **_each("go", "build doc fmt list test vet", _GO),
+    **_each("npm", "ls outdated test", _Family(_NPM)),
+    **_each("npm", "run", _Family(_NPM, named=True)),
+    **_each("pnpm", "list outdated test", _Family(_NPM)),
+    **_each("pnpm", "run", _Family(_NPM, named=True)),
+    **_each("yarn", "list outdated test", _Family(_NPM)),
+    **_each("yarn", "run", _Family(_NPM, named=True)),
+    # Its further words are targets and variables, each as much as the first.
+    **_each("", "make", _Family(exact=True)),
+}
+_LONGEST_KEY = max(map(len, _FAMILIES))
+
+
+def pattern_of(line: str, inside: Callable[[str], bool]) -> str | None:
+    """The one pattern that covers the command ``line``, as ``git status*``; None if none does.
+
+    A granted pattern covers exactly the lines that this function gives it for. ``inside`` says
+    whether a path, relative to the command's folder, may be named.
+    """
+    words = _words(line)
+    key = next((k for k in _keys(words) if k in _FAMILIES), None)
+    if key is None:
+        return None
+    family = _FAMILIES[key]
+    kept = len(words) if family.exact else len(key) + family.named
+    pattern, rest = " ".join(words[:kept]), words[len(key) :]
+    if (
+        len(words) < kept
+        or not all(_PLAIN.fullmatch(word) for word in words[:kept])
+        # Written otherwise (quotes, two spaces), it is not what the pattern shows.
+        or not (line.strip() + " ").startswith(pattern + " ")
+        or not all(_is_covered(word, family.uncovered, inside) for word in rest)
+    ):
+        return None
+    return pattern if family.exact else f"{pattern}*"
+
+
+def offer(line: str, inside: Callable[[str], bool]) -> str | None:
+    """The pattern that a person who is asked about ``line`` may allow instead."""
+    pattern = pattern_of(line, inside)
+    # Of a bare `ls` nobody knows which arguments were meant.
+    bare = pattern == f"{line.strip()}*" and " " not in line.strip()
+    return None if bare else pattern
+
+
+def _words(line: str) -> list[str]:
+    """As the shell would split a simple command; empty for anything else."""
+    if COMPOUND.search(line) or "\\" in line or not line.isprintable():
+        return []
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quotation that does not end
+        return []
+    return words if len(words) <= _MOST_WORDS else []
+
+
+def _keys(words: list[str]) -> Iterator[tuple[str, ...]]:
+    for length in range(min(_LONGEST_KEY, len(words)), 0, -1):
+        yield tuple(words[:length])
+
+
+def _is_covered(word: str, uncovered: tuple[str, ...], inside: Callable[[str], bool]) -> bool:
+    if word.startswith("-") and any(_means(word.partition("=")[0], o) for o in uncovered):
+        return False
+    return all(
+        inside(path) and not _HOME.search(path) and not _HIDDEN_GLOB.search(path)
+        for path in _possible_paths(word)
+        if path
+    )
+
+
+def _means(name: str, option: str) -> bool:
+    """Whether ``name`` could be ``option``: abbreviated, or among others as in ``-xyz``. An
+    option without dashes in the table is one that may have one or two, and is not abbreviated."""
+    if not option.startswith("-"):
+        return name.lstrip("-") == option
+    if option.startswith("--"):
+        return name.startswith("--") and len(name) > 2 and option.startswith(name)
+    return not name.startswith("--") and option[1] in name
+
+
+def _possible_paths(word: str) -> Iterator[str]:
+    """The word, what follows a ``=``, and what follows the letter of an option."""
+    if not word.startswith("-"):
+        yield word
+    elif not word.startswith("--"):
+        yield word[2:].lstrip("=")
+    yield word.partition("=")[2]
