@@ -19,6 +19,7 @@ from lsp_agent.workspace.editor import Applied, EditorTraits
 from lsp_agent.workspace.file_host import FileHost, View
 from lsp_agent.workspace.ledger import Ledger, Origin
 from lsp_agent.workspace.paths import Confinement
+from lsp_agent.workspace.reviews import Reviews
 
 
 class InstantEditor:
@@ -68,7 +69,9 @@ class _Bench:
         path.write_text(long_text(lines), encoding="utf-8")
         self._documents = Documents("utf-32")
         self.ledger = Ledger(str(ledger))
-        self._host = FileHost(self._documents, InstantEditor(self._documents), self.ledger)
+        self._host = FileHost(
+            self._documents, InstantEditor(self._documents), self.ledger, Reviews(self.ledger)
+        )
         self._path = Confinement([str(folder)]).confine(path.name, str(folder), write=True)
         self._documents.open(path.as_uri(), 1, long_text(lines))
         self._edited = lines // 2

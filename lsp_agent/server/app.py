@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,9 +12,8 @@ import anyio.to_thread
 from platformdirs import user_data_path
 
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
-from lsp_agent.protocol.settings_files import user_settings_path
 from lsp_agent.protocol.settings_sources import Problem
-from lsp_agent.server import code_actions
+from lsp_agent.server import code_actions, code_lenses
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
@@ -24,10 +24,14 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
+from lsp_agent.server.protocol import NotificationHandler
+from lsp_agent.server.review_ui import ReviewUi
+from lsp_agent.server.reserved import reserved
 from lsp_agent.server.settings_pull import SettingsPull
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
+from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
@@ -35,7 +39,10 @@ from lsp_agent.sessions.turn import Turn
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger
+from lsp_agent.workspace.mirror import Mirror
 from lsp_agent.workspace.paths import Confinement, uri_to_path
+from lsp_agent.workspace.recovery import Recovery
+from lsp_agent.workspace.reviews import Reviews
 
 Json = dict[str, Any]
 
@@ -52,6 +59,7 @@ class App:
         face: Face,
         client: ClientInfo,
         ledger: Ledger,
+        reviews: Reviews,
         temporary: TemporaryDirectory[str] | None = None,
     ) -> None:
         """``temporary`` is where ``ledger`` lies, if it is to go when the server ends."""
@@ -68,9 +76,9 @@ class App:
         documents = Documents(client.encoding)
         barrier = RefreshBarrier.of(face, client, face.requests)
         editor = EditorPort(face, client, barrier, _lines_of(documents))
-        host = FileHost(documents, editor, self._ledger)
+        host = FileHost(documents, editor, self._ledger, reviews)
         tasks.start_soon(host.put_right_late)
-        edits = Edits(self._ledger, host, documents, self._settings.of)
+        edits = Edits(self._ledger, host, documents, reviews, self._settings.of)
         questions = Questions(tasks, PersonAsker(face, client))
         self._events = EventStream(face)
         if client.events:
@@ -82,6 +90,7 @@ class App:
             documents=documents,
             editor=editor,
             host=host,
+            mirror=Mirror(documents, editor, host, self._ledger),
             ledger=self._ledger,
             edits=edits,
             questions=questions,
@@ -91,9 +100,21 @@ class App:
             confinement=self._confinement,
             drain=self._drain,
         )
+        self._recovery = Recovery(ledger, reviews, documents, host, tasks, self._warn)
         self._sessions = Sessions(services, self._opened)
+        reverts = Reverts(services, self._sessions, displays.notice)
+        self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
+        tasks.start_soon(self._review.run)
         self._context = Context(
-            client, documents, self._sessions, edits, questions, displays, self._settings
+            client=client,
+            documents=documents,
+            sessions=self._sessions,
+            edits=edits,
+            reverts=reverts,
+            questions=questions,
+            displays=displays,
+            settings=self._settings,
+            review=self._review,
         )
         face.on_initialized = self._initialized
         face.on_folders = self._folders_changed
@@ -118,7 +139,9 @@ class App:
             face.notify("window/showMessage", {"type": _WARNING, "message": message})
             temporary = TemporaryDirectory(prefix="lsp-agent-ledger-")
             ledger = await anyio.to_thread.run_sync(Ledger, temporary.name)
-        return cls(face, client, ledger, temporary)
+        reviews = Reviews(ledger)
+        await reviews.restore()
+        return cls(face, client, ledger, reviews, temporary)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
         face = self._face
@@ -127,6 +150,8 @@ class App:
             face.commands[method.command] = partial(commands.run, self._context, method)
         face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
         face.feature("textDocument/codeAction", partial(code_actions.code_actions, self._context))
+        lenses = partial(code_lenses.code_lenses, documents, self._review.reviews)
+        face.feature("textDocument/codeLens", lenses)
         face.notifications["textDocument/didOpen"] = lambda params: documents.open(
             params["textDocument"]["uri"],
             params["textDocument"]["version"],
@@ -143,6 +168,11 @@ class App:
         face.notifications["textDocument/didSave"] = lambda params: documents.save(
             params["textDocument"]["uri"]
         )
+        for name, also in self._review.hints.hooks.items():
+            face.notifications[name] = _both(face.notifications[name], also)
+        opened, saved = "textDocument/didOpen", "textDocument/didSave"
+        face.notifications[opened] = _both(face.notifications[opened], self._recovery.opened)
+        face.notifications[saved] = _both(face.notifications[saved], self._recovery.saved)
         face.notifications["textDocument/willSave"] = lambda _params: None
         face.notifications["window/workDoneProgress/cancel"] = board.cancelled
         face.notifications["workspace/didChangeConfiguration"] = self._configuration_changed
@@ -150,6 +180,7 @@ class App:
     # -- while it runs
 
     async def _initialized(self) -> None:
+        self._face.tasks.start_soon(self._recovery.run)
         self._pull.refresh(self._face.tasks)
         await self._pull.current()
         for folder in self._folders:
@@ -157,6 +188,11 @@ class App:
 
     def _configuration_changed(self, _params: Json) -> None:
         self._pull.refresh(self._face.tasks)
+        self._face.tasks.start_soon(self._settings_changed)
+
+    async def _settings_changed(self) -> None:
+        await self._pull.current()
+        self._review.hints.settings_changed()
 
     def _folders_changed(self) -> None:
         self._folders = _by_path(self._face.folders)
@@ -164,15 +200,13 @@ class App:
         self._pull.refresh(self._face.tasks)
 
     def _confinement(self, anywhere: bool) -> Confinement:
-        """An agent that could write the person's settings could free itself of them. A folder's
-        own settings only narrow, and may be written."""
-        settings = user_settings_path()
-        # The file itself too: it may be a link to where the person keeps such files.
-        private = [self._data, str(settings.parent), str(settings)]
-        return Confinement([os.sep] if anywhere else list(self._folders), private)
+        rules = reserved(self._data, self._folders)
+        return Confinement([os.sep] if anywhere else list(self._folders), rules)
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)
+        session.log.subscribe(self._review.take)
+        session.log.subscribe(self._context.reverts.take)
         if self._client.events:
             session.log.subscribe(self._events.publish)
 
@@ -185,16 +219,30 @@ class App:
         self._face.tasks.start_soon(session.abort, turn.id)
 
     def _report(self, problem: Problem) -> None:
-        self._face.notify("window/showMessage", {"type": _WARNING, "message": str(problem)})
+        self._warn(str(problem))
+
+    def _warn(self, message: str) -> None:
+        self._face.notify("window/showMessage", {"type": _WARNING, "message": message})
 
     async def _end(self) -> None:
         """Ends the sessions with all that they started; before the answer to ``shutdown``, and
         again when the client goes, which may come without one."""
         with anyio.move_on_after(_END_SECONDS, shield=True):
             await self._sessions.close_all()
+        await self._review.close()
         await anyio.to_thread.run_sync(self._ledger.close)
         if self._temporary is not None:
             await anyio.to_thread.run_sync(self._temporary.cleanup)
+
+
+def _both(first: NotificationHandler, then: Callable[[str], None]) -> NotificationHandler:
+    """``then`` is told the URI of the document that ``first`` took a notification of."""
+
+    def handle(params: Json) -> None:
+        first(params)
+        then(params["textDocument"]["uri"])
+
+    return handle
 
 
 def _lines_of(documents: Documents) -> Any:

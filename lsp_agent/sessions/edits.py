@@ -1,7 +1,10 @@
-"""The ledger's changes as the edits that clients review."""
+"""The ledger's changes as the edits that clients review, hunk by hunk."""
 
-from collections.abc import Callable, Collection, Generator
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 import anyio
@@ -11,14 +14,20 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import EditChanged, EditEventName
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.live_hunks import LiveHunk, live_hunks, with_hunks
 from lsp_agent.text.positions import to_units
-from lsp_agent.text.live_hunks import LiveHunk, live_hunks
+from lsp_agent.text.review import Key, Review, ReviewHunk
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, NotWanted, Placed, Save
 from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText
 from lsp_agent.workspace.ledger import Change, Ledger, LedgerFailed
 from lsp_agent.workspace.paths import OutsideWorkspace, from_ledger, path_to_uri
+from lsp_agent.workspace.reviews import Reviews, open_indexes
 
+_log = logging.getLogger(__name__)
+
+#: Statuses of what may still be put into the workspace.
+_APPLICABLE: frozenset[str] = frozenset({"proposed", "conflict", "lost"})
 #: Statuses on which keep, reject and apply change nothing more. Fewer than the ledger's, which
 #: only asks what nobody waits for: a conflict or a lost edit may still be applied by hand.
 _DECIDED: frozenset[str] = frozenset({"kept", "rejected", "superseded"})
@@ -35,10 +44,19 @@ _EVENTS: dict[EditStatus, EditEventName] = {
 }
 
 
-class Edits:
-    """Review of whole edits. All positions are in the encoding that the client negotiated.
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """What a person took back of a change, for the agent that made it."""
 
-    ``settings`` are those that hold at a path. One decision on an edit at a time: another one
+    change: Change
+    reason: str | None
+
+
+class Edits:
+    """Review of edits and their hunks. All positions are in the encoding that the client
+    negotiated; a hunk's id is its place in its edit.
+
+    ``settings`` are those that hold at a path. One decision on a file at a time: another one
     that comes meanwhile sees what the first has made of it.
     """
 
@@ -47,13 +65,25 @@ class Edits:
         ledger: Ledger,
         host: FileHost,
         documents: Documents,
+        reviews: Reviews,
         settings: Callable[[str], Settings],
     ) -> None:
         self._ledger = ledger
         self._host = host
         self._documents = documents
+        self._reviews = reviews
         self._settings = settings
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._on_rejected: list[Callable[[Rejection], None]] = []
+
+    def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Calls ``callback(path)`` when an agent or a decision changed what there is to review
+        in a file; returns what ends that."""
+        return self._reviews.subscribe(callback)
+
+    def on_rejected(self, callback: Callable[[Rejection], None]) -> None:
+        """Calls ``callback`` with what a person takes back."""
+        self._on_rejected.append(callback)
 
     async def find(
         self,
@@ -61,13 +91,21 @@ class Edits:
         path: str | None = None,
         statuses: Collection[EditStatus] | None = None,
     ) -> list[Edit]:
-        """The edits that fit all that is given, oldest first."""
-        changes = self._ledger.changes(session_id=session_id, path=path)
-        return [
-            await self._edit(change)
-            for change in changes
-            if change.status != "pending" and (statuses is None or change.status in statuses)
-        ]
+        """The edits that fit all that is given, oldest first; not those whose texts are gone."""
+        edits: list[Edit] = []
+        shown: dict[str, Text | None] = {}
+        for change in self._ledger.changes(session_id=session_id, path=path):
+            if change.path not in shown and _fits(change, statuses):
+                # What was typed since may have ended the review of some.
+                shown[change.path] = await self._shown(change.path)
+            present = self._ledger.get(change.id)
+            if present is None or not _fits(present, statuses):
+                continue
+            try:
+                edits.append(await self._edit(present, shown[change.path]))
+            except (KeyError, LedgerFailed) as error:
+                _log.warning("edit %s is not listed: %s", change.id, error)
+        return edits
 
     def summaries(self, session_id: str, turn_id: str) -> list[EditSummary]:
         return [
@@ -77,98 +115,259 @@ class Edits:
         ]
 
     async def get(self, edit_id: str) -> Edit:
-        return await self._edit(self._change(edit_id))
+        change = await self._change(edit_id)
+        shown = await self._shown(change.path)
+        return await self._edit(self._ledger.get(edit_id) or change, shown)
 
-    async def texts(self, edit_id: str) -> tuple[str, str]:
-        """The whole texts before and after an edit."""
-        change = self._change(edit_id)
-        return (change.before or EMPTY).content, (change.after or EMPTY).content
+    async def texts(self, edit_id: str, hunks: Sequence[str] | None = None) -> tuple[Text, Text]:
+        """The whole texts before an edit and after it, or after these hunks of it."""
+        change = await self._change(edit_id)
+        before, after = change.before or EMPTY, change.after or EMPTY
+        if hunks is not None:
+            after = with_hunks(before, after, _indexes(change, hunks))
+        return before, after
 
-    async def apply(self, edit_id: str) -> tuple[bool, str | None, Edit]:
-        """Puts a proposal into the workspace: (applied, why not, the edit).
+    async def apply(
+        self, edit_id: str, hunks: Sequence[str] | None = None
+    ) -> tuple[bool, str | None, Edit]:
+        """Puts a proposal, or some hunks of it, into the workspace: (applied, why not, the edit).
 
         :raises RequestFailed: "outsideWorkspace", "conflict" or "editorFailed" where the file
-            cannot be changed
+            cannot be changed; "unknownEdit" for a hunk that it does not have
         """
-        async with self._lock(edit_id):
-            change = self._change(edit_id)
-            if change.status in _DECIDED or change.status == "applied":
-                return change.status in ("applied", "kept"), None, await self._edit(change)
+        change = await self._change(edit_id)
+        async with self._lock(change.path):
+            change = await self._change(edit_id)
+            wanted = None if hunks is None else _indexes(change, hunks)
+            still_open = [i for i in open_indexes(change) if wanted is None or i in wanted]
+            if change.status not in _APPLICABLE or (wanted and not still_open):
+                return (
+                    change.status in ("applied", "kept", "proposed"),
+                    None,
+                    await self.get(edit_id),
+                )
             with _failures(edit_id):
-                placed = await self._host.accept(edit_id, save=self._save(change))
+                placed = await self._host.accept(edit_id, hunks=wanted, save=self._save(change))
             reason = None if placed.status == "applied" else _why(placed)
             return placed.status == "applied", reason, await self.get(edit_id)
 
-    async def reject(self, edit_id: str) -> Edit:
-        """Drops a proposal, or takes an applied edit back out.
+    async def reject(
+        self, edit_id: str, hunks: Sequence[str] | None = None, reason: str | None = None
+    ) -> Edit:
+        """Drops a proposal, or takes an applied edit back out; or some hunks of either. The agent
+        is told, with the ``reason``.
 
         :raises RequestFailed: "conflict" where the person has since changed its lines;
-            "outsideWorkspace", "conflict" or "editorFailed" where the file cannot be changed
+            "outsideWorkspace", "conflict" or "editorFailed" where the file cannot be changed;
+            "unknownEdit" for a hunk that it does not have
         """
-        async with self._lock(edit_id):
-            change = self._change(edit_id)
+        change = await self._change(edit_id)
+        async with self._lock(change.path):
+            change = await self._change(edit_id)
             if change.status in _DECIDED:
-                return await self._edit(change)
-            if change.status in ("applied", "unknown"):
-                with _failures(edit_id):
-                    placed = await self._host.take_out(edit_id, save=self._save(change))
-                if placed.status != "rejected":
-                    raise RequestFailed("conflict", _why(placed), {"editId": edit_id})
-            else:
-                self._ledger.set_status(edit_id, "rejected")
+                return await self.get(edit_id)
+            wanted = None if hunks is None else _indexes(change, hunks)
+            with _failures(edit_id):
+                if change.status == "unknown":
+                    await self._take_out(change)
+                elif change.status in ("applied", "proposed"):
+                    await self._reject_hunks(change, wanted)
+                else:
+                    self._ledger.set_status(edit_id, "rejected")
+            self._tell_rejected(Rejection(change, reason))
             return await self.get(edit_id)
 
-    async def keep(self, edit_id: str) -> Edit:
-        """Ends the review of an applied edit.
+    async def keep(self, edit_id: str, hunks: Sequence[str] | None = None) -> Edit:
+        """Ends the review of an applied edit, or of some hunks of it.
 
-        :raises RequestFailed: "conflict" for an edit that is not in the workspace
+        :raises RequestFailed: "conflict" for an edit that is not in the workspace; "unknownEdit"
+            for a hunk that it does not have
         """
-        async with self._lock(edit_id):
-            change = self._change(edit_id)
-            if change.status == "applied":
+        change = await self._change(edit_id)
+        async with self._lock(change.path):
+            change = await self._change(edit_id)
+            if change.status in _DECIDED:
+                return await self.get(edit_id)
+            wanted = None if hunks is None else _indexes(change, hunks)
+            now = await self._shown(change.path)
+            keys = self._open_keys(change, now, wanted)
+            if now is not None and keys:
+                self._reviews.keep(change.path, now, keys)
+            elif change.status == "applied" and wanted is None:
                 self._ledger.set_status(edit_id, "kept")
-            elif change.status not in _DECIDED:
+            elif change.status != "applied" and not _all_decided(change, wanted):
                 raise RequestFailed(
                     "conflict", f"The edit is {change.status}; apply it first.", {"editId": edit_id}
                 )
             return await self.get(edit_id)
+
+    async def keep_all(
+        self, session_id: str | None = None, turn_id: str | None = None, path: str | None = None
+    ) -> list[Edit]:
+        """Keeps every applied edit that fits all that is given."""
+        found = self._reviewable(session_id, turn_id, path, {"applied", "proposed"})
+        edits: list[Edit] = []
+        for change in found:
+            now = await self._shown(change.path)
+            if change.status == "applied" or self._open_keys(change, now, None):
+                edits.append(await self.keep(change.id))
+        return edits
+
+    async def undo_all(
+        self, session_id: str | None = None, turn_id: str | None = None, path: str | None = None
+    ) -> list[Edit]:
+        """Takes every open hunk that fits all that is given out of the workspace, one step a
+        file, and drops such proposals; hunks that clash with the person's lines stay open.
+
+        :raises RequestFailed: as ``reject``
+        """
+        found = self._reviewable(session_id, turn_id, path, {"applied", "proposed"})
+        by_path: dict[str, list[Change]] = defaultdict(list)
+        for change in found:
+            by_path[change.path].append(change)
+        for where, changes in by_path.items():
+            async with self._lock(where):
+                await self._undo_in(where, changes)
+        return [await self.get(change.id) for change in found]
 
     def event(self, change: Change) -> EditChanged | None:
         """The event that tells of a change's new status, told at once so that events keep their
         order: of a file that is not open it is known what it now holds."""
         if change.status == "pending":
             return None
+        if change.cold:  # an old one that nobody decided just now; its hunks can be asked for
+            return EditChanged(_EVENTS[change.status], self._edit_of(change, ()))
         document = self._documents.at(change.path)
-        now = document.text if document else _left_by(change)
-        return EditChanged(_EVENTS[change.status], self._edit_on(change, now))
+        if document is not None:
+            now = document.text
+            review = self._reviews.current(change.path, now)
+        else:  # not known well enough to be remembered
+            now = _left_by(change)
+            review = self._reviews.peek(change.path, now)
+        return EditChanged(_EVENTS[change.status], self._edit_on(change, now, review))
 
-    def _lock(self, edit_id: str) -> anyio.Lock:
-        lock = self._locks.get(edit_id)
+    # -- decisions
+
+    async def _reject_hunks(self, change: Change, wanted: Collection[int] | None) -> None:
+        """Drops what is proposed and takes out what is in."""
+        if change.status == "proposed":
+            dropped = [i for i in open_indexes(change) if wanted is None or i in wanted]
+            self._ledger.decide(change.id, dict.fromkeys(dropped, "rejected"))
+            if not dropped and not open_indexes(change):
+                self._ledger.set_status(change.id, "rejected")
+        now = await self._shown(change.path)
+        keys = self._open_keys(change, now, wanted)
+        if keys:
+            await self._undo(change.path, keys, change)
+        elif change.status == "applied" and wanted is None and now is None:
+            await self._take_out(change)
+        self._reviews.settle(change.id)
+
+    async def _take_out(self, change: Change) -> None:
+        placed = await self._host.take_out(change.id, save=self._save(change))
+        if placed.status != "rejected":
+            raise RequestFailed("conflict", _why(placed), {"editId": change.id})
+
+    async def _undo(self, path: str, keys: Collection[Key], change: Change) -> None:
+        placed = await self._host.undo(path, keys, save=self._save(change))
+        if placed.status != "rejected":
+            raise RequestFailed("conflict", _why(placed), {"editId": change.id})
+
+    async def _undo_in(self, path: str, changes: Sequence[Change]) -> None:
+        keys: list[Key] = []
+        now = await self._shown(path)
+        for change in changes:
+            keys += self._open_keys(change, now, None)
+            present = await self._change(change.id)
+            if present.status == "proposed":
+                indexes = open_indexes(present)
+                self._ledger.decide(change.id, dict.fromkeys(indexes, "rejected"))
+        if keys:
+            with _failures(changes[0].id):
+                await self._host.undo(path, keys, save=self._save(changes[0]))
+        for change in changes:
+            self._reviews.settle(change.id)
+            self._tell_rejected(Rejection(change, None))
+
+    def _tell_rejected(self, rejection: Rejection) -> None:
+        for callback in self._on_rejected:
+            callback(rejection)
+
+    def _open_keys(
+        self, change: Change, now: Text | None, wanted: Collection[int] | None
+    ) -> list[Key]:
+        """The hunks of a change that are in and not decided."""
+        if now is None:
+            return []
+        return [
+            hunk.key
+            for hunk in self._reviews.current(change.path, now).hunks
+            if hunk.change_id == change.id and (wanted is None or hunk.index in wanted)
+        ]
+
+    def _reviewable(
+        self,
+        session_id: str | None,
+        turn_id: str | None,
+        path: str | None,
+        statuses: Collection[str],
+    ) -> list[Change]:
+        return [
+            change
+            for change in self._ledger.changes(session_id=session_id, path=path)
+            if change.status in statuses and turn_id in (None, change.turn_id)
+        ]
+
+    def _lock(self, path: str) -> anyio.Lock:
+        lock = self._locks.get(path)
         if lock is None:
-            lock = self._locks[edit_id] = anyio.Lock()
+            lock = self._locks[path] = anyio.Lock()
         return lock
 
     def _save(self, change: Change) -> Save:
         return self._settings(change.path).edits.save
 
-    def _change(self, edit_id: str) -> Change:
-        change = self._ledger.get(edit_id)
-        if change is None:
-            raise RequestFailed("unknownEdit", f"There is no edit {edit_id!r}.")
-        return change
+    async def _change(self, edit_id: str) -> Change:
+        """With its texts, which the ledger then has too for whom it tells of a decision."""
+        try:
+            return await self._ledger.loaded(edit_id)
+        except KeyError:
+            raise RequestFailed("unknownEdit", f"There is no edit {edit_id!r}.") from None
+        except LedgerFailed as error:
+            raise RequestFailed("editorFailed", str(error), {"editId": edit_id}) from error
 
-    def _uri(self, change: Change) -> str:
-        document = self._documents.at(change.path)
-        return document.uri if document else path_to_uri(change.path)
+    # -- what clients see
 
-    async def _edit(self, change: Change) -> Edit:
-        now = await _text_now(self._host, change.path)
-        return self._edit_on(change, _left_by(change) if now is None else now)
+    async def _shown(self, path: str) -> Text | None:
+        """What a file shows, with what was typed taken into its review; None where that cannot
+        be told."""
+        now = await _text_now(self._host, path)
+        if now is not None:
+            await self._reviews.refreshed(path, now)
+        return now
 
-    def _edit_on(self, change: Change, now: Text) -> Edit:
-        """``now`` is what the file shows."""
+    async def _edit(self, change: Change, now: Text | None) -> Edit:
+        """``now`` is what the file shows, None where that cannot be told."""
+        change = await self._ledger.loaded(change.id)
+        now = _left_by(change) if now is None else now
+        return self._edit_on(change, now, self._reviews.current(change.path, now))
+
+    def _edit_on(self, change: Change, now: Text, review: Review) -> Edit:
+        """Hunks under review as they are now; the others as they would be."""
         assert change.status != "pending"
-        hunks = live_hunks(change.before or EMPTY, change.after or EMPTY, now)
+        hunks = {
+            hunk.index: self._reviewed(hunk, review, now)
+            for hunk in review.hunks
+            if hunk.change_id == change.id
+        }
+        if change.status != "applied" or change.decided:
+            for hunk in live_hunks(change.before or EMPTY, change.after or EMPTY, now):
+                status = change.decided.get(hunk.index, change.status)
+                hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
+        return self._edit_of(change, tuple(hunks[index] for index in sorted(hunks)))
+
+    def _edit_of(self, change: Change, hunks: tuple[Hunk, ...]) -> Edit:
+        assert change.status != "pending"
         return Edit(
             edit_id=change.id,
             session_id=change.session_id,
@@ -176,19 +375,33 @@ class Edits:
             tool_call_id=change.tool_call_id,
             uri=self._uri(change),
             status=change.status,
-            hunks=tuple(self._hunk(change.status, hunk, now) for hunk in hunks),
+            hunks=hunks,
         )
 
-    def _hunk(self, status: EditStatus, hunk: LiveHunk, now: Text) -> Hunk:
+    def _reviewed(self, hunk: ReviewHunk, review: Review, now: Text) -> Hunk:
+        return Hunk(
+            hunk_id=str(hunk.index),
+            status="applied",
+            range=self._range(now, hunk.start, hunk.end),
+            old_text="".join(review.base_lines_of(hunk)),
+            new_text="".join(review.lines_of(hunk)),
+        )
+
+    def _recorded(self, status: EditStatus, hunk: LiveHunk, now: Text) -> Hunk:
         return Hunk(
             hunk_id=str(hunk.index),
             status=status,
-            range=Range(
-                start=self._position(now, hunk.start_line), end=self._position(now, hunk.end_line)
-            ),
+            range=self._range(now, hunk.start_line, hunk.end_line),
             old_text="".join(hunk.old_lines),
             new_text="".join(hunk.new_lines),
         )
+
+    def _range(self, now: Text, start: int, end: int) -> Range:
+        return Range(start=self._position(now, start), end=self._position(now, end))
+
+    def _uri(self, change: Change) -> str:
+        document = self._documents.at(change.path)
+        return document.uri if document else path_to_uri(change.path)
 
     def _position(self, now: Text, line: int) -> Position:
         """The start of a line; past the last one, the end of the text."""
@@ -208,6 +421,28 @@ async def _text_now(host: FileHost, path: str) -> Text | None:
     except (FileProblem, OutsideWorkspace):
         return None
     return None if view.not_text else view.text or EMPTY
+
+
+def _fits(change: Change, statuses: Collection[EditStatus] | None) -> bool:
+    return change.status != "pending" and (statuses is None or change.status in statuses)
+
+
+def _indexes(change: Change, hunks: Sequence[str]) -> list[int]:
+    """:raises RequestFailed: "unknownEdit" for an id that the change has no hunk of"""
+    known = live_hunks(change.before or EMPTY, change.after or EMPTY, change.after or EMPTY)
+    names = {str(hunk.index): hunk.index for hunk in known}
+    for hunk in hunks:
+        if hunk not in names:
+            raise RequestFailed(
+                "unknownEdit",
+                f"The edit has no hunk {hunk!r}; it has {', '.join(names) or 'none'}.",
+                {"editId": change.id},
+            )
+    return [names[hunk] for hunk in hunks]
+
+
+def _all_decided(change: Change, wanted: Collection[int] | None) -> bool:
+    return wanted is not None and all(index in change.decided for index in wanted)
 
 
 def _left_by(change: Change) -> Text:

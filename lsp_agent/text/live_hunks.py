@@ -1,5 +1,6 @@
-"""Where the hunks of one change stand in the text as it is now."""
+"""The hunks of one change: where they stand in the text as it is now, and the change with some."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, diff
@@ -27,6 +28,19 @@ def live_hunks(before: Text, after: Text, now: Text) -> list[LiveHunk]:
         _live(index, hunk, before, after, since)
         for index, hunk in enumerate(diff(before.lines, after.lines))
     ]
+
+
+def with_hunks(before: Text, after: Text, indexes: Collection[int]) -> Text:
+    """``before`` with these hunks of the change to ``after`` alone."""
+    lines: list[str] = []
+    at = 0
+    for index, hunk in enumerate(diff(before.lines, after.lines)):
+        if index in indexes:
+            lines += before.lines[at : hunk.old_start]
+            lines += after.lines[hunk.new_start : hunk.new_end]
+            at = hunk.old_end
+    lines += before.lines[at:]
+    return Text.of("".join(lines), like=after)
 
 
 def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) -> LiveHunk:

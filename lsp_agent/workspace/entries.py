@@ -1,12 +1,15 @@
-"""What one call to the file host does to the ledger: a new change, or a recorded one that goes
-in or out."""
-# ruff: noqa: ARG002 - the two need different parts of what they are told
+"""What one call to the file host does to the ledger: a new change, or a recorded one, or hunks of
+it, that go in or out."""
+# ruff: noqa: ARG002 - they need different parts of what they are told
 
+from collections.abc import Collection
 from typing import Protocol
 
 from lsp_agent.protocol.edits import EditStatus
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.review import Key
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.reviews import Reviews, open_indexes
 
 
 class Entry(Protocol):
@@ -18,7 +21,7 @@ class Entry(Protocol):
         """Before the change is made. Raises LedgerFailed."""
         ...
 
-    def landed(self, before: Text | None, after: Text | None) -> Change:
+    def landed(self, before: Text | None, after: Text | None) -> Change | None:
         """It is in; ``before`` and ``after`` are the texts as they turned out to be."""
         ...
 
@@ -93,13 +96,93 @@ class NewEntry:
         return self._change
 
 
-class OldEntry:
-    """A recorded change that goes in (``done`` is ``applied``) or out (``rejected``)."""
+class AcceptEntry:
+    """Hunks of a recorded change that go in."""
 
-    def __init__(self, ledger: Ledger, change: Change, done: EditStatus) -> None:
+    done: EditStatus = "applied"
+
+    def __init__(
+        self, ledger: Ledger, reviews: Reviews, change: Change, hunks: Collection[int]
+    ) -> None:
+        self._ledger = ledger
+        self._reviews = reviews
+        self._change = change
+        self._hunks = sorted(hunks)
+
+    async def begin(self, before: Text | None, after: Text | None) -> None:
+        """It is in the ledger already."""
+
+    def landed(self, before: Text | None, after: Text | None) -> Change:
+        change = self._change
+        self._reviews.landed(change.path, before, after, change.id, self._hunks)
+        return self._decided("applied")
+
+    def nothing_to_do(self) -> Change:
+        return self._decided("kept")
+
+    def clashed(self, before: Text | None, after: Text | None) -> Change:
+        return self._change
+
+    def unknown(self) -> Change:
+        return self._ledger.set_status(self._change.id, "unknown")
+
+    def landed_late(self, before: Text, after: Text) -> None:
+        change = self._ledger.get(self._change.id)
+        if change is not None and change.status == "unknown":
+            self._ledger.set_status(change.id, self._change.status)
+            self.landed(before, after)
+
+    def withdraw(self) -> None:
+        """It stays as it was."""
+
+    def _decided(self, status: EditStatus) -> Change:
+        change = self._ledger.decide(self._change.id, dict.fromkeys(self._hunks, status))
+        if change.status == "proposed" and open_indexes(change):
+            return change
+        return self._ledger.set_status(change.id, status)
+
+
+class UndoEntry:
+    """Open hunks of a file's review that are taken out."""
+
+    done: EditStatus = "rejected"
+
+    def __init__(self, reviews: Reviews, path: str) -> None:
+        self._reviews = reviews
+        self._path = path
+        self.keys: tuple[Key, ...] = ()
+        self.clashing: tuple[Key, ...] = ()
+
+    async def begin(self, before: Text | None, after: Text | None) -> None:
+        """They are in the ledger already."""
+
+    def landed(self, before: Text | None, after: Text | None) -> None:
+        self._reviews.undone(self._path, before or EMPTY, after or EMPTY, self.keys)
+
+    def nothing_to_do(self) -> None:
+        """Nothing of them was in the text."""
+
+    def clashed(self, before: Text | None, after: Text | None) -> None:
+        """They are still in."""
+
+    def unknown(self) -> None:
+        """They are taken to be in until they are seen to be gone."""
+
+    def landed_late(self, before: Text, after: Text) -> None:
+        self.landed(before, after)
+
+    def withdraw(self) -> None:
+        """They stay as they were."""
+
+
+class OutEntry:
+    """A recorded change that is taken out as a whole."""
+
+    done: EditStatus = "rejected"
+
+    def __init__(self, ledger: Ledger, change: Change) -> None:
         self._ledger = ledger
         self._change = change
-        self.done: EditStatus = done
 
     async def begin(self, before: Text | None, after: Text | None) -> None:
         """It is in the ledger already."""
@@ -114,9 +197,7 @@ class OldEntry:
         return self._change
 
     def unknown(self) -> Change:
-        # One that was to be taken out is taken to be in until it is seen to be gone.
-        if self.done == "applied":
-            return self._ledger.set_status(self._change.id, "unknown")
+        # It is taken to be in until it is seen to be gone.
         return self._change
 
     def landed_late(self, before: Text, after: Text) -> None:

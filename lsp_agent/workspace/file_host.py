@@ -8,7 +8,7 @@ editor. One lock a path; a change is in the ledger before it is made.
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,15 +20,18 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.settings import Review
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.live_hunks import with_hunks
+from lsp_agent.text.review import Key
 from lsp_agent.workspace import files
 from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
-from lsp_agent.workspace.entries import Entry, NewEntry, OldEntry
+from lsp_agent.workspace.entries import AcceptEntry, Entry, NewEntry, OutEntry, UndoEntry
 from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText, NotWritten
 from lsp_agent.workspace.flight import Strayed, Timings, merged
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import SafePath, from_ledger
 from lsp_agent.workspace.proof import DocumentClosed, NotWanted, Placement
+from lsp_agent.workspace.reviews import Reviews, open_indexes
 
 __all__ = ["FileHost", "NotWanted", "Origin", "Placed", "Unmerged", "View"]
 
@@ -125,14 +128,26 @@ class FileHost:
         documents: Documents,
         editor: Editor,
         ledger: Ledger,
+        reviews: Reviews,
         timings: Timings = Timings(),  # noqa: B008 - immutable
     ) -> None:
         self._documents = documents
         self._editor = editor
         self._ledger = ledger
+        self._reviews = reviews
         self._timings = timings
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._strays: asyncio.Queue[tuple[_Job, Placement, Strayed | None]] = asyncio.Queue()
+        self._on_written: list[Callable[[str, Text | None], None]] = []
+
+    def on_written(self, callback: Callable[[str, Text | None], None]) -> None:
+        """Calls ``callback(path, text)`` when the host has written a file, None for deleted."""
+        self._on_written.append(callback)
+
+    async def at_rest(self, path: SafePath) -> None:
+        """Returns when nothing that the host has begun with the file is still going on."""
+        async with self._lock(path):
+            pass
 
     async def put_right_late(self) -> None:
         """Puts right what an editor does with an edit long after it was sent. Never returns; run
@@ -162,7 +177,8 @@ class FileHost:
         for change in self._ledger.changes(
             session_id=session_id, path=path.path, status="proposed"
         ):
-            proposed = merged(change.before or EMPTY, change.after or EMPTY, text or EMPTY)
+            after = _with(change, open_indexes(change))
+            proposed = merged(change.before or EMPTY, after, text or EMPTY)
             text = proposed if proposed is not None else text
         if text is None or text is view.text:
             return view
@@ -178,8 +194,10 @@ class FileHost:
         review: Review,
         save: Save,
         still_wanted: Callable[[], bool] = _always,
+        deletes: bool = False,
     ) -> Placed:
-        """Makes ``resolve(view)`` the text of ``path``, asking again for newer views.
+        """Makes ``resolve(view)`` the text of ``path``, asking again for newer views; with
+        ``deletes`` a text without lines deletes the file.
 
         ``review="before"`` records a proposal and changes nothing; with ``"off"`` the change is
         ``kept`` in the ledger at once. Raises what ``resolve`` raises while nothing is in,
@@ -189,7 +207,8 @@ class FileHost:
         if review == "before":
             return await self._propose(path, origin, resolve)
         entry = NewEntry(self._ledger, origin, path.path)
-        placed = await self._carry_out(_Job(path, resolve, origin.label, save, still_wanted, entry))
+        job = _Job(path, resolve, origin.label, save, still_wanted, entry, deletes)
+        placed = await self._carry_out(job)
         if review == "off" and placed.change is not None and placed.status == "applied":
             kept = self._ledger.set_status(placed.change.id, "kept")
             return dataclasses.replace(placed, change=kept)
@@ -199,17 +218,21 @@ class FileHost:
         self,
         change_id: str,
         *,
+        hunks: Collection[int] | None = None,
         save: Save = "clean",
         still_wanted: Callable[[], bool] = _always,
     ) -> Placed:
-        """Puts a proposal into the text as it is now. One that no longer fits is left as it was
-        and the answer is ``conflict``; one that is in already is left alone. Raises KeyError."""
-        change = self._change(change_id)
+        """Puts a change that is not in, or some hunks of it, into the text as it is now. What no
+        longer fits is left as it was and the answer is ``conflict``; what is in already is left
+        alone. Raises KeyError."""
+        change = await self._change(change_id)
         if change.status in {"applied", "kept"}:
             view = await self._view(from_ledger(change.path))
             return Placed("applied", change, change.before, view.text)
-        entry = OldEntry(self._ledger, change, "applied")
-        return await self._turn(change, change.before, change.after, entry, save, still_wanted)
+        wanted = [index for index in open_indexes(change) if hunks is None or index in hunks]
+        aim = change.after if change.after is None else _with(change, wanted)
+        entry = AcceptEntry(self._ledger, self._reviews, change, wanted)
+        return await self._turn(change, change.before, aim, entry, save, still_wanted)
 
     async def take_out(
         self,
@@ -220,14 +243,50 @@ class FileHost:
     ) -> Placed:
         """Rejects a change: takes it out of the text as it is now if it is in. Where later work
         touches it, nothing is changed and the answer is ``conflict``. Raises KeyError."""
-        change = self._change(change_id)
+        change = await self._change(change_id)
         if change.status in {"applied", "kept", "unknown"}:
-            entry = OldEntry(self._ledger, change, "rejected")
+            entry = OutEntry(self._ledger, change)
             return await self._turn(change, change.after, change.before, entry, save, still_wanted)
         if change.status == "proposed":
             change = self._ledger.set_status(change_id, "rejected")
         view = await self._view(from_ledger(change.path))
         return Placed("rejected", change, view.text, view.text)
+
+    async def undo(
+        self,
+        path: str,
+        keys: Collection[Key],
+        *,
+        save: Save = "clean",
+        still_wanted: Callable[[], bool] = _always,
+    ) -> Placed:
+        """Takes open hunks of the review of a recorded path out of its text; a person's lines in
+        them stay. Hunks in which these cannot be told from the agent's stay open: the answer is
+        ``conflict`` if there are such, else ``rejected``."""
+        safe = from_ledger(path)
+        entry = UndoEntry(self._reviews, path)
+
+        def resolve(view: View) -> Text:
+            text = view.require_text() if view.exists else EMPTY
+            undo = self._reviews.peek(path, text).undo(keys)
+            entry.keys, entry.clashing = undo.undone, undo.clashing
+            if undo.clashing and not undo.undone:
+                raise Unmerged(path)
+            return undo.text
+
+        job = _Job(
+            safe,
+            resolve,
+            f"agent: undo {Path(path).name}",
+            save,
+            still_wanted,
+            entry,
+            deletes=not self._reviews.base_exists(path),
+        )
+        placed = await self._merged_in(job, None)
+        if placed.status == "rejected" and entry.clashing:
+            return dataclasses.replace(placed, status="conflict", note=str(Unmerged(path)))
+        return placed
 
     async def _turn(
         self,
@@ -252,10 +311,13 @@ class FileHost:
 
         label = f"agent: {Path(path.path).name}"
         job = _Job(path, resolve, label, save, still_wanted, entry, deletes=aim is None)
+        return await self._merged_in(job, change)
+
+    async def _merged_in(self, job: _Job, change: Change | None) -> Placed:
         try:
             return await self._carry_out(job)
         except Unmerged as clash:
-            view = await self._view(path)
+            view = await self._view(job.path)
             return Placed("conflict", change, view.text, view.text, str(clash))
 
     async def _propose(self, path: SafePath, origin: Origin, resolve: Resolve) -> Placed:
@@ -364,7 +426,8 @@ class FileHost:
         gone = job.deletes and not after.lines
         if after == before or (gone and not view.exists):
             return Placed(job.entry.done, job.entry.nothing_to_do(), before, before)
-        await job.entry.begin(before, after)
+        left = None if gone else after
+        await job.entry.begin(before, left)
         if not job.still_wanted():
             raise NotWanted
         # Not left half-way: a cancellation waits for the rename or its failure.
@@ -373,8 +436,12 @@ class FileHost:
                 await anyio.to_thread.run_sync(self._to_disk, job, view.data, after, gone)
             except NotWritten:
                 raise (_Opened if job.still_wanted() else NotWanted) from None
-        change = job.entry.landed(before, after)
-        return Placed(job.entry.done, change, before, None if gone else after)
+        for callback in self._on_written:
+            callback(job.path.path, None if gone else after)
+        change = job.entry.landed(before, left)
+        if change is not None:
+            self._ledger.mark_on_disk([change.id])
+        return Placed(job.entry.done, change, before, left)
 
     def _to_disk(self, job: _Job, expected: bytes | None, after: Text, gone: bool) -> None:
         """Runs in a thread."""
@@ -407,17 +474,19 @@ class FileHost:
         except NotText as error:
             return View(path.path, None, data, not_text=error)
 
-    def _change(self, change_id: str) -> Change:
-        change = self._ledger.get(change_id)
-        if change is None:
-            raise KeyError(change_id)
-        return change
+    async def _change(self, change_id: str) -> Change:
+        """With its texts."""
+        return await self._ledger.loaded(change_id)
 
     def _lock(self, path: SafePath) -> anyio.Lock:
         lock = self._locks.get(path.path)
         if lock is None:
             lock = self._locks[path.path] = anyio.Lock()
         return lock
+
+
+def _with(change: Change, hunks: Collection[int]) -> Text:
+    return with_hunks(change.before or EMPTY, change.after or EMPTY, hunks)
 
 
 def _shown(path: SafePath, document: OpenDocument, text: Text) -> View:

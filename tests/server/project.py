@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from raw_client import NO_ANSWER, Json, RawClient, RpcError
 
-from lsp_agent.text.edits import TextEdit, apply_edits
+from lsp_agent.text.edits import TextEdit, apply_edits, text_edits
 from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding, to_column, to_units
 
@@ -127,6 +127,10 @@ class Editor(RawClient):
     def type(self, document: Document, line: int, typed: str) -> None:
         """The person inserts at the start of a line; the document is unsaved then."""
         self._change(document, [TextEdit(line, 0, line, 0, typed)])
+
+    def retype(self, document: Document, content: str) -> None:
+        """The person makes it another text."""
+        self._change(document, text_edits(document.text, Text.of(content)))
 
     def _change(self, document: Document, edits: Sequence[TextEdit]) -> None:
         changes = [

@@ -1,4 +1,4 @@
-"""Review of whole edits: listing, texts, applying, rejecting and keeping them."""
+"""Review of edits and their hunks: listing, texts, applying, rejecting and keeping them."""
 
 import pytest
 from project import EVENTS, Document, Editor, Project, call, edit, step, write
@@ -345,3 +345,85 @@ def test_behind_a_link_edits_excerpts_and_sessions_are_found(project: Project) -
     for uri in (document.uri, path.as_uri()):
         (found,) = editor.call("agent/edits", {"uri": uri})["edits"]
         assert found["uri"] == document.uri
+
+
+# Hunk by hunk
+
+
+def statuses(edit: Json) -> list[str]:
+    return [hunk["status"] for hunk in edit["hunks"]]
+
+
+def test_one_hunk_is_undone_and_the_other_kept(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.type(document, 0, "typed\n")
+    undone = editor.call("agent/rejectEdit", {"editId": edit_id, "hunks": ["0"]})["edit"]
+    assert (undone["status"], statuses(undone)) == ("applied", ["rejected", "applied"])
+    assert document.text.content == "typed\none\ntwo\nthree\n4a\n4b\nfive\n"
+    kept = editor.call("agent/keepEdit", {"editId": edit_id, "hunks": ["1"]})["edit"]
+    assert (kept["status"], statuses(kept)) == ("kept", ["rejected", "kept"])
+
+
+def test_a_hunk_is_where_typing_has_moved_it(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.type(document, 0, "typed\n")
+    editor.type(document, 5, "inside\n")
+    listed = the_edit(editor)
+    assert [lines_of(hunk) for hunk in listed["hunks"]] == [(2, 3), (4, 7)]
+    assert listed["hunks"][1]["newText"] == "4a\ninside\n4b\n"
+    assert listed["hunks"][1]["oldText"] == "four\n"
+    assert edit_id == listed["editId"]
+
+
+def test_some_hunks_of_a_proposal_are_applied_and_the_rest_rejected(project: Project) -> None:
+    editor, document, edit_id = edited(project, BEFORE)
+    answer = editor.call("agent/applyEdit", {"editId": edit_id, "hunks": ["1"]})
+    assert answer["applied"] is True
+    assert (answer["edit"]["status"], statuses(answer["edit"])) == (
+        "proposed",
+        ["proposed", "applied"],
+    )
+    assert document.text.content == "one\ntwo\nthree\n4a\n4b\nfive\n"
+    rest = editor.call("agent/rejectEdit", {"editId": edit_id, "hunks": ["0"]})["edit"]
+    assert (rest["status"], statuses(rest)) == ("applied", ["rejected", "applied"])
+    out = editor.call("agent/rejectEdit", {"editId": edit_id})["edit"]
+    assert (out["status"], document.text.content) == ("rejected", LINES)
+
+
+def test_a_hunk_that_is_decided_stays_so(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.call("agent/keepEdit", {"editId": edit_id, "hunks": ["0"]})
+    after = document.text.content
+    again = editor.call("agent/rejectEdit", {"editId": edit_id, "hunks": ["0"]})["edit"]
+    assert (statuses(again), document.text.content) == (["kept", "applied"], after)
+
+
+def test_what_the_person_undid_by_hand_is_rejected(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.retype(document, LINES)
+    assert the_edit(editor)["status"] == "rejected"
+    assert edit_id == the_edit(editor)["editId"]
+
+
+def test_a_later_edit_of_the_same_lines_takes_them_over(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "two", "2")),
+        step("", edit("a.txt", "2\n", "zwei\n")),
+        step("Done."),
+        client=EVENTS,
+    )
+    document = editor.open(path)
+    first, second = editor.ask_agent("Go.")["edits"]
+    listed = {e["editId"]: e for e in editor.call("agent/edits")["edits"]}
+    assert listed[first["editId"]]["status"] == "superseded"
+    assert listed[second["editId"]]["hunks"][0]["oldText"] == "two\n"
+    editor.call("agent/rejectEdit", {"editId": second["editId"]})
+    assert document.text.content == LINES
+
+
+def test_an_unknown_hunk_is_named(project: Project) -> None:
+    editor, _, edit_id = edited(project)
+    error = editor.failure("agent/keepEdit", {"editId": edit_id, "hunks": ["7"]})
+    assert error.data["kind"] == "unknownEdit"
+    assert "'7'" in str(error)

@@ -313,13 +313,8 @@ def test_slash_commands_are_none_so_far(project: Project) -> None:
 @pytest.mark.parametrize(
     ("method", "params"),
     [
-        ("revert", {}),
         ("resumeSession", {"sessionId": "s-1"}),
         ("runCommand", {"name": "init"}),
-        ("applyEdit", {"editId": "e", "hunks": ["0"]}),
-        ("rejectEdit", {"editId": "e", "hunks": ["0"]}),
-        ("keepEdit", {"editId": "e", "hunks": []}),
-        ("editText", {"editId": "e", "hunks": ["0"]}),
     ],
 )
 def test_what_is_not_there_yet_says_unsupported(

@@ -15,6 +15,7 @@ from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger, Origin
+from lsp_agent.workspace.reviews import Reviews
 
 
 @pytest.fixture
@@ -43,9 +44,10 @@ async def test_only_the_edits_that_are_asked_for_are_compared(
         if number < 2:
             ledger.set_status(change.id, "kept")
     documents = Documents("utf-16")
-    host = FileHost(documents, cast(Editor, cast(Any, None)), ledger)  # no document is open
-    listed = await Edits(ledger, host, documents, lambda _path: Settings()).find(
+    reviews = Reviews(ledger)
+    host = FileHost(documents, cast(Editor, cast(Any, None)), ledger, reviews)  # nothing is open
+    listed = await Edits(ledger, host, documents, reviews, lambda _path: Settings()).find(
         path=str(path), statuses=("proposed", "applied")
     )
     assert [edit.status for edit in listed] == ["applied"]
-    assert compared == [Text.of("2\n")]
+    assert compared == []

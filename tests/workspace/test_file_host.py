@@ -18,6 +18,7 @@ from lsp_agent.workspace.files import FileProblem, NotText
 from lsp_agent.workspace.flight import Timings
 from lsp_agent.workspace.ledger import Ledger, LedgerFailed
 from lsp_agent.workspace.paths import Confinement, SafePath, path_to_uri
+from lsp_agent.workspace.reviews import Reviews
 
 ORIGIN = Origin("s1", "t1", "c1", "agent: edit a.py")
 QUICK = Timings(tick=0.01, align_within=0.03, align_wait=0.04, quiet=0.08, unknown=0.6, late=5.0)
@@ -37,7 +38,7 @@ class Bench:
         self.documents = Documents()
         self.ledger = Ledger(str(folder / "ledger"))
         self.editor: ScriptedEditor | None = None
-        self.host = FileHost(self.documents, _NoEditor(), self.ledger, QUICK)
+        self.host = FileHost(self.documents, _NoEditor(), self.ledger, Reviews(self.ledger), QUICK)
 
     async def open(
         self,
@@ -48,7 +49,7 @@ class Bench:
         self.editor = ScriptedEditor(
             self.documents, self.uri, text, policy, keys, self.write_as_the_editor
         )
-        self.host = FileHost(self.documents, self.editor, self.ledger, QUICK)
+        self.host = FileHost(self.documents, self.editor, self.ledger, Reviews(self.ledger), QUICK)
         document = self.documents.get(self.uri)
         assert document is not None
         await document.compared()

@@ -1,4 +1,4 @@
-"""Review of the agents' edits, whole edits at a time."""
+"""Review of the agents' edits."""
 
 from collections.abc import Collection
 
@@ -12,6 +12,7 @@ from lsp_agent.protocol.methods import (
     EditsResult,
     EditTextResult,
     RejectEditParams,
+    RevertedFile,
     RevertParams,
     RevertResult,
 )
@@ -19,25 +20,22 @@ from lsp_agent.server.context import Context, path_of
 
 
 async def apply_edit(context: Context, params: EditParams) -> ApplyEditResult:
-    _whole(params)
-    applied, reason, edit = await context.edits.apply(params.edit_id)
+    applied, reason, edit = await context.edits.apply(params.edit_id, params.hunks)
     return ApplyEditResult(applied=applied, failure_reason=reason, edit=edit)
 
 
 async def reject_edit(context: Context, params: RejectEditParams) -> EditResult:
-    _whole(params)
-    return EditResult(edit=await context.edits.reject(params.edit_id))
+    edit = await context.edits.reject(params.edit_id, params.hunks, params.reason)
+    return EditResult(edit=edit)
 
 
 async def keep_edit(context: Context, params: EditParams) -> EditResult:
-    _whole(params)
-    return EditResult(edit=await context.edits.keep(params.edit_id))
+    return EditResult(edit=await context.edits.keep(params.edit_id, params.hunks))
 
 
 async def edit_text(context: Context, params: EditParams) -> EditTextResult:
-    _whole(params)
-    before, after = await context.edits.texts(params.edit_id)
-    return EditTextResult(before=before, after=after)
+    before, after = await context.edits.texts(params.edit_id, params.hunks)
+    return EditTextResult(before=before.content, after=after.content)
 
 
 async def edits(context: Context, params: EditsParams) -> EditsResult:
@@ -49,11 +47,12 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
 
 
 async def revert(context: Context, params: RevertParams) -> RevertResult:
-    raise RequestFailed(
-        "unsupported",
-        "Taking back a whole turn is not there yet; reject its edits one by one.",
-        {"feature": "revert"},
-    )
+    reverted = await context.reverts.revert(params.session_id, params.turn_id, only=params.only)
+    files = [
+        RevertedFile(uri=file.uri, outcome=file.outcome, reason=file.reason)
+        for file in reverted.files
+    ]
+    return RevertResult(revert_id=reverted.revert_id, files=files)
 
 
 async def the_edit(context: Context, statuses: Collection[EditStatus]) -> str:
@@ -72,12 +71,3 @@ async def the_edit(context: Context, statuses: Collection[EditStatus]) -> str:
             {"editIds": [edit.edit_id for edit in found]},
         )
     return found[0].edit_id
-
-
-def _whole(params: EditParams) -> None:
-    if params.hunks is not None:
-        raise RequestFailed(
-            "unsupported",
-            "Single hunks cannot be reviewed yet; leave out hunks to mean the whole edit.",
-            {"feature": "hunks"},
-        )

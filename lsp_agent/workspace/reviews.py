@@ -1,0 +1,292 @@
+"""The open review of each file: which hunks of the agents' changes nobody has decided on yet.
+
+Fed with each change that goes in; what people type is found by comparing with what a file shows
+when somebody asks. Every decision goes into the ledger, and with it what is needed to have the
+hunks back after a restart.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import anyio.to_thread
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.text.diff import diff
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.review import Gone, Key, Review, ReviewHunk
+from lsp_agent.workspace.ledger import Change, Ledger, ReviewHunkRecord, ReviewRecord
+
+#: Lines from which on texts are compared in a thread where that is possible.
+_LONG = 5_000
+#: Changes that wait to be compared; each holds two texts.
+_MAX_STEPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A change of an agent's that went in, not yet part of the review."""
+
+    before: Text
+    after: Text
+    change_id: str
+    indexes: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """``base_exists``: whether there was a file before the agents. ``restored``: from an earlier
+    run, and not compared with the file yet."""
+
+    review: Review
+    base_exists: bool
+    steps: tuple[_Step, ...] = ()
+    restored: bool = False
+
+
+_Outcomes = list[tuple[Key, EditStatus]]
+
+
+class Reviews:
+    """Of one workspace. To be used in the event loop; paths are real."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._states: dict[str, _State] = {}
+        #: Changes that are part of a review, so that one that goes in is not taken twice.
+        self._taken: set[str] = set()
+        self._subscribers: list[Callable[[str], None]] = []
+        ledger.subscribe(self._take)
+
+    async def restore(self) -> None:
+        """The hunks that an earlier run left open."""
+        for path in self._ledger.reviews():
+            record = await self._ledger.review_of(path)
+            if record is not None and path not in self._states:
+                hunks = tuple(_hunk(hunk) for hunk in record.hunks)
+                review = Review(record.base, record.text, hunks)
+                self._states[path] = _State(review, record.base_exists, restored=True)
+                self._taken.update(hunk.change_id for hunk in hunks)
+
+    def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Calls ``callback(path)`` when an agent or a decision has changed a file's review;
+        returns what ends that."""
+        self._subscribers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._subscribers:
+                self._subscribers.remove(callback)
+
+        return unsubscribe
+
+    def current(self, path: str, now: Text) -> Review:
+        """The review of a file that shows ``now``."""
+        state = self._states.get(path)
+        if state is None:
+            return Review.of(now)
+        self._store(path, *_folded(state, now))
+        return self._review(path, now)
+
+    async def refreshed(self, path: str, now: Text) -> Review:
+        """``current`` that compares long texts in a thread."""
+        while (state := self._states.get(path)) is not None and len(now.lines) > _LONG:
+            folded = await anyio.to_thread.run_sync(_folded, state, now)
+            if self._states.get(path) is state:
+                self._store(path, *folded)
+                return self._review(path, now)
+        return self.current(path, now)
+
+    def peek(self, path: str, now: Text) -> Review:
+        """``current`` that is not remembered: what is seen may never be."""
+        state = self._states.get(path)
+        return _folded(state, now)[0].review if state else Review.of(now)
+
+    def base_exists(self, path: str) -> bool:
+        """Whether there was a file before the agents' open changes of it."""
+        state = self._states.get(path)
+        return state is None or state.base_exists
+
+    def landed(
+        self,
+        path: str,
+        before: Text | None,
+        after: Text | None,
+        change_id: str,
+        indexes: Sequence[int] | None = None,
+    ) -> None:
+        """A change, or the hunks ``indexes`` of it, went in."""
+        self._taken.add(change_id)
+        step = _Step(
+            before or EMPTY, after or EMPTY, change_id, None if indexes is None else tuple(indexes)
+        )
+        state = self._states.get(path)
+        if state is None:
+            state = _State(Review.of(step.before), before is not None)
+        state = replace(state, steps=(*state.steps, step))
+        self._states[path] = state
+        if len(state.steps) > _MAX_STEPS:
+            self._store(path, *_folded(state, step.after))
+        self._tell(path)
+
+    def keep(self, path: str, now: Text, keys: Collection[Key]) -> None:
+        """A person keeps these hunks."""
+        review = self.current(path, now)
+        self._decided(path, review.kept(keys), [(key, "kept") for key in keys])
+
+    def undone(self, path: str, before: Text, after: Text, keys: Collection[Key]) -> None:
+        """These hunks were taken out of ``before``, which gave ``after``."""
+        review, gone = self.current(path, before).undone(after, keys)
+        self._decided(path, review, [*_outcomes(gone), *((key, "rejected") for key in keys)])
+
+    def settle(self, change_id: str) -> None:
+        """Ends the review of a change of which no hunk is open any more."""
+        change = self._ledger.get(change_id)
+        if change is None or change.status not in ("applied", "proposed"):
+            return
+        state = self._states.get(change.path)
+        if state and any(step.change_id == change_id for step in state.steps):
+            return
+        live = state is not None and any(h.change_id == change_id for h in state.review.hunks)
+        if change.status == "proposed" and open_indexes(change):
+            return
+        if live:
+            self._ledger.set_status(change_id, "applied")
+        elif change.decided:
+            self._taken.discard(change_id)
+            self._ledger.set_status(change_id, _summary(change.decided.values()))
+
+    def _take(self, change: Change) -> None:
+        if change.status == "applied" and change.id not in self._taken:
+            self.landed(change.path, change.before, change.after, change.id)
+        elif change.status not in ("applied", "proposed"):
+            self._taken.discard(change.id)
+            self._forget(change)
+        if change.status not in ("applied", "pending"):
+            self._tell(change.path)
+
+    def _forget(self, change: Change) -> None:
+        """The change was decided on as a whole, by others than us."""
+        state = self._states.get(change.path)
+        if state is None:
+            return
+        if not state.review.hunks and {step.change_id for step in state.steps} == {change.id}:
+            del self._states[change.path]
+            return
+        state = _folded(state, None)[0]
+        keys = [hunk.key for hunk in state.review.hunks if hunk.change_id == change.id]
+        if keys:
+            self._store(change.path, replace(state, review=state.review.kept(keys)), [])
+
+    def _decided(self, path: str, review: Review, outcomes: _Outcomes) -> None:
+        state = self._states.get(path)
+        if state is not None:
+            self._store(path, replace(state, review=review, steps=()), outcomes)
+            self._tell(path)
+
+    def _store(self, path: str, state: _State, outcomes: _Outcomes) -> None:
+        before = self._states.get(path)
+        if state.review.hunks:
+            self._states[path] = state
+        else:
+            self._states.pop(path, None)
+        if before is None or before.steps or outcomes or _keys(before) != _keys(state):
+            self._ledger.set_review(path, _record(state) if state.review.hunks else None)
+        by_change: dict[str, dict[int, EditStatus]] = defaultdict(dict)
+        for (change_id, index), status in outcomes:
+            by_change[change_id][index] = status
+        for change_id, statuses in by_change.items():
+            if self._ledger.get(change_id) is not None:
+                self._ledger.decide(change_id, statuses)
+                self.settle(change_id)
+
+    def _review(self, path: str, now: Text) -> Review:
+        state = self._states.get(path)
+        return state.review if state else Review.of(now)
+
+    def _tell(self, path: str) -> None:
+        for callback in tuple(self._subscribers):
+            callback(path)
+
+
+def open_indexes(change: Change) -> list[int]:
+    """The hunks of a proposal that nobody has decided on, and those that were lost. Its texts
+    must be at hand."""
+    hunks = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
+    return [i for i in range(len(hunks)) if change.decided.get(i, "lost") == "lost"]
+
+
+def _folded(state: _State, now: Text | None) -> tuple[_State, _Outcomes]:
+    """``state`` with its steps, and what was typed since, taken into the review. Pure."""
+    review = state.review
+    outcomes: _Outcomes = []
+    first = state.steps[0].before if state.steps else now
+    if state.restored and first is not None:
+        review, outcomes = _fitting(review, first)
+    for step in state.steps:
+        review, gone = review.typed(step.before)
+        outcomes += _outcomes(gone)
+        review, gone = review.edited(step.after, step.change_id, step.indexes)
+        outcomes += _outcomes(gone)
+    if now is not None:
+        review, gone = review.typed(now)
+        outcomes += _outcomes(gone)
+    restored = state.restored and first is None
+    return _State(review, state.base_exists, restored=restored), outcomes
+
+
+def _fitting(review: Review, now: Text) -> tuple[Review, _Outcomes]:
+    """After a restart: hunks whose lines are no longer there are ``lost``, those whose lines were
+    changed meanwhile ``superseded``, since nobody can say by whom."""
+    was = {hunk.key: hunk for hunk in review.hunks}
+    review, gone = review.typed(now)
+    outcomes: _Outcomes = [
+        (each.key, "lost" if each.status == "rejected" else each.status) for each in gone
+    ]
+    changed = [h.key for h in review.hunks if h.touched and h.left != was[h.key].left]
+    return review.kept(changed), [*outcomes, *((key, "superseded") for key in changed)]
+
+
+def _outcomes(gone: Iterable[Gone]) -> _Outcomes:
+    return [(each.key, each.status) for each in gone]
+
+
+def _summary(statuses: Iterable[EditStatus]) -> EditStatus:
+    """What a change is as a whole once all its hunks are decided."""
+    found = set(statuses)
+    if "lost" in found:
+        return "lost"
+    if "kept" in found:
+        return "kept"
+    return "rejected" if "rejected" in found else "superseded"
+
+
+def _keys(state: _State) -> list[Key]:
+    return [hunk.key for hunk in state.review.hunks]
+
+
+def _record(state: _State) -> ReviewRecord:
+    hunks = tuple(
+        ReviewHunkRecord(
+            hunk.change_id,
+            hunk.index,
+            hunk.base_start,
+            hunk.base_end,
+            hunk.start,
+            hunk.end,
+            hunk.left,
+        )
+        for hunk in state.review.hunks
+    )
+    return ReviewRecord(state.review.base, state.review.text, state.base_exists, hunks)
+
+
+def _hunk(record: ReviewHunkRecord) -> ReviewHunk:
+    return ReviewHunk(
+        record.change_id,
+        record.index,
+        record.base_start,
+        record.base_end,
+        record.start,
+        record.end,
+        record.left,
+    )
