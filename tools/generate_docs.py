@@ -121,6 +121,8 @@ SHARED: tuple[type[BaseModel], ...] = (
     methods.SessionParams,
     methods.EditParams,
     methods.EditResult,
+    methods.EditsResult,
+    methods.ReviewAllParams,
     methods.SessionResult,
     methods.StateResult,
     *interfaces_of(edits),

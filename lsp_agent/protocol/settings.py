@@ -40,7 +40,8 @@ class EditSettings(_Section):
         default="clean", description="which open documents the client saves after an edit"
     )
     hints: Literal["off", "file", "hunk"] = Field(
-        default="file", description="hint diagnostics on unreviewed changes (none are shown yet)"
+        default="file",
+        description="hint diagnostics on what there is to review: one a file or one a hunk",
     )
     hold_shrink: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.5,

@@ -17,6 +17,10 @@ NAMES = (
     "keepEdit",
     "editText",
     "edits",
+    "keepAll",
+    "undoAll",
+    "nextChange",
+    "previewEdit",
     "revert",
     "state",
     "messages",
@@ -48,6 +52,7 @@ def complete(capabilities: types.ServerCapabilities, client: ClientInfo) -> None
     capabilities.code_action_provider = types.CodeActionOptions(
         code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
     )
+    capabilities.code_lens_provider = types.CodeLensOptions(resolve_provider=False)
     capabilities.experimental = {
         "agent": {
             "version": VERSION,

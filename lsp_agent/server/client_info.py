@@ -35,6 +35,9 @@ class ClientInfo:
     show_message_request: bool = False
     work_done_progress: bool = False
     configuration: bool = False
+    show_document: bool = False
+    publish_diagnostics: bool = False
+    code_lens_refresh: bool = False
 
     @property
     def is_neovim(self) -> bool:
@@ -54,6 +57,7 @@ class ClientInfo:
         agent = _object(params, "capabilities", "experimental", "agent")
         workspace = _object(params, "capabilities", "workspace")
         window = _object(params, "capabilities", "window")
+        document = _object(params, "capabilities", "textDocument")
         process_id = params.get("processId")
         return cls(
             name=str(client.get("name", "")),
@@ -71,6 +75,11 @@ class ClientInfo:
             show_message_request=isinstance(window.get("showMessage"), dict),
             work_done_progress=window.get("workDoneProgress") is True,
             configuration=workspace.get("configuration") is True,
+            # Helix shows documents, but does not say so.
+            show_document=_object(window, "showDocument").get("support") is True
+            or client.get("name") == "helix",
+            publish_diagnostics=isinstance(document.get("publishDiagnostics"), dict),
+            code_lens_refresh=_object(workspace, "codeLens").get("refreshSupport") is True,
         )
 
 

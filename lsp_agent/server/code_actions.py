@@ -1,41 +1,66 @@
-"""Everything by code action, for editors that know only the standard."""
+"""Everything by code action, for editors that know only the standard.
+
+In this order: answers to open questions, stop, what is under review, "ask the agent".
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import Any
 
 from lsprotocol import types
 
-from lsp_agent.protocol.edits import Edit, EditStatus
 from lsp_agent.protocol.methods import ANSWER_COMMAND
 from lsp_agent.server.context import Context
+from lsp_agent.server.review_actions import review_actions
+from lsp_agent.server.titles import shortened, told_apart
+from lsp_agent.text.plain import escaped_line
 from lsp_agent.text.positions import to_column
 from lsp_agent.workspace.documents import OpenDocument
 
 #: ``agent: what to do``, with what closes a comment behind it left out.
 _MARKER = re.compile(r"\bagent:[ \t]*(?P<prompt>\S.*?)\s*(?:\*/|-->|\*\)|#\})?\s*$", re.MULTILINE)
-_TITLE_LENGTH = 60
-
-#: Asked for at every move of the cursor: the hunks of decided edits are not even looked for.
-_REVIEWABLE: tuple[EditStatus, ...] = ("proposed", "applied")
 
 
-async def code_actions(context: Context, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Answers to open questions, stop, review of the file's edits, and "ask the agent"."""
-    actions = [*_answers(context), *_stops(context)]
+def code_actions(
+    context: Context, params: types.CodeActionParams
+) -> Awaitable[list[types.CodeAction]]:
+    """Asked for at every move of the cursor. What the agent would be asked is taken from the
+    text as it is at the call."""
     document = context.documents.get(params.text_document.uri)
-    if document is not None:
-        actions += await _reviews(context, document)
-        actions += _ask(context, document, params.range)
+    first = [*_answers(context), *_stops(context)]
+    last = [] if document is None else list(_ask(context, document, params.range))
+    return _all(context, params, document, first, last)
+
+
+async def _all(
+    context: Context,
+    params: types.CodeActionParams,
+    document: OpenDocument | None,
+    first: list[types.CodeAction],
+    last: list[types.CodeAction],
+) -> list[types.CodeAction]:
+    reviews: list[types.CodeAction] = []
     only = params.context.only
-    return [action for action in actions if only is None or _is_wanted(action, only)]
+    if document is not None and (only is None or _is_wanted(types.CodeActionKind.QuickFix, only)):
+        review = await context.review.reviews.of(document)
+        reviews = [
+            action(title, types.CodeActionKind.QuickFix, command, argument)
+            for title, command, argument in review_actions(
+                review, document.uri, params.range, context.review.prompt_of
+            )
+        ]
+    found = [
+        each for each in (*first, *reviews, *last) if only is None or _is_wanted(each.kind, only)
+    ]
+    return told_apart(found)
 
 
 def _answers(context: Context) -> Iterator[types.CodeAction]:
     for question in context.questions.open():
         for option in question.options:
-            yield _action(
-                f"Agent asks: {question.title}: {option.name}",
+            yield action(
+                # Not shortened: here a person may see all that they decide on.
+                f"Agent asks: {escaped_line(question.title)}: {escaped_line(option.name)}",
                 types.CodeActionKind.QuickFix,
                 ANSWER_COMMAND,
                 {"questionId": question.question_id, "optionId": option.option_id},
@@ -45,29 +70,9 @@ def _answers(context: Context) -> Iterator[types.CodeAction]:
 def _stops(context: Context) -> Iterator[types.CodeAction]:
     for session in context.sessions.all():
         if session.busy:
-            title = f"Stop the agent: {_short(session.title or session.id)}"
+            title = f"Stop the agent: {shortened(session.title or session.id)}"
             argument = {"sessionId": session.id}
-            yield _action(title, types.CodeActionKind.QuickFix, "lspAgent.abort", argument)
-
-
-async def _reviews(context: Context, document: OpenDocument) -> list[types.CodeAction]:
-    actions: list[types.CodeAction] = []
-    if document.path is None:
-        return actions
-    for edit in await context.edits.find(path=document.path, statuses=_REVIEWABLE):
-        if edit.status == "proposed":
-            actions.append(_review(edit, "Apply the agent's proposal", "applyEdit"))
-            actions.append(_review(edit, "Reject the agent's proposal", "rejectEdit"))
-        else:
-            actions.append(_review(edit, "Keep the agent's change", "keepEdit"))
-            actions.append(_review(edit, "Undo the agent's change", "rejectEdit"))
-    return actions
-
-
-def _review(edit: Edit, title: str, command: str) -> types.CodeAction:
-    place = f" (line {edit.hunks[0].range.start.line + 1})" if edit.hunks else ""
-    argument = {"editId": edit.edit_id}
-    return _action(title + place, types.CodeActionKind.QuickFix, f"lspAgent.{command}", argument)
+            yield action(title, types.CodeActionKind.QuickFix, "lspAgent.abort", argument)
 
 
 def _ask(
@@ -82,8 +87,8 @@ def _ask(
     if not prompt:
         return
     excerpt = {"uri": document.uri, "range": _json(range_)}
-    yield _action(
-        f"Ask the agent: {_short(prompt)}",
+    yield action(
+        f"Ask the agent: {shortened(prompt)}",
         types.CodeActionKind.Refactor,
         "lspAgent.prompt",
         {"text": prompt, "context": [excerpt if text else {"uri": document.uri}]},
@@ -101,7 +106,7 @@ def _selected(document: OpenDocument, range_: types.Range, encoding: Any) -> str
     return "".join(lines)
 
 
-def _action(
+def action(
     title: str, kind: types.CodeActionKind, command: str, argument: object
 ) -> types.CodeAction:
     return types.CodeAction(
@@ -111,15 +116,12 @@ def _action(
     )
 
 
-def _is_wanted(action: types.CodeAction, only: Iterable[types.CodeActionKind | str]) -> bool:
-    kind = str(getattr(action.kind, "value", action.kind))
+def _is_wanted(
+    kind: types.CodeActionKind | str | None, only: Iterable[types.CodeActionKind | str]
+) -> bool:
+    own = str(getattr(kind, "value", kind))
     wanted = [str(getattr(item, "value", item)) for item in only]
-    return any(kind == item or kind.startswith(f"{item}.") for item in wanted)
-
-
-def _short(text: str) -> str:
-    first = text.strip().splitlines()[0]
-    return first if len(first) <= _TITLE_LENGTH else f"{first[:_TITLE_LENGTH]}…"
+    return any(own == item or own.startswith(f"{item}.") for item in wanted)
 
 
 def _json(range_: types.Range) -> dict[str, dict[str, int]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
-from lsp_agent.server.methods import edits, prompting, sessions
+from lsp_agent.server.methods import edits, prompting, review, sessions
 
 #: Called on receipt of the request, so it sees the documents as they were then; what it
 #: returns may be awaited.
@@ -19,6 +19,10 @@ HANDLERS: dict[str, Handler] = {
     "keepEdit": edits.keep_edit,
     "editText": edits.edit_text,
     "edits": edits.edits,
+    "keepAll": review.keep_all,
+    "undoAll": review.undo_all,
+    "nextChange": review.next_change,
+    "previewEdit": review.preview_edit,
     "revert": edits.revert,
     "state": sessions.state,
     "messages": sessions.messages,

@@ -5,12 +5,19 @@ from typing import Any
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.methods import AnswerParams, AnswerResult, Method, PromptParams
+from lsp_agent.protocol.methods import (
+    AnswerParams,
+    AnswerResult,
+    EditParams,
+    Method,
+    PromptParams,
+)
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import HANDLERS
 from lsp_agent.server.methods.edits import the_edit
 from lsp_agent.server.methods.prompting import abort_all, start_prompt
+from lsp_agent.server.methods.review import show_preview, undo_latest_turn
 
 #: Which edits a review command without an ``editId`` can mean.
 _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
@@ -18,6 +25,7 @@ _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
     "rejectEdit": ("proposed", "applied"),
     "keepEdit": ("applied",),
     "editText": ("proposed", "applied"),
+    "previewEdit": ("proposed",),
 }
 
 Json = dict[str, Any]
@@ -36,6 +44,10 @@ def run(context: Context, method: Method, argument: Json) -> Model | Awaitable[M
         return abort_all(context)
     if method.name in _MEANT and not argument.get("editId"):
         return _with_the_edit(context, method, argument)
+    if method.name == "undoAll" and not argument:
+        return undo_latest_turn(context)
+    if method.name == "previewEdit":
+        return show_preview(context, EditParams.model_validate(argument))
     return call(context, method, argument)
 
 
@@ -63,5 +75,5 @@ def _options_of(context: Context) -> str:
 
 async def _with_the_edit(context: Context, method: Method, argument: Json) -> Model:
     edit_id = await the_edit(context, _MEANT[method.name])
-    result = call(context, method, {**argument, "editId": edit_id})
+    result = run(context, method, {**argument, "editId": edit_id})
     return result if isinstance(result, Model) else await result

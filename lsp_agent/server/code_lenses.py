@@ -1,0 +1,102 @@
+"""Code lenses on what there is to review, for editors that draw them."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import anyio
+from lsprotocol import types
+
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.connection import Connection
+from lsp_agent.server.open_review import FileReview, OpenHunk, OpenReviews
+from lsp_agent.server.rpc_error import ClientRefused
+from lsp_agent.workspace.documents import Documents
+
+Json = dict[str, Any]
+
+_REFRESH = "workspace/codeLens/refresh"
+_DEBOUNCE = 0.1
+_ANSWER_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+
+async def code_lenses(
+    documents: Documents, reviews: OpenReviews, params: types.CodeLensParams
+) -> list[types.CodeLens]:
+    """For the whole file in its first line if it has several hunks, then above each hunk."""
+    document = documents.get(params.text_document.uri)
+    if document is None:
+        return []
+    review = await reviews.of(document)
+    lenses = list(_for_all(document.uri, review)) if len(review.hunks) > 1 else []
+    for each in review.hunks:
+        lenses += _for_hunk(each)
+    return _told_apart(lenses)
+
+
+def _for_all(uri: str, review: FileReview) -> Iterator[types.CodeLens]:
+    proposed = sum(each.proposed for each in review.hunks)
+    changed = len(review.hunks) - proposed
+    if changed:
+        yield _lens(0, f"Keep all {changed}", "keepAll", {"uri": uri})
+    reject = "Undo all" if changed else f"Reject all {proposed}"
+    yield _lens(0, reject, "undoAll", {"uri": uri})
+
+
+def _for_hunk(each: OpenHunk) -> Iterator[types.CodeLens]:
+    argument = {"editId": each.edit.edit_id, "hunks": [each.hunk.hunk_id]}
+    if each.proposed:
+        yield _lens(each.line, "Apply", "applyEdit", argument)
+        yield _lens(each.line, "Reject", "rejectEdit", argument)
+        yield _lens(each.line, "Preview", "previewEdit", argument)
+    else:
+        yield _lens(each.line, "Keep", "keepEdit", argument)
+        yield _lens(each.line, "Undo", "rejectEdit", argument)
+
+
+def _lens(line: int, title: str, command: str, argument: Json) -> types.CodeLens:
+    place = types.Position(line=line, character=0)
+    return types.CodeLens(
+        range=types.Range(start=place, end=place),
+        command=types.Command(title=title, command=f"lspAgent.{command}", arguments=[argument]),
+    )
+
+
+def _told_apart(lenses: Iterable[types.CodeLens]) -> list[types.CodeLens]:
+    """Titles that a line has already get a number: hunks may start at one line."""
+    seen: dict[tuple[int, str], int] = {}
+    told: list[types.CodeLens] = []
+    for lens in lenses:
+        assert lens.command is not None
+        key = lens.range.start.line, lens.command.title
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1:
+            lens.command.title += f" ({seen[key]})"
+        told.append(lens)
+    return told
+
+
+class LensRefresh:
+    """Has the client ask for its lenses anew when a review changes. ``run`` in a task."""
+
+    def __init__(self, connection: Connection, client: ClientInfo, documents: Documents) -> None:
+        self._connection = connection
+        self._able = client.code_lens_refresh
+        self._documents = documents
+        self._wanted = anyio.Event()
+
+    def review_changed(self, path: str) -> None:
+        if self._able and self._documents.at(path) is not None:
+            self._wanted.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._wanted.wait()
+            await anyio.sleep(_DEBOUNCE)
+            self._wanted = anyio.Event()
+            try:
+                await self._connection.ask(_REFRESH, None, _ANSWER_SECONDS)
+            except (ClientRefused, TimeoutError) as exc:
+                log.info("code lenses are not refreshed: %s", exc or "no answer")

@@ -1,0 +1,146 @@
+"""The review of many hunks at once: keeping, undoing, going from one to the next, previews."""
+
+import itertools
+import os
+from collections.abc import Sequence
+
+import anyio.to_thread
+
+from lsp_agent.protocol.edits import Edit, Range
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.methods import (
+    EditParams,
+    EditsResult,
+    NextChangeParams,
+    NextChangeResult,
+    PreviewEditResult,
+    ReviewAllParams,
+)
+from lsp_agent.server.context import Context, path_of
+from lsp_agent.server.open_review import OPEN, OpenHunk, is_open, open_hunks
+from lsp_agent.server.review_ui import Place
+from lsp_agent.text.plain import escaped_line
+from lsp_agent.text.unified import unified_diff
+from lsp_agent.workspace.paths import path_to_uri
+
+
+async def keep_all(context: Context, params: ReviewAllParams) -> EditsResult:
+    found = await context.edits.keep_all(*_scope(context, params))
+    return EditsResult(edits=found)
+
+
+async def undo_all(context: Context, params: ReviewAllParams) -> EditsResult:
+    found = await context.edits.undo_all(*_scope(context, params))
+    return EditsResult(edits=found)
+
+
+async def undo_latest_turn(context: Context) -> EditsResult:
+    """The command's form without arguments: of all that is open only the latest turn's.
+
+    :raises RequestFailed: "unknownEdit" if nothing is open
+    """
+    for edit in reversed(await context.edits.find(statuses=OPEN)):
+        if is_open(edit):
+            found = await context.edits.undo_all(edit.session_id, edit.turn_id)
+            return EditsResult(edits=found)
+    raise RequestFailed("unknownEdit", "No change of the agent's is open.")
+
+
+async def next_change(context: Context, params: NextChangeParams) -> NextChangeResult:
+    """The open hunk after a place, in the order of paths, round and round; shows it."""
+    start = _start(context, params)
+    found = _by_place(await context.edits.find(statuses=OPEN))
+    place = following(list(found), start, previous=params.previous)
+    if place is None:
+        return NextChangeResult()
+    context.review.walked = place
+    each = found[place]
+    _show(context, each)
+    return NextChangeResult(
+        uri=each.edit.uri,
+        range=each.hunk.range,
+        edit_id=each.edit.edit_id,
+        hunk_id=each.hunk.hunk_id,
+    )
+
+
+async def preview_edit(context: Context, params: EditParams) -> PreviewEditResult:
+    edit = await context.edits.get(params.edit_id)
+    before, after = await context.edits.texts(params.edit_id, params.hunks)
+    text = await anyio.to_thread.run_sync(unified_diff, before, after, _name(edit))
+    return PreviewEditResult(text=text)
+
+
+async def show_preview(context: Context, params: EditParams) -> PreviewEditResult:
+    """The command's form: for a client that does not know us the diff is shown as a file.
+
+    :raises RequestFailed: "editorFailed" where that file cannot be written
+    """
+    preview = await preview_edit(context, params)
+    if context.client.events:
+        return preview
+    edit = await context.edits.get(params.edit_id)
+    key = "\0".join([params.edit_id, *(params.hunks or ())])
+    try:
+        path = await context.review.previews.write(key, _name(edit), preview.text)
+    except OSError as error:
+        raise RequestFailed(
+            "editorFailed", f"The preview cannot be written: {error.strerror or error}."
+        ) from error
+    uri = path_to_uri(path)
+    message = f"The agent's edit of {_name(edit)}, as a diff: {escaped_line(path)}"
+    context.review.shower.show(uri, None, message)
+    return PreviewEditResult(text=preview.text, uri=uri)
+
+
+def following(places: Sequence[Place], start: Place | None, *, previous: bool) -> Place | None:
+    """Of ascending ``places`` the first behind ``start``, or with ``previous`` the last before
+    it; past the end the search goes on at the other one. None if there is no place."""
+    if not places:
+        return None
+    if previous:
+        return next((p for p in reversed(places) if start and p < start), places[-1])
+    return next((p for p in places if start is None or p > start), places[0])
+
+
+def _start(context: Context, params: NextChangeParams) -> Place | None:
+    if params.uri is None:
+        return context.review.walked
+    path = path_of(params.uri, "uri")
+    if params.position is not None:
+        return path, params.position.line, params.position.character
+    # Before the file's first place, or behind its last.
+    return (path + "\0", 0, 0) if params.previous else (path, -1, 0)
+
+
+def _by_place(edits: Sequence[Edit]) -> dict[Place, OpenHunk]:
+    """The open hunks by their places, ascending; of several in one place the oldest edit's."""
+    found: dict[Place, OpenHunk] = {}
+    for uri, of_file in itertools.groupby(sorted(edits, key=_uri), key=_uri):
+        path = path_of(uri, "uri")
+        for each in open_hunks(of_file):
+            start = each.hunk.range.start
+            found.setdefault((path, start.line, start.character), each)
+    return dict(sorted(found.items()))
+
+
+def _uri(edit: Edit) -> str:
+    return edit.uri
+
+
+def _show(context: Context, each: OpenHunk) -> None:
+    kind = "proposal" if each.proposed else "change"
+    message = f"The agent's next {kind}: {_name(each.edit)}, line {each.line + 1}"
+    start = each.hunk.range.start
+    # The place and not the lines: a selection would be typed over.
+    context.review.shower.show(each.edit.uri, Range(start=start, end=start), message)
+
+
+def _name(edit: Edit) -> str:
+    """The file's name, fit to be shown."""
+    return escaped_line(os.path.basename(path_of(edit.uri, "uri")))  # noqa: PTH119
+
+
+def _scope(context: Context, params: ReviewAllParams) -> tuple[str | None, str | None, str | None]:
+    path = path_of(params.uri, "uri") if params.uri is not None else None
+    return params.session_id, params.turn_id, path

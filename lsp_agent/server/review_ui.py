@@ -1,0 +1,70 @@
+"""The review as standard LSP shows it: what lenses, hints, code actions and previews share."""
+
+from collections.abc import Callable
+
+from anyio import create_task_group
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.events import StampedEvent, TurnStarted
+from lsp_agent.protocol.settings import Settings
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.code_lenses import LensRefresh
+from lsp_agent.server.connection import Connection
+from lsp_agent.server.hints import Hints
+from lsp_agent.server.open_review import OpenReviews
+from lsp_agent.server.preview import PreviewFiles
+from lsp_agent.server.show import Shower
+from lsp_agent.sessions.edits import Edits
+from lsp_agent.workspace.documents import Documents
+
+#: Turns whose prompts are remembered.
+_TURNS = 200
+_PROMPT_LENGTH = 200
+
+Place = tuple[str, int, int]
+"""A real path, a 0-based line and a character in the negotiated encoding."""
+
+
+class ReviewUi:
+    """``run`` in a task, ``close`` at the end. ``walked`` is where ``agent/nextChange`` led last.
+
+    ``take`` is called with every session's events.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        client: ClientInfo,
+        tasks: TaskGroup,
+        documents: Documents,
+        edits: Edits,
+        settings: Callable[[str], Settings],
+    ) -> None:
+        self.reviews = OpenReviews(edits)
+        self.hints = Hints(connection, client, documents, self.reviews, settings)
+        self.shower = Shower(connection, client, tasks)
+        self.previews = PreviewFiles()
+        self.walked: Place | None = None
+        self._lenses = LensRefresh(connection, client, documents)
+        self._prompts: dict[str, str] = {}
+        edits.subscribe(self.hints.review_changed)
+        edits.subscribe(self._lenses.review_changed)
+
+    async def run(self) -> None:
+        async with create_task_group() as tasks:
+            tasks.start_soon(self.hints.run)
+            tasks.start_soon(self._lenses.run)
+
+    async def close(self) -> None:
+        await self.previews.close()
+
+    def take(self, stamped: StampedEvent) -> None:
+        """Keeps how a turn's prompt begins."""
+        if isinstance(stamped.event, TurnStarted) and stamped.turn_id is not None:
+            self._prompts[stamped.turn_id] = stamped.event.prompt.strip()[:_PROMPT_LENGTH]
+            if len(self._prompts) > _TURNS:
+                del self._prompts[next(iter(self._prompts))]
+
+    def prompt_of(self, turn_id: str) -> str | None:
+        """How the prompt of a turn began; None for one of an earlier run."""
+        return self._prompts.get(turn_id)
