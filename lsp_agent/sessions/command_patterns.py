@@ -108,7 +108,7 @@ def pattern_of(line: str, inside: Callable[[str], bool]) -> str | None:
     pattern, rest = " ".join(words[:kept]), words[len(key) :]
     if (
         len(words) < kept
-        or not all(_PLAIN.fullmatch(word) for word in words[:kept])
+        or not all(_PLAIN.fullmatch(word) for word in words[len(key) : kept])
         # Written otherwise (quotes, two spaces), it is not what the pattern shows.
         or not (line.strip() + " ").startswith(pattern + " ")
         or not all(_is_covered(word, family.uncovered, inside) for word in rest)
