@@ -52,7 +52,7 @@ class FileReverted:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What of a change is in; ``hunks`` only where they were decided one by one."""
+    """What of a change is in, with the places of its hunks in the change's diff."""
 
     change_id: str
     step: Step
@@ -287,11 +287,11 @@ def _part_in(change: Change) -> _Part | None:
     if not _any_in(change):
         return None
     step = change.before, change.after
-    if not change.decided:
-        return _Part(change.id, step, ())
     hunks = range(len(diff((step[0] or EMPTY).lines, (step[1] or EMPTY).lines)))
     inside = [index for index in hunks if change.decided.get(index, change.status) in _IN]
-    return _Part(change.id, with_only(step, inside), tuple(inside)) if inside else None
+    if not inside and change.decided:
+        return None
+    return _Part(change.id, with_only(step, inside), tuple(inside))
 
 
 def _outcome(placed: Placed, was: Text | None) -> Outcome:

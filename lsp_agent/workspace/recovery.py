@@ -1,0 +1,265 @@
+"""After a restart: which changes of earlier runs are in the files, and which are lost.
+
+A server, an editor or both may have died at any point of an edit. What the ledger says of a
+change is compared once with what its file shows: at the first didOpen, since editors may bring
+back unsaved text, else a little after the start with the disk. What is not there is ``lost`` and
+can be applied again; it is found again where a document that is opened later has it.
+"""
+
+import logging
+import os
+import re
+import stat
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.text.diff import diff
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.presence import Step, present
+from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.file_host import FileHost, View
+from lsp_agent.workspace.flight import nearer
+from lsp_agent.workspace.ledger import Change, ChangeStatus, Ledger
+from lsp_agent.workspace.paths import from_ledger, open_folder
+from lsp_agent.workspace.reviews import Reviews
+
+_log = logging.getLogger(__name__)
+
+#: How long an editor may take to open its documents before files are judged by the disk.
+GRACE_SECONDS = 2.0
+
+_IN: frozenset[ChangeStatus] = frozenset({"applied", "kept", "superseded"})
+#: What was taken out of a buffer may be on disk again; looked for among so many last changes.
+_RECENT = 200
+_MAX_NAMES = 10
+_TAKEN_OUT: frozenset[ChangeStatus] = frozenset({"rejected", "superseded"})
+
+
+class Recovery:
+    """Of one run. ``say`` shows the person a warning."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        reviews: Reviews,
+        documents: Documents,
+        host: FileHost,
+        tasks: TaskGroup,
+        say: Callable[[str], None],
+    ) -> None:
+        """To be made before anything of this run is in ``ledger``."""
+        self._ledger = ledger
+        self._reviews = reviews
+        self._documents = documents
+        self._host = host
+        self._tasks = tasks
+        self._say = say
+        self._started = time.time()
+        self._judging = anyio.Lock()
+        self._judged: set[str] = set()
+        # By path, the changes to look for, and what they were at the start.
+        self._doubtful: dict[str, dict[str, ChangeStatus]] = {}
+        # By folder, a path that something was perhaps being written to.
+        self._interrupted: dict[str, str] = {}
+        self._find_doubtful()
+
+    async def run(self) -> None:
+        """Once the client is initialized: judges what no didOpen has shown by then, says what is
+        lost, and clears away what crashed writes have left. Returns then."""
+        if not self._doubtful:
+            return
+        await anyio.sleep(GRACE_SECONDS)
+        for path in list(self._doubtful):
+            if path not in self._judged:
+                await self._judge(path)
+        self._say_lost()
+        for path in self._interrupted.values():
+            await anyio.to_thread.run_sync(_clear_away, path, self._started)
+
+    def opened(self, uri: str) -> None:
+        """At a didOpen: looks whether what is doubtful or lost is there."""
+        document = self._documents.get(uri)
+        if document is not None and document.path in self._doubtful:
+            self._tasks.start_soon(self._judge, document.path)
+
+    def saved(self, uri: str) -> None:
+        """At a didSave: what of the document's changes is on disk now is noted."""
+        document = self._documents.get(uri)
+        if document is None or document.path is None:
+            return
+        changes = self._ledger.changes(path=document.path)
+        if any(not change.on_disk and change.status in _IN for change in changes):
+            self._tasks.start_soon(self._note_saved, document, document.path, document.text)
+
+    # -- what is to be looked for
+
+    def _find_doubtful(self) -> None:
+        changes = sorted(self._ledger.changes(), key=lambda change: change.time)
+        recent = {change.id for change in changes[-_RECENT:]}
+        found: defaultdict[str, dict[str, ChangeStatus]] = defaultdict(dict)
+        for path in self._ledger.reviews():
+            found[path] = {}
+        for change in changes:
+            if change.status == "unknown":
+                self._interrupted[os.path.dirname(change.path)] = change.path  # noqa: PTH120
+            if _is_doubtful(change, recent=change.id in recent):
+                found[change.path][change.id] = change.status
+        self._doubtful = dict(found)
+
+    # -- judging one path
+
+    async def _judge(self, path: str) -> None:
+        async with self._judging:
+            try:
+                view = await self._host.view(from_ledger(path), None)
+                if view.not_text is None:
+                    await self._judge_by(path, view)
+            except LspAgentError as error:
+                # It cannot be told, so the ledger says what it said.
+                _log.warning("%s: the agent's changes cannot be looked for: %s", path, error)
+            self._judged.add(path)
+
+    async def _judge_by(self, path: str, view: View) -> None:
+        again = path in self._judged
+        # Its own hunks the review finds by itself.
+        review = await self._reviews.refreshed(path, view.text or EMPTY)
+        live = {hunk.change_id for hunk in review.hunks}
+        changes = [
+            await self._ledger.loaded(change.id)
+            for change in sorted(self._ledger.changes(path=path), key=lambda each: each.time)
+            if change.status in _IN | {"unknown", "lost", "proposed"}
+            or (change.status == "rejected" and change.on_disk)
+        ]
+        steps: list[Step] = [(change.before, change.after) for change in changes]
+        found = await anyio.to_thread.run_sync(present, steps, view.text)
+        doubtful = self._doubtful[path].keys() - live
+        for change, hunks in zip(changes, found, strict=True):
+            now = self._ledger.get(change.id)
+            if change.id not in doubtful or now is None or now.status != change.status:
+                continue
+            if again and change.status != "lost":
+                continue
+            self._settle(change, _all_in(change, hunks, view.text))
+        if not (view.open and view.dirty):
+            there = [c.id for c, hunks in zip(changes, found, strict=True) if hunks is not None]
+            self._ledger.mark_on_disk(there)
+
+    def _settle(self, change: Change, is_in: bool) -> None:
+        match change.status:
+            case "unknown" | "applied" | "kept":
+                if not is_in:
+                    self._lose(change)
+                elif change.status == "unknown":
+                    self._ledger.set_status(change.id, "applied")
+                elif change.status == "applied" and not change.decided:
+                    self._reviews.landed(change.path, change.before, change.after, change.id)
+            case "lost" | "proposed" | "rejected" if is_in:
+                if change.decided:
+                    lost = [index for index, was in change.decided.items() if was == "lost"]
+                    self._ledger.decide(change.id, dict.fromkeys(lost, "applied"))
+                kept = self._doubtful[change.path][change.id] == "kept"
+                self._ledger.set_status(change.id, "kept" if kept else "applied")
+            case _:
+                pass
+
+    def _lose(self, change: Change) -> None:
+        """Where it was on disk before, somebody has changed the file since."""
+        self._ledger.set_status(change.id, "superseded" if change.on_disk else "lost")
+
+    def _say_lost(self) -> None:
+        lost = [
+            change
+            for change in self._ledger.changes(status="lost")
+            if self._doubtful.get(change.path, {}).get(change.id, "lost") != "lost"
+            and not change.on_disk
+        ]
+        if not lost:
+            return
+        names = list(dict.fromkeys(os.path.basename(change.path) for change in lost))  # noqa: PTH119
+        shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+        what = "1 change" if len(lost) == 1 else f"{len(lost)} changes"
+        are, them = ("is", "it") if len(lost) == 1 else ("are", "them")
+        self._say(
+            f"{what} of the agent's from before the restart {are} not in your files: {shown}."
+            f" Apply {them} by code action or agent/applyEdit."
+        )
+
+    # -- saves
+
+    async def _note_saved(self, document: OpenDocument, path: str, text: Text) -> None:
+        """``text`` is what the document showed at the didSave; what was typed while the file was
+        written came before that."""
+        pending = [c.id for c in self._ledger.changes(path=path) if c.status in _IN]
+        await document.compared()
+        if document.saved == text:
+            self._ledger.mark_on_disk(pending)
+            return
+        try:
+            changes = [await self._ledger.loaded(change_id) for change_id in pending]
+        except (KeyError, LspAgentError) as error:
+            _log.warning("%s: it is not known which changes were saved: %s", path, error)
+            return
+        steps = [(change.before, change.after) for change in changes]
+        found = await anyio.to_thread.run_sync(present, steps, document.saved)
+        there = [c.id for c, hunks in zip(changes, found, strict=True) if hunks is not None]
+        self._ledger.mark_on_disk(there)
+
+
+def _is_doubtful(change: Change, *, recent: bool) -> bool:
+    match change.status:
+        case "unknown" | "lost" | "applied" | "proposed":
+            return True
+        case "kept":
+            return not change.on_disk
+        case "rejected":  # undone in a buffer that may never have been saved
+            return change.on_disk and recent
+        case _:
+            return False
+
+
+def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bool:
+    """Whether the change is there, but for the hunks that were taken out of it one by one. Where
+    its lines were changed since, by what the text is more like."""
+    if hunks is not None:
+        out = {index for index, was in change.decided.items() if was in _TAKEN_OUT}
+        size = len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
+        return set(range(size)) - out <= set(hunks)
+    if change.status in ("proposed", "rejected") or None in (now, change.before, change.after):
+        return False
+    assert now is not None
+    return nearer(now, change.after or EMPTY, change.before or EMPTY)
+
+
+#: As ``files.write_atomic`` names what it writes to.
+_LEFTOVER = re.compile(r"\.lsp-agent-[0-9a-f]{16}\.tmp")
+
+
+def _clear_away(path: str, started: float) -> None:
+    """Removes what a crashed write has left beside ``path``. A file that has been written to
+    since this server started is another server's."""
+    try:
+        folder = open_folder(from_ledger(path))
+    except (OSError, LspAgentError):
+        return  # the folder has gone, or is reached by other ways now
+    try:
+        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            names = os.listdir(listed)  # noqa: PTH208 - of a descriptor
+        finally:
+            os.close(listed)
+        for name in names:
+            if _LEFTOVER.fullmatch(name):
+                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and found.st_mtime < started:
+                    os.unlink(name, dir_fd=folder)
+    except OSError as error:
+        _log.warning("%s: what a crashed write left stays: %s", Path(path).parent, error)
+    finally:
+        os.close(folder)
