@@ -10,18 +10,22 @@ from anyio.abc import TaskGroup, TaskStatus
 from lsp_agent.agents.bridge import Bridge
 from lsp_agent.agents.tool_host import Allow, Block, ToolAnswer, ToolRequest, Verdict
 from lsp_agent.protocol import messages
-from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolResult
+from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolKind, ToolResult
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.mirroring import Mirroring
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tools import HostedTools
 from lsp_agent.sessions.turn import Turn
+from lsp_agent.wires.zot_messages import tool_kind
 
 HostingState = Literal["starting", "hosted", "mirror"]
 
 _MIRROR_NOTICE = (
-    "This agent changes files on disk by itself: it does not see unsaved text, and its edits "
-    "reach open documents only when the editor reloads them."
+    "This agent changes files on disk by itself: it does not see unsaved text. What it changes is "
+    "merged into open documents afterwards; where you have changed the same lines, it becomes a "
+    "proposal."
 )
+_MIRROR_BEFORE = " `review = before` cannot hold for it: you are asked before each of its edits."
 _LOST = "The agent lost its connection to the editor and was ended."
 _BYPASSED = (
     "The agent ran a command without asking whether it may, and was ended. Check its `command` in"
@@ -60,6 +64,15 @@ class Hosting:
             services, owner.id, owner.cwd, self, owner.emit, lambda: owner.settings
         )
         self.served = self._tools.served
+        self._mirroring = Mirroring(
+            services,
+            owner.id,
+            owner.cwd,
+            self.served,
+            owner.emit,
+            lambda: owner.settings,
+            self.still_wanted,
+        )
         self._bridge: Bridge | None = None
         self._bridge_closing = anyio.Event()
         self._ended_agent = False
@@ -79,6 +92,20 @@ class Hosting:
         return self.state != "mirror"
 
     @property
+    def can_review_before(self) -> bool:
+        """Whether nothing reaches the disk before it was reviewed, where the settings want so."""
+        return self.hosts_files and not self._mirroring.commands_change_files
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the turn has changed the disk in ways that may not be brought in yet."""
+        return self._mirroring.busy
+
+    async def settle(self) -> None:
+        """Brings in what the turn has changed on disk; bounded."""
+        await self._mirroring.settle()
+
+    @property
     def stopped(self) -> bool:
         """Nothing of the agent's may be done: its turn was stopped, or none runs."""
         return self._stopped or self._owner.turn is None
@@ -91,6 +118,7 @@ class Hosting:
     async def open_bridge(self, unset: tuple[str, ...], tasks: TaskGroup) -> Bridge:
         """A bridge for a starting agent; the one before is closed."""
         self.close_bridge()
+        self._mirroring.live_in(tasks)
         self._bridge_closing = anyio.Event()
         bridge: Bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
         self._bridge = bridge
@@ -115,6 +143,7 @@ class Hosting:
 
     def turn_begins(self) -> None:
         self._stopped = False
+        self._mirroring.turn_begins()
         if self._bridge is not None:
             self._bridge.resume()
         if self.state == "mirror":
@@ -130,6 +159,7 @@ class Hosting:
         self._file_calls.clear()
         self._own_calls.clear()
         self._commands.clear()
+        self._mirroring.turn_ended()
         if self._bridge is not None:
             self._bridge.turn_ended()
 
@@ -149,15 +179,26 @@ class Hosting:
                 self._file_calls.add(event.tool_call_id)
             elif event.kind == "command":
                 self._commands.add(event.tool_call_id)
+            if self._changes_disk(event.kind):
+                self._mirroring.called(
+                    event.tool, event.kind, event.args, event.tool_call_id, self.turn_id
+                )
             return
+        asked = self._bridge is not None and self._bridge.was_asked(event.tool_call_id)
         if self._bridge is not None:
-            if self._ran(event) and not self._bridge.was_asked(event.tool_call_id):
+            if self._ran(event) and not asked:
                 self._end_agent(_BYPASSED)
             self._bridge.call_ended(event.tool_call_id)
         own = event.tool_call_id in self._file_calls - self._own_calls
         if own and not event.is_error and self.state != "mirror":
             self.state = "mirror"
             self._tell_mirror()
+        self._mirroring.returned(event.tool_call_id, is_error=event.is_error, asked=asked)
+
+    def _changes_disk(self, kind: ToolKind) -> bool:
+        """Whether a call of that kind reaches the disk without us; of one whose files come to us,
+        only a command does."""
+        return kind == "command" or self.state != "hosted"
 
     def _ran(self, result: ToolResult) -> bool:
         """Whether it is a command's, and not of one that was refused or stopped before it began:
@@ -171,15 +212,30 @@ class Hosting:
     def _tell_mirror(self) -> None:
         if not self._notified:
             self._notified = True
-            self._owner.emit(Notice("warning", _MIRROR_NOTICE, "lsp-agent"), self.turn_id)
+            held = self._owner.settings.edits.review == "before"
+            message = _MIRROR_NOTICE + (_MIRROR_BEFORE if held else "")
+            self._owner.emit(Notice("warning", message, "lsp-agent"), self.turn_id)
 
     # -- ToolHost
 
     async def intercept(self, request: ToolRequest) -> Verdict:
-        return await self._tools.intercept(request)
+        verdict = await self._tools.intercept(request)
+        if isinstance(verdict, Allow):
+            await self._before(request)
+        return verdict
 
     async def decide(self, request: ToolRequest) -> Allow | Block:
-        return await self._tools.decide(request)
+        decision = await self._tools.decide(request)
+        if isinstance(decision, Allow):
+            await self._before(request)
+        return decision
+
+    async def _before(self, request: ToolRequest) -> None:
+        kind = tool_kind(request.tool)
+        if self._changes_disk(kind):
+            await self._mirroring.before(
+                request.tool, kind, request.args, request.tool_call_id, self.turn_id
+            )
 
     async def run(self, request: ToolRequest) -> ToolAnswer:
         if request.tool_call_id is not None:

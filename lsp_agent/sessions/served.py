@@ -38,6 +38,9 @@ class Served:
         shown = self._shown.get(path)
         return shown.text if shown else None
 
+    def paths(self) -> list[str]:
+        return list(self._shown)
+
     def put(self, path: str, text: Text) -> None:
         self._shown[path] = _Shown(text, None)
 

@@ -12,6 +12,7 @@ from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger
+from lsp_agent.workspace.mirror import Mirror
 from lsp_agent.workspace.paths import Confinement
 
 
@@ -26,6 +27,7 @@ class Services:
     documents: Documents
     editor: Editor
     host: FileHost
+    mirror: Mirror
     ledger: Ledger
     edits: Edits
     questions: Questions

@@ -215,7 +215,7 @@ class Session:
 
     @property
     def capabilities(self) -> dict[str, bool]:
-        return self._keeper.capabilities
+        return {**self._keeper.capabilities, "reviewBefore": self.hosting.can_review_before}
 
     def emit(self, event: Event, turn_id: str | None) -> StampedEvent:
         return self.log.append(event, turn_id)
@@ -289,6 +289,7 @@ class Session:
                 await turn.wait()
                 await self._settle(turn)
                 tasks.cancel_scope.cancel()
+            await self.hosting.settle()
         except RequestFailed as failure:
             self._fail(turn, failure)
         finally:
@@ -428,10 +429,17 @@ class Session:
             link = self._keeper.link
             if link is not None and not link.alive:
                 self._fail(turn, link.death())
+            elif self.hosting.unsettled:
+                self._tasks.start_soon(self._end_settled, turn, event)
             else:
                 self._end(turn, event.stop_reason, event.error)
         elif not turn.ended:
             self._record(event, turn)
+
+    async def _end_settled(self, turn: Turn, event: TurnEnded) -> None:
+        """What the agent changed on disk is brought in first, so that the turn's result has it."""
+        await self.hosting.settle()
+        self._end(turn, event.stop_reason, event.error)
 
     @property
     def _sent_turn(self) -> Turn | None:

@@ -70,6 +70,8 @@ class OpenDocument:
         self.lines: list[str] = []
         self._text: Text | None = None
         self._saved: Text | None = None
+        # What the disk held where the editor shows it with other line ends, as ``_saved``.
+        self._stored: Text | None = None
         self._dirty: tuple[int, bool] | None = None
         self._encoding = "utf-8"
         self._bom = False
@@ -92,6 +94,35 @@ class OpenDocument:
         """
         self._settle()
         return self._saved
+
+    @property
+    def disk(self) -> Text | None:
+        """``saved`` as the file holds it."""
+        self._settle()
+        return self._saved if self._stored is None else self._stored
+
+    def shown(self, disk: Text) -> Text:
+        """The text that this editor shows of a file that holds ``disk``, as far as the last one
+        compared tells: some make all line ends alike or keep them apart from the text."""
+        self._settle()
+        if self._stored is None or self._saved is None:
+            return disk
+        plain = disk.content.replace("\r\n", "\n")
+        crlf = "\r\n" in self._saved.content
+        return Text.of(plain.replace("\n", "\r\n") if crlf else plain, like=disk)
+
+    def shows(self, disk: Text) -> bool:
+        """Whether the text is the one of a file that holds ``disk``, opened and not changed."""
+        return _shown_alike(self.text, self.shown(disk))
+
+    def brought_in(self, disk: Text) -> None:
+        """The text that came to the disk has gone into the document, or is a proposal for it:
+        from here on it is ``saved``."""
+        shown = self.shown(disk)
+        self._take_encoding(disk)
+        self._saved = self.text if self.shows(disk) else shown
+        self._stored = None if self._stored is None else disk
+        self._dirty = None
 
     @property
     def dirty(self) -> bool:
@@ -214,9 +245,18 @@ class OpenDocument:
             # The editor knows an encoding that we do not: it shows what it read.
             self._saved = opened
         elif disk is not None:
-            if (disk.encoding, disk.bom) != (self._encoding, self._bom):
-                self._encoding, self._bom, self._text = disk.encoding, disk.bom, None
-            self._saved = opened if _shown_alike(opened, disk) else disk
+            self._take_encoding(disk)
+            alike = _shown_alike(opened, disk)
+            self._stored = (
+                None if opened == disk or not (alike or _without_cr(opened, disk)) else disk
+            )
+            self._saved = opened if alike else disk
+            if self._stored is not None and not alike:
+                self._saved = Text.of(disk.content.replace("\r\n", "\n"), like=disk)
+
+    def _take_encoding(self, disk: Text) -> None:
+        if (disk.encoding, disk.bom) != (self._encoding, self._bom):
+            self._encoding, self._bom, self._text = disk.encoding, disk.bom, None
 
 
 class Documents:
@@ -234,6 +274,11 @@ class Documents:
         self._by_path: dict[str, list[OpenDocument]] = {}
         # Closed while an edit was on its way: a reload closes and opens again.
         self._lingering: dict[str, OpenDocument] = {}
+        self._on_save: list[Callable[[OpenDocument], None]] = []
+
+    def on_save(self, callback: Callable[[OpenDocument], None]) -> None:
+        """Calls ``callback`` at every didSave, at once."""
+        self._on_save.append(callback)
 
     def get(self, uri: str) -> OpenDocument | None:
         return self._by_uri.get(uri)
@@ -280,6 +325,8 @@ class Documents:
     def save(self, uri: str) -> None:
         if (document := self._by_uri.get(uri)) is not None:
             document.take_save()
+            for callback in self._on_save:
+                callback(document)
 
     def close(self, uri: str) -> None:
         document = self._by_uri.pop(uri, None)
@@ -320,6 +367,11 @@ def _disk_text(path: str) -> Text | NotText | None:
         return error
     except FileProblem:
         return None
+
+
+def _without_cr(opened: Text, disk: Text) -> bool:
+    """Whether the editor keeps the file's CR LF apart from its text."""
+    return bool(opened.lines) and "\r" not in opened.content and "\r\n" in disk.content
 
 
 def _shown_alike(opened: Text, disk: Text) -> bool:

@@ -31,8 +31,8 @@ def test_the_agent_writes_files_itself_and_one_notice_says_so(project: Project) 
     assert result["text"] == "Done."
     assert path.read_text() == "two\n"
     assert (project.folder / "b.txt").read_text() == "new\n"
-    assert editor.received("workspace/applyEdit") == []
-    assert document.version == 1
+    assert document.text.content == "two\n"
+    assert [edit["status"] for edit in result["edits"]] == ["applied", "applied"]
     assert editor.ask_agent("Go on.")["text"] == "Again."
     assert editor.call("agent/state")["hosting"] == "mirror"
     assert len(notices(editor)) == 1

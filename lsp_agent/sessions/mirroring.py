@@ -1,0 +1,323 @@
+"""What a session's agent and its commands change on disk by themselves: when to look, where, and
+what the person is told of it.
+
+Before a call runs, what is on disk is not the agent's; after it, and once more when the turn
+ends, what is new is.
+"""
+
+import logging
+import os
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.events import Notice, ToolKind
+from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.command_paths import command_paths
+from lsp_agent.sessions.disk_notices import disk_notices
+from lsp_agent.sessions.questions import Emitter
+from lsp_agent.sessions.served import Served
+from lsp_agent.sessions.services import Services
+from lsp_agent.text.lines import Text
+from lsp_agent.text.plain import escaped_line
+from lsp_agent.wires.zot_messages import frame
+from lsp_agent.wires.zot_messages import paths as wire_paths
+from lsp_agent.workspace.file_host import Origin
+from lsp_agent.workspace.mirror import Brought, DiskChange, Known
+from lsp_agent.workspace.paths import OutsideWorkspace
+
+_log = logging.getLogger(__name__)
+
+#: The agent lets a call wait 5 s for our answer.
+_BEFORE_SECONDS = 2.0
+#: How long the end of a turn may wait for the editor.
+_SETTLE_SECONDS = 15.0
+_BEFORE = (
+    "Commands change files on disk by themselves, which `review = before` cannot hold back: what"
+    " they changed is in already and can be kept or undone."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the agent's. ``paths`` are the real ones that it names, within the workspace;
+    ``outside`` those that are not, as given."""
+
+    id: str | None
+    tool: str
+    kind: ToolKind
+    turn_id: str | None
+    what: str
+    paths: tuple[str, ...]
+    outside: tuple[str, ...] = ()
+
+    @property
+    def looks_everywhere(self) -> bool:
+        """It can change files that it does not name."""
+        return self.kind not in ("read", "edit")
+
+
+class Mirroring:
+    """Of one session. ``before`` is awaited before a call runs, ``called`` and ``returned`` are
+    told of what the wire says, ``settle`` is awaited at the end of each turn."""
+
+    def __init__(
+        self,
+        services: Services,
+        session_id: str,
+        cwd: str,
+        served: Served,
+        emit: Emitter,
+        settings: Callable[[], Settings],
+        still_wanted: Callable[[], Callable[[], bool]],
+    ) -> None:
+        self._services = services
+        self._session_id = session_id
+        self._cwd = cwd
+        self._served = served
+        self._emit = emit
+        self._settings = settings
+        self._still_wanted = still_wanted
+        #: Whether a command of this session has changed a file.
+        self.commands_change_files = False
+        self._told_of_before = False
+        self._known = Known()
+        self._named: set[str] = set()
+        self._looking = anyio.Lock()
+        self._calls: dict[str, Call] = {}
+        #: The last call of the turn that could change any file; what is new is its doing.
+        self._last: Call | None = None
+        self._tasks: TaskGroup | None = None
+        self._at_work = 0
+        self._rest = anyio.Event()
+        self._watch = ExitStack()
+
+    def live_in(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+
+    def turn_begins(self) -> None:
+        self._watch.enter_context(self._services.mirror.watching())
+
+    def turn_ended(self) -> None:
+        self._calls.clear()
+        self._last = None
+        self._watch.close()
+
+    def _call_of(
+        self, tool: str, kind: ToolKind, args: object, call_id: str | None, turn_id: str | None
+    ) -> Call:
+        given, what = _subject(kind, args)
+        paths: list[str] = []
+        outside: list[str] = []
+        if kind == "command":
+            given = command_paths(what, self._cwd)
+        for path in given:
+            try:
+                paths.append(self._confined(path))
+            except OutsideWorkspace:
+                outside.append(path)
+        if kind == "command":
+            outside = []  # most words are no paths
+        return Call(
+            call_id, tool, kind, turn_id, what or tool, tuple(dict.fromkeys(paths)), tuple(outside)
+        )
+
+    async def before(
+        self, tool: str, kind: ToolKind, args: object, call_id: str | None, turn_id: str | None
+    ) -> None:
+        """Remembers what is on disk before ``call`` changes it. Bounded: a call must not fail
+        because a disk is slow."""
+        call = self._call_of(tool, kind, args, call_id, turn_id)
+        with anyio.move_on_after(_BEFORE_SECONDS):
+            await self._look(None, self._where(call), call.paths)
+        self._note(call)
+
+    def called(
+        self, tool: str, kind: ToolKind, args: object, call_id: str, turn_id: str | None
+    ) -> None:
+        """The wire told of a call that nobody asked us about: it may be at work already, so only
+        what is not known at all is looked at."""
+        if call_id in self._calls:
+            return
+        call = self._call_of(tool, kind, args, call_id, turn_id)
+        self._note(call)
+        unknown = [path for path in self._where(call) if path not in self._known.seen]
+        self._start(self._look, None, unknown, ())
+
+    def returned(self, call_id: str, *, is_error: bool, asked: bool) -> None:
+        """A call of the agent's own has its result: what is new on disk is brought in."""
+        call = self._calls.pop(call_id, None)
+        if call is None:
+            return
+        if call.kind == "edit" and call.outside and not is_error and not asked:
+            self._tell_outside(call)
+        self._start(self._after, call)
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to settle before the turn ends."""
+        return self._at_work > 0 or self._last is not None
+
+    async def settle(self) -> None:
+        """Looks once more for what commands have left at work, and waits until all is brought
+        in; bounded."""
+        with anyio.move_on_after(_SETTLE_SECONDS):
+            if self._last is not None:
+                last, self._last = self._last, None
+                await self._guarded(self._after, last)
+            while self._at_work:
+                self._rest = anyio.Event()
+                await self._rest.wait()
+
+    # Looking.
+
+    def _note(self, call: Call) -> None:
+        """From here on what is new may be its doing."""
+        if call.id is not None:
+            self._calls[call.id] = call
+        if call.looks_everywhere:
+            self._last = call
+        else:
+            self._named.update(call.paths)
+
+    def _where(self, call: Call) -> list[str]:
+        if not call.looks_everywhere:
+            return list(call.paths)
+        at_work = [*self._calls.values(), *([self._last] if self._last else []), call]
+        changed = self._services.ledger.changes(session_id=self._session_id)
+        paths = dict.fromkeys(
+            [
+                *self._open_paths(),
+                *self._served.paths(),
+                *(change.path for change in changed),
+                *self._named,
+                *(path for each in at_work for path in each.paths),
+            ]
+        )
+        self._known.keep_only(paths)
+        return list(paths)
+
+    def _open_paths(self) -> list[str]:
+        """Of the documents that file tools may touch."""
+        roots = tuple(folder.rstrip(os.sep) + os.sep for folder in self._services.folders())
+        return [
+            path
+            for path in self._services.mirror.open_paths()
+            if path.startswith(roots) and ".git" not in Path(path).parts
+        ]
+
+    def _confined(self, path: str) -> str:
+        """:raises OutsideWorkspace: also for what lies in .git or in our own data"""
+        anywhere = self._settings().permissions.outside == "allow"
+        confinement = self._services.confinement(anywhere)
+        return confinement.confine(path, self._cwd, write=True).path
+
+    async def _after(self, call: Call) -> None:
+        await self._look(call, self._where(call), call.paths)
+
+    async def _look(
+        self, call: Call | None, paths: Collection[str], named: Collection[str]
+    ) -> None:
+        """What has changed is the doing of ``call``, or of one that is still at work, or was left
+        at work; if there is none, it is not the agent's."""
+        default = call or self._last
+        owners = {
+            path: each
+            for each in self._calls.values()
+            for path in each.paths
+            if (not each.looks_everywhere)
+        }
+        if call is not None:
+            owners |= dict.fromkeys(call.paths, call)
+
+        def claimed(path: str) -> bool:
+            return path in owners or default is not None
+
+        async with self._looking:
+            changes = await self._services.mirror.look(self._known, paths, named, claim=claimed)
+        by_call: dict[int, tuple[Call, list[DiskChange]]] = {}
+        for change in changes:
+            owner = owners.get(change.path, default)
+            if owner is not None:
+                by_call.setdefault(id(owner), (owner, []))[1].append(change)
+        for owner, its in by_call.values():
+            self._start(self._take, owner, its)
+
+    async def _take(self, call: Call, changes: list[DiskChange]) -> None:
+        self._named.update(change.path for change in changes)
+        if call.kind == "command":
+            self.commands_change_files = True
+            self._tell_before_does_not_hold(call)
+        wanted = self._still_wanted()
+        brought: list[Brought] = []
+        async with anyio.create_task_group() as tasks:
+            for change in changes:
+                tasks.start_soon(self._take_one, call, change, wanted, brought)
+        for notice in disk_notices(brought, call.tool, call.what, self._cwd):
+            self._emit(notice, call.turn_id)
+
+    async def _take_one(
+        self, call: Call, change: DiskChange, wanted: Callable[[], bool], brought: list[Brought]
+    ) -> None:
+        name = "" if call.kind == "command" else f" {Path(change.path).name}"
+        result = await self._services.mirror.take(
+            change,
+            Origin(self._session_id, call.turn_id, call.id, f"agent: {call.tool}{name}"),
+            kept=self._settings().edits.review == "off",
+            still_wanted=wanted,
+        )
+        brought.append(result)
+        if call.kind != "command" and isinstance(change.now, Text):
+            # The agent knows what it wrote; what a command made of a file it does not.
+            self._served.put(change.path, change.now)
+
+    # What the person is told.
+
+    def _tell_before_does_not_hold(self, call: Call) -> None:
+        if self._settings().edits.review == "before" and not self._told_of_before:
+            self._told_of_before = True
+            self._emit(Notice("warning", _BEFORE, "lsp-agent"), call.turn_id)
+
+    def _tell_outside(self, call: Call) -> None:
+        names = ", ".join(escaped_line(path) for path in call.outside)
+        message = f"The agent's {escaped_line(call.tool)} wrote outside the workspace: {names}."
+        self._emit(Notice("warning", message, "lsp-agent"), call.turn_id)
+
+    # Small helpers.
+
+    def _start(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        if self._tasks is None:
+            return
+        self._at_work += 1
+        self._tasks.start_soon(self._work, function, *args)
+
+    async def _work(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        try:
+            await self._guarded(function, *args)
+        finally:
+            self._at_work -= 1
+            if not self._at_work:
+                self._rest.set()
+
+    async def _guarded(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        """The disk is as it is: what cannot be brought in is said, and the session goes on."""
+        try:
+            await function(*args)
+        except (LspAgentError, OSError) as error:
+            _log.exception("a change on disk could not be brought in")
+            message = f"A change on disk could not be brought in: {error}"
+            self._emit(Notice("error", message, "lsp-agent"), None)
+
+
+def _subject(kind: ToolKind, args: object) -> tuple[list[str], str]:
+    """The paths that a call is given, and what it is shown as: its command line or its path."""
+    if kind == "command":
+        command = frame(args).get("command")
+        return [], command if isinstance(command, str) else ""
+    paths = list(wire_paths(args))
+    return paths, "".join(paths[:1])

@@ -1,0 +1,251 @@
+"""Bringing what came to the disk into the document that is open on it.
+
+The editor may reload the file by itself, at once, late or never, and the person may type and
+save meanwhile. The edit is sent by the file host under its rule of proof, so nothing is doubled.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+from weakref import WeakSet
+
+import anyio
+
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.merge import Merge, merge3_fine
+from lsp_agent.workspace.disk_look import Content
+from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.editor import Editor
+from lsp_agent.workspace.file_host import FileHost, NotWanted, View
+from lsp_agent.workspace.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.paths import from_ledger
+
+_STOPPED = "the turn was stopped, so it is a proposal."
+_HOLDS_BACK = "this editor says what you type only when you pause, so it is a proposal."
+
+What = Literal["recorded", "merged", "proposed", "gone", "unreadable", "failed", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """In seconds."""
+
+    #: How long an editor may take to reload a file by itself.
+    reload: float = 0.5
+    #: How long after a file was written its didSave may come.
+    save: float = 0.1
+    #: How long after it said that it had reloaded an editor may take to show it.
+    reloaded: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class DiskChange:
+    """A file that is not what it was. ``renamed_to`` and ``renamed_from`` name the other half of
+    a renaming."""
+
+    path: str
+    before: Content
+    now: Content
+    renamed_to: str | None = None
+    renamed_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of a change on disk.
+
+    ``recorded``: of a file that is not open; ``merged``: it is in the open document, or
+    (``unknown``) may still come; ``proposed``: part or all of it is a proposal, because both
+    changed the same lines or for the ``reason``, and ``change`` is what went in, if any did;
+    ``gone``: an open file was deleted, its document is as it was; ``unreadable`` and ``failed``:
+    ``reason`` says why nothing could be done; ``nothing``: nothing was to be done.
+    """
+
+    disk: DiskChange
+    what: What
+    open: bool = False
+    change: Change | None = None
+    proposal: Change | None = None
+    reason: str = ""
+
+
+class NotOpen(Exception):
+    """The document was closed meanwhile: look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all documents are merged with. ``slow`` are those whose editor was seen not to reload
+    them in time: no use to wait for it again. ``saving``: set by the next didSave."""
+
+    documents: Documents
+    editor: Editor
+    host: FileHost
+    ledger: Ledger
+    waits: Waits
+    slow: WeakSet[OpenDocument] = field(default_factory=WeakSet[OpenDocument])
+    saving: dict[OpenDocument, anyio.Event] = field(default_factory=dict[OpenDocument, anyio.Event])
+
+
+class BringIn:
+    """One change of one file on disk, on its way into ``document``. ``awaited`` are the texts
+    that came to that file, this one first, as they are now known."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        disk: DiskChange,
+        now: Text,
+        document: OpenDocument,
+        origin: Origin,
+        *,
+        kept: bool,
+        still_wanted: Callable[[], bool],
+        awaited: Callable[[], list[Text]],
+    ) -> None:
+        self._desk = desk
+        self._disk = disk
+        self._now = now
+        self._document = document
+        self._origin = origin
+        self._kept = kept
+        self._still_wanted = still_wanted
+        self._awaited = awaited
+        self._base: Text | None = None
+        self._theirs = now
+
+    async def run(self) -> Brought:
+        """Raises NotOpen, and LspAgentError where it cannot be recorded or sent."""
+        document = self._document
+        await document.compared()
+        base = self._base = document.saved
+        self._theirs = document.shown(self._now)
+        if document.dirty and await self._is_the_editors_save():
+            return Brought(self._disk, "nothing", open=True)
+        self._check_open()
+        if document.shows(self._now):
+            return await self._came_by_itself(self._shown_before())
+        before = document.text
+        if base == before and await self._reloaded():
+            return await self._came_by_itself(before)
+        self._check_open()
+        if self._desk.editor.traits.holds_back:
+            return await self._propose(None, _HOLDS_BACK)
+        if not self._still_wanted():
+            return await self._propose(None, _STOPPED)
+        return await self._merge()
+
+    def _check_open(self) -> None:
+        if self._desk.documents.at(self._disk.path) is not self._document:
+            raise NotOpen
+
+    def _shown_before(self) -> Text | None:
+        before = self._disk.before
+        return self._document.shown(before) if isinstance(before, Text) else self._base
+
+    async def _is_the_editors_save(self) -> bool:
+        """A file is written a moment before its didSave comes."""
+        document = self._document
+        event = self._desk.saving.setdefault(document, anyio.Event())
+        with anyio.move_on_after(self._desk.waits.save):
+            await event.wait()
+        if not event.is_set():
+            self._desk.saving.pop(document, None)
+            return False
+        await document.compared()
+        return document.disk == self._now
+
+    # The editor reloads.
+
+    async def _reloaded(self) -> bool:
+        """Whether the editor takes the text from the disk, by itself or because it was asked."""
+        desk, document = self._desk, self._document
+        if document not in desk.slow:
+            if await self._comes(desk.waits.reload):
+                return True
+            desk.slow.add(document)
+        if not desk.editor.traits.can_reload or document.closed or not self._still_wanted():
+            return False
+        if desk.editor.traits.can_sync:
+            await desk.editor.sync(document.uri)
+        if document.text != self._base:  # a reload would drop what was typed
+            return False
+        return await desk.editor.reload(document.uri) and await self._comes(desk.waits.reloaded)
+
+    async def _comes(self, seconds: float) -> bool:
+        """Whether the document shows, in time, what the disk holds or held since."""
+        document = self._document
+        with anyio.move_on_after(seconds):
+            while True:
+                with document.next_change() as changed:
+                    if self._is_shown():
+                        return True
+                    await changed.wait()
+        return self._is_shown()
+
+    def _is_shown(self) -> bool:
+        document = self._document
+        return not document.closed and any(document.shows(text) for text in self._awaited())
+
+    async def _came_by_itself(self, before: Text | None) -> Brought:
+        """It is in already: by a reload, or since the person opened the file or typed the same."""
+        if self._document.saved is self._base:
+            self._document.brought_in(self._now)
+        after = self._theirs
+        if before == after:
+            return Brought(self._disk, "nothing", open=True)
+        status = "kept" if self._kept else "applied"
+        change = await self._desk.ledger.record(
+            self._origin, self._disk.path, before, after, status
+        )
+        return Brought(self._disk, "merged", open=True, change=change)
+
+    # We merge.
+
+    async def _merge(self) -> Brought:
+        try:
+            placed = await self._desk.host.replace(
+                from_ledger(self._disk.path),
+                self._origin,
+                self._resolve,
+                review="off" if self._kept else "after",
+                save="never",
+                still_wanted=self._still_wanted,
+            )
+        except NotWanted:
+            return await self._propose(None, _STOPPED)
+        if placed.status == "unknown":  # base stays: the next change brings this one as well
+            return Brought(self._disk, "merged", open=True, change=placed.change)
+        change = placed.change if placed.status != "conflict" else None
+        merge = self._merged(self._document.text)
+        if placed.status == "conflict" or not merge.clean:
+            return await self._propose(change)
+        self._now_in()
+        return Brought(self._disk, "merged" if change else "nothing", open=True, change=change)
+
+    def _resolve(self, view: View) -> Text:
+        if not view.open:
+            raise NotOpen
+        return self._merged(view.require_text()).text
+
+    def _merged(self, ours: Text) -> Merge:
+        return merge3_fine(self._base or EMPTY, ours, self._theirs)
+
+    def _now_in(self) -> None:
+        if self._document.saved is self._base:  # else it was saved since
+            self._document.brought_in(self._now)
+
+    async def _propose(self, change: Change | None, reason: str = "") -> Brought:
+        """What is not in becomes a proposal: the document with the agent's lines in the places
+        that both have changed."""
+        ours = self._document.text
+        theirs = merge3_fine(self._base or EMPTY, self._theirs, ours).text
+        self._now_in()
+        if theirs == ours:
+            what: What = "merged" if change else "nothing"
+            return Brought(self._disk, what, open=True, change=change)
+        origin, path = self._origin, self._disk.path
+        proposal = await self._desk.ledger.record(origin, path, ours, theirs, "proposed")
+        return Brought(
+            self._disk, "proposed", open=True, change=change, proposal=proposal, reason=reason
+        )
