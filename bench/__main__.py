@@ -16,8 +16,10 @@ from bench.deltas import added_delay, held_back, throughput
 from bench.edit import edit
 from bench.keystroke import keystroke
 from bench.measure import Row
+from bench.opened import opened_files
 from bench.setting import FULL, QUICK, Setting
 from bench.startup import start_up
+from bench.turns import turns_memory
 
 BENCHES: Sequence[Callable[[Setting], Row]] = (
     start_up,
@@ -26,6 +28,8 @@ BENCHES: Sequence[Callable[[Setting], Row]] = (
     held_back,
     keystroke,
     edit,
+    opened_files,
+    turns_memory,
 )
 
 

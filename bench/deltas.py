@@ -6,12 +6,11 @@ import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 from types import TracebackType
 from typing import Protocol, Self
 
-from bench.measure import Limit, Row, in_turns
+from bench.measure import Limit, Row, in_turns, resident
 from bench.setting import COPIER, PUPPET, Setting
 from bench.wire import SERVER, Child, Client, take_apart
 
@@ -160,12 +159,11 @@ def held_back(setting: Setting) -> Row:
     peaks: list[float] = []
     for _ in range(min(3, setting.sizes.rounds)):
         with serving(setting) as client:
-            status = Path("/proc", str(client.process.pid), "status")
-            floors.append(_megabytes(status, "VmRSS:"))
+            floors.append(resident(client.process.pid))
             pipe = Served(client)
             pipe.prompt(count, length=_LONG)
             time.sleep(_STARE_SECONDS)
-            peaks.append(_megabytes(status, "VmHWM:"))
+            peaks.append(resident(client.process.pid, "VmHWM:"))
             data, _ = _read_to_end(pipe)
         if len(_STAMP.sub(b"", _text_of_events(data).encode())) != (count - 1) * _LONG:
             raise RuntimeError("deltas were lost")
@@ -203,9 +201,3 @@ def _text_of_lines(data: bytes) -> str:
 def _text_of_events(data: bytes) -> str:
     events = [m["params"] for m in take_apart(data)[0] if m.get("method") == "agent/event"]
     return "".join(event["text"] for event in events if event["type"] == "textDelta")
-
-
-def _megabytes(status: Path, field: str) -> float:
-    """The resident set of a process, now or at its largest (Linux)."""
-    words = status.read_text(encoding="ascii").split()
-    return int(words[words.index(field) + 1]) / 1024

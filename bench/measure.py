@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 
@@ -59,3 +60,9 @@ def in_turns(
             taken.append(measure())
         pair.reverse()
     return median(floors), median(figures)
+
+
+def resident(pid: int, field: str = "VmRSS:") -> float:
+    """The resident set of a process in MB, now or (``VmHWM:``) at its largest (Linux)."""
+    words = Path("/proc", str(pid), "status").read_text(encoding="ascii").split()
+    return int(words[words.index(field) + 1]) / 1024

@@ -28,6 +28,8 @@ class Sizes:
     keys: int
     lines: int
     starts: int
+    turns: int
+    files: int
 
 
 FULL = Sizes(
@@ -38,6 +40,8 @@ FULL = Sizes(
     keys=10_000,
     lines=100_000,
     starts=6,
+    turns=1_000,
+    files=50_000,
 )
 QUICK = Sizes(
     rounds=2,
@@ -47,6 +51,8 @@ QUICK = Sizes(
     keys=3_000,
     lines=100_000,
     starts=2,
+    turns=50,
+    files=5_000,
 )
 
 

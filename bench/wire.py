@@ -108,13 +108,17 @@ class Client(Child):
         raise TimeoutError(f"no answer to request {msg_id} within {_SECONDS:g} s")
 
     def messages(self) -> list[Json]:
-        """The messages that the next chunk completes; the server's requests are refused."""
+        """The messages that the next chunk completes."""
         messages, self._rest = take_apart(self._rest + self.receive())
         for message in messages:
-            if "method" in message and "id" in message:
-                refusal = {"code": -32601, "message": "a benchmark has no such method"}
-                self.send(frame({"id": message["id"], "error": refusal}))
+            self.on_message(message)
         return messages
+
+    def on_message(self, message: Json) -> None:
+        """Refuses the server's requests."""
+        if "method" in message and "id" in message:
+            refusal = {"code": -32601, "message": "a benchmark has no such method"}
+            self.send(frame({"id": message["id"], "error": refusal}))
 
     def start(self, params: Json) -> None:
         """``initialize`` and ``initialized``."""
