@@ -76,6 +76,11 @@ class PrivateFolder:
         return shlex.join([sys.executable, "-I", "-S", str(script)])
 
 
+def starts() -> list[str]:
+    """How the paths of such folders begin, wherever they may be made."""
+    return [os.path.join(parent, _PREFIX) for parent in _parents()]  # noqa: PTH118
+
+
 def unset_line(names: Sequence[str]) -> str:
     """What goes before a command that needs no decision, "" if nothing must be hidden."""
     return f"{_unset(names)}\n" if names else ""
@@ -111,14 +116,17 @@ def _is_abandoned(folder: Path) -> bool:
     return False
 
 
-def _parent() -> str:
-    """The user's own runtime folder if it can be used, else the one for temporary files."""
+def _parents() -> list[str]:
+    """The user's own runtime folder, then the one for temporary files."""
     candidates = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir()]
-    for candidate in candidates:
-        if (
-            Path(candidate).is_absolute()
-            and len(os.fsencode(candidate)) <= _LONGEST_FOLDER - len(_PREFIX) - 8
-            and os.access(candidate, os.W_OK | os.X_OK)
+    return [candidate for candidate in candidates if Path(candidate).is_absolute()]
+
+
+def _parent() -> str:
+    """The first that can be used."""
+    for candidate in _parents():
+        if len(os.fsencode(candidate)) <= _LONGEST_FOLDER - len(_PREFIX) - 8 and os.access(
+            candidate, os.W_OK | os.X_OK
         ):
             return candidate
     raise RequestFailed(

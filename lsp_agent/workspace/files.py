@@ -11,13 +11,17 @@ from typing import Literal
 
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.paths import SafePath, open_folder
+from lsp_agent.workspace.paths import SafePath, open_folder, shown_path
 
 #: The largest file that is read or written, in bytes.
 MAX_BYTES = 64 * 1024 * 1024
 
 _NEW_MODE = 0o644
 _BINARY_PROBE = 8192
+# O_NONBLOCK: opening a FIFO must not wait for its other end.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: The extended attribute with a program's own privileges.
+_CAPABILITIES = "security.capability"
 
 # Longest first: the UTF-16 mark is the beginning of the UTF-32 one.
 _BOMS = (
@@ -73,7 +77,7 @@ class FileProblem(LspAgentError):
     """A file cannot be read or written; ``kind`` says why."""
 
     def __init__(self, kind: FileKind, path: str, detail: str | None = None) -> None:
-        super().__init__(f"{path}: {detail or _MESSAGES.get(kind, kind)}")
+        super().__init__(f"{shown_path(path)}: {detail or _MESSAGES.get(kind, kind)}")
         self.kind: FileKind = kind
         self.path = path
 
@@ -82,7 +86,7 @@ class ChangedOnDisk(LspAgentError):
     """The file is not what it was when the new text was made."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path}: changed on disk meanwhile; read it again")
+        super().__init__(f"{shown_path(path)}: changed on disk meanwhile; read it again")
         self.path = path
 
 
@@ -228,10 +232,8 @@ def _check(
 
 
 def _read(folder: int, path: SafePath) -> tuple[bytes, os.stat_result]:
-    # O_NONBLOCK: opening a FIFO must not wait for its other end.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = os.open(_name(path), flags, dir_fd=folder)
+        descriptor = os.open(_name(path), _READ, dir_fd=folder)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.EMLINK}:
             raise FileProblem("special", path.path, "has become a symlink") from None
@@ -249,19 +251,22 @@ def _read(folder: int, path: SafePath) -> tuple[bytes, os.stat_result]:
 
 
 def _take_over(descriptor: int, folder: int, path: SafePath, status: os.stat_result) -> None:
-    """Gives the new file the old one's owner, mode and extended attributes (ACLs are such)."""
+    """Gives the new file the old one's owner, mode and extended attributes (ACLs are such), but
+    no right to run as another: the kernel takes that from whatever is written, too."""
     mine = os.fstat(descriptor)
     if (mine.st_uid, mine.st_gid) != (status.st_uid, status.st_gid):
         try:
             os.fchown(descriptor, status.st_uid, status.st_gid)
         except PermissionError:
             raise FileProblem("owner", path.path) from None
-    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~(stat.S_ISUID | stat.S_ISGID))
     if not hasattr(os, "listxattr"):  # macOS: Python has no call for them
         return
-    old = os.open(_name(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    old = os.open(_name(path), _READ, dir_fd=folder)
     try:
         for name in _attributes(old):
+            if name == _CAPABILITIES:
+                continue
             # Some only the system may set (security labels, which it sets itself).
             with contextlib.suppress(PermissionError):
                 os.setxattr(descriptor, name, os.getxattr(old, name))

@@ -2,10 +2,15 @@
 
 Only ``Confinement.confine`` makes a ``SafePath`` from what an agent gave. POSIX paths; a name
 that is not UTF-8 is carried in surrogate escapes, as Python's ``os`` does.
+
+What is read or written is then reached by ``open_folder``, folder by folder, so that nothing
+which becomes a symlink between the two can lead away. An agent that writes files itself (mirror)
+is only held to ``confine``, before its call.
 """
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +18,29 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.text.plain import escaped_line
 
 # Left as they are in URIs; VS Code and Neovim decode whatever we write.
 _URI_SAFE = "/~-._"
 _LOCAL_HOSTS = frozenset({"", "localhost"})
+
+#: As many as Linux follows in one path.
+_MOST_SYMLINKS = 40
+#: Its links lead elsewhere in each process, so that we would judge another file than the agent
+#: opens; and its files hold the environments of processes.
+_PROCESSES = "/proc"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+#: HFS+ leaves these out of names, so that ``.g\u200cit`` is ``.git`` there.
+_NOT_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_GIT_RULE = "which only git may write"
+_LONGEST_SHOWN = 200
 
 
 class OutsideWorkspace(LspAgentError):
     """A path that no file tool may touch; the message names the path and the rule."""
 
     def __init__(self, path: str, rule: str) -> None:
-        super().__init__(f"{path}: {rule}")
+        super().__init__(f"{shown_path(path)}: {rule}")
         self.path = path
         self.rule = rule
 
@@ -36,34 +53,141 @@ class SafePath:
     given: str
 
 
-class Confinement:
-    """The folders that file tools are confined to.
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A file or a folder with all in it that agents are kept from wherever it lies.
 
-    ``roots`` are the workspace folders, ``private`` our own data folders, which are never
-    written to. Both may be symlinks themselves; they are resolved once, here.
+    ``rule`` says why, as in "belongs to …". ``prefix`` takes ``path`` for the beginning of names.
+    ``readable`` keeps agents from writing only.
     """
 
-    def __init__(self, roots: Sequence[str], private: Sequence[str] = ()) -> None:
+    path: str
+    rule: str
+    prefix: bool = False
+    readable: bool = False
+
+    def holds(self, path: str) -> bool:
+        """Whether the real ``path`` is one of it."""
+        mine = os.path.realpath(self.path)
+        return path.startswith(mine) if self.prefix else _within(path, mine)
+
+
+class Confinement:
+    """The folders that file tools are confined to, and what is ``reserved`` in them.
+
+    ``roots`` are the workspace folders, which may be symlinks; they are resolved once, here.
+    """
+
+    def __init__(self, roots: Sequence[str], reserved: Sequence[Reserved] = ()) -> None:
         self._roots = [os.path.realpath(root) for root in roots]
-        self._private = [os.path.realpath(folder) for folder in private]
+        self._reserved = reserved
 
     def confine(self, path: str, cwd: str, *, write: bool) -> SafePath:
         """The real place of ``path``, taken from ``cwd`` if relative; it need not exist.
 
-        Raises OutsideWorkspace if it lies in no root, or, for ``write``, in a ``.git`` folder
-        (or is one, or a ``.git`` file) or in our own data.
+        Raises OutsideWorkspace if it lies in no root or is reserved, and where it may be another
+        file for the agent than for us: ``..`` after a symlink, ``/proc``, a URI, ``~``. For
+        ``write`` also in what belongs to git, and where the name has control characters.
         """
-        if not path or "\0" in path:
-            raise OutsideWorkspace(path, "is not a path")
-        real = os.path.realpath(os.path.join(cwd, path))  # noqa: PTH118
-        if not any(_within(real, root) for root in self._roots):
-            raise OutsideWorkspace(path, "lies outside the workspace folders")
+        _refuse_what_is_no_path(path)
+        joined = os.path.join(cwd, path)  # noqa: PTH118
+        plain = os.path.normpath(joined)
+        real = _resolved(joined, path)
+        # Most programs clean `a/../b` to `b`; the kernel follows a symlink `a` first.
+        if os.pardir in path.split("/") and _resolved(plain, path) != real:
+            raise OutsideWorkspace(
+                path,
+                "can be read in two ways, since `..` follows a symlink; give the path without `..`",
+            )
+        self._refuse_outside(path, real, by_symlink=real != plain)
+        for reserved in self._reserved:
+            if not (reserved.readable and not write) and reserved.holds(real):
+                raise OutsideWorkspace(path, reserved.rule)
         if write:
-            if any(part.casefold() == ".git" for part in Path(real).parts):
-                raise OutsideWorkspace(path, "lies in .git, which only git may write")
-            if any(_within(real, folder) for folder in self._private):
-                raise OutsideWorkspace(path, "lies in lsp-agent's own data")
+            _refuse_write(path, plain, real)
         return SafePath(real, path)
+
+    def _refuse_outside(self, path: str, real: str, *, by_symlink: bool) -> None:
+        if not any(_within(real, root) for root in self._roots):
+            place = f"leads to {shown_path(real)}, which " if by_symlink else ""
+            raise OutsideWorkspace(path, f"{place}lies outside the workspace folders")
+
+
+def shown_path(path: str) -> str:
+    """``path`` in one line that can be shown to a person, whatever is in it."""
+    line = escaped_line(path)
+    if len(line) <= _LONGEST_SHOWN:
+        return line
+    return f"{line[: _LONGEST_SHOWN // 2]}…{line[-_LONGEST_SHOWN // 2 :]}"
+
+
+def _refuse_what_is_no_path(path: str) -> None:
+    try:
+        usable = bool(path) and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:  # half a surrogate pair
+        usable = False
+    if not usable:
+        raise OutsideWorkspace(path, "is not a path")
+    if path.lower().startswith("file://"):
+        raise OutsideWorkspace(path, "is a URI; give the path that it stands for")
+    if path == "~" or path.startswith("~/"):
+        raise OutsideWorkspace(path, "~ is not expanded; give the whole path")
+
+
+def _refuse_write(path: str, plain: str, real: str) -> None:
+    if _CONTROL.search(path):
+        raise OutsideWorkspace(path, "has a control character in its name")
+    # Both, for a `.git` that is a symlink.
+    if any(_is_git(name) for place in (plain, real) for name in place.split("/")):
+        raise OutsideWorkspace(path, f"lies in .git, {_GIT_RULE}")
+    for folder in Path(real).parents:
+        if _is_git_folder(folder):
+            raise OutsideWorkspace(path, f"lies in {shown_path(str(folder))}, {_GIT_RULE}")
+
+
+def _is_git(name: str) -> bool:
+    """Whether some system takes ``name`` for ``.git`` (git's own protectHFS and protectNTFS)."""
+    plain = _NOT_IN_NAMES.sub("", name).partition(":")[0].rstrip(". ").casefold()
+    return plain in {".git", "git~1"}
+
+
+def _is_git_folder(folder: Path) -> bool:
+    """As git tells it: bare, or that of a work tree whose ``.git`` names it."""
+    if not (folder / "HEAD").is_file():
+        return False
+    is_whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    return is_whole or (folder / "commondir").is_file()
+
+
+def _resolved(path: str, given: str) -> str:
+    """The absolute ``path`` as the kernel follows it, but for names that are not there.
+
+    Where a folder cannot be looked into, names are taken as they are; ``open_folder`` follows no
+    symlink there either. Raises OutsideWorkspace for symlinks in a circle and through ``/proc``.
+    """
+    real = os.sep
+    symlinks = 0
+    left = path.split("/")[::-1]
+    while left:
+        name = left.pop()
+        if name in {"", os.curdir}:
+            continue
+        if name == os.pardir:
+            real = os.path.dirname(real)  # noqa: PTH120
+            continue
+        real = os.path.join(real, name)  # noqa: PTH118
+        if _within(real, _PROCESSES):
+            raise OutsideWorkspace(given, "leads through /proc, which is another for each process")
+        try:
+            target = os.readlink(real)  # noqa: PTH115
+        except OSError:
+            continue
+        symlinks += 1
+        if symlinks > _MOST_SYMLINKS:
+            raise OutsideWorkspace(given, "its symlinks lead round in a circle")
+        real = os.sep if target.startswith(os.sep) else os.path.dirname(real)  # noqa: PTH120
+        left += target.split("/")[::-1]
+    return real
 
 
 def from_ledger(path: str) -> SafePath:

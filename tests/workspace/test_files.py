@@ -84,6 +84,48 @@ def test_mode_bom_and_encoding_are_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o750
 
 
+def test_no_right_to_run_as_another_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("old")
+    (tmp_path / "run").chmod(0o6755)
+    write_atomic(safe(tmp_path, "run"), Text.of("new"), b"old")
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o755
+
+
+def test_a_folder_swapped_for_a_symlink_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    folder = tmp_path / "work" / "sub"
+    for one in (outside, folder):
+        one.mkdir(parents=True)
+        (one / "a").write_text("old")
+
+    def swap() -> bool:
+        if not folder.is_symlink():
+            folder.rename(tmp_path / "moved")
+            folder.symlink_to(outside)
+        return True
+
+    write_atomic(safe(tmp_path / "work", "sub/a"), Text.of("new"), b"old", permitted=swap)
+    assert (outside / "a").read_text() == "old"
+    assert (tmp_path / "moved" / "a").read_text() == "new"
+    assert left_over(tmp_path) == []
+
+
+def test_a_file_swapped_for_a_pipe_at_the_last_moment_does_not_hold_us_up(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+
+    def swap() -> bool:
+        if file.is_file():
+            file.unlink()
+            os.mkfifo(file)
+        return True
+
+    with pytest.raises(FileProblem) as refused:
+        write_atomic(safe(tmp_path, "a"), Text.of("new"), b"old", permitted=swap)
+    assert refused.value.kind == "special"
+    assert left_over(tmp_path) == []
+
+
 def test_a_symlink_stays_and_its_target_is_written(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("old")
     (tmp_path / "link.txt").symlink_to("real.txt")

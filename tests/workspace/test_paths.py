@@ -12,6 +12,7 @@ from lsp_agent.workspace.files import FileProblem, read_bytes, write_atomic
 from lsp_agent.workspace.paths import (
     Confinement,
     OutsideWorkspace,
+    Reserved,
     SafePath,
     path_to_uri,
     uri_to_path,
@@ -25,19 +26,98 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+RESERVED = (
+    (".data", False, False),
+    ("limits.toml", False, True),
+    ("run/agent-", True, False),
+)
+
+
 def confine(root: Path, path: str, *, write: bool = True) -> SafePath:
-    return Confinement([str(root)], [str(root / ".data")]).confine(path, str(root), write=write)
+    reserved = [
+        Reserved(str(root / name), "is kept", prefix=prefix, readable=readable)
+        for name, prefix, readable in RESERVED
+    ]
+    return Confinement([str(root)], reserved).confine(path, str(root), write=write)
+
+
+def rule(root: Path, path: str, *, write: bool = True) -> str:
+    """Why it is refused."""
+    with pytest.raises(OutsideWorkspace) as refused:
+        confine(root, path, write=write)
+    return refused.value.rule
 
 
 def test_a_relative_path_is_taken_from_the_working_folder(root: Path) -> None:
     assert confine(root, "src/../a.py") == SafePath(str(root / "a.py"), "src/../a.py")
 
 
-@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "", "a\0b"])
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", ""])
 def test_a_path_outside_the_roots_is_refused_by_name(root: Path, path: str) -> None:
     with pytest.raises(OutsideWorkspace) as refused:
         confine(root, path, write=False)
     assert str(refused.value).startswith(f"{path}: ")
+
+
+def test_a_refusal_is_one_short_line_whatever_the_path(root: Path) -> None:
+    with pytest.raises(OutsideWorkspace) as refused:
+        confine(root, "../\x1b[2J\n\u202e" + "x" * 5000)
+    assert str(refused.value).startswith("../\\x1b[2J\\n\\u202exxx")
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("path", ["a\0b", "half \ud800"])
+def test_what_no_file_can_be_called_is_no_path(root: Path, path: str) -> None:
+    assert rule(root, path, write=False) == "is not a path"
+
+
+@pytest.mark.parametrize("path", ["~", "~/x", "file:///x", "FILE://host/x"])
+def test_what_another_program_takes_for_another_path_is_refused(root: Path, path: str) -> None:
+    assert "give the" in rule(root, path, write=False)
+
+
+def test_dots_after_a_symlink_are_refused_where_they_matter(root: Path) -> None:
+    (root / "a/b").mkdir(parents=True)
+    (root / "link").symlink_to("a/b")
+    assert "in two ways" in rule(root, "link/../x", write=False)
+    assert confine(root, "a/b/../x").path == str(root / "a/x")
+
+
+@pytest.mark.parametrize("path", ["loop", "loop/x", "none/../loop/../link/x"])
+def test_symlinks_in_a_circle_are_refused(root: Path, path: str) -> None:
+    (root / "loop").symlink_to("pool")
+    (root / "pool").symlink_to("loop")
+    (root / "link").symlink_to("/etc")
+    assert "circle" in rule(root, path, write=False)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.parametrize("path", ["/proc/self/cwd/x", "/dev/fd/0", "here/x"])
+def test_proc_is_refused_though_all_else_is_allowed(root: Path, path: str) -> None:
+    (root / "here").symlink_to("/proc/self/cwd")
+    with pytest.raises(OutsideWorkspace) as refused:
+        Confinement(["/"]).confine(path, str(root), write=False)
+    assert "/proc" in refused.value.rule
+
+
+def test_what_is_reserved_is_neither_read_nor_written(root: Path) -> None:
+    for path in (".data", ".data/ledger", "run/agent-x/gate"):
+        for write in (False, True):
+            assert rule(root, path, write=write) == "is kept"
+    assert confine(root, "run/other").path == str(root / "run/other")
+
+
+def test_what_is_reserved_may_be_readable(root: Path) -> None:
+    assert rule(root, "limits.toml") == "is kept"
+    assert confine(root, "limits.toml", write=False).path == str(root / "limits.toml")
+
+
+def test_what_is_reserved_is_so_through_a_symlink_and_as_a_symlink(root: Path) -> None:
+    (root / "kept").mkdir()
+    (root / ".data").symlink_to("kept")
+    (root / "link").symlink_to("kept")
+    for path in ("kept/x", "link/x", ".data/x"):
+        assert rule(root, path) == "is kept"
 
 
 def test_a_folder_whose_name_only_begins_alike_is_outside(root: Path) -> None:
@@ -57,11 +137,37 @@ def test_a_symlink_inside_is_followed_to_its_target(root: Path) -> None:
     assert confine(root, "link/x").path == str(root / "real/x")
 
 
-@pytest.mark.parametrize("path", [".git/config", "sub/.git", "sub/.GIT/hooks/x", ".data/ledger"])
-def test_git_and_our_own_data_can_be_read_but_not_written(root: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [".git/config", "sub/.git", "sub/.GIT/hooks/x", ".git. /x", "git~1/x", ".g\u200cit/x",
+     ".git::$INDEX_ALLOCATION/x"],
+)  # fmt: skip
+def test_git_can_be_read_but_not_written(root: Path, path: str) -> None:
     assert confine(root, path, write=False).path == str(root / path)
-    with pytest.raises(OutsideWorkspace):
-        confine(root, path)
+    assert rule(root, path) == "lies in .git, which only git may write"
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/x", "a.git/x", "git~2"])
+def test_what_is_not_gits_can_be_written(root: Path, path: str) -> None:
+    assert confine(root, path).path == str(root / path)
+
+
+def test_a_repository_by_any_name_can_be_read_but_not_written(root: Path) -> None:
+    for folder in ("bare/objects", "bare/refs", "tree"):
+        (root / folder).mkdir(parents=True)
+    for name in ("bare/HEAD", "tree/HEAD", "tree/commondir"):
+        (root / name).write_text("x")
+    (root / ".git").symlink_to("bare")
+    assert rule(root, "bare/hooks/x") == f"lies in {root}/bare, which only git may write"
+    assert "only git" in rule(root, "tree/config")
+    assert "only git" in rule(root, ".git/config")
+    assert confine(root, "bare/config", write=False).path == str(root / "bare/config")
+
+
+@pytest.mark.parametrize("path", ["a\nb", "\x1b[2J", "a/\x7f/b"])
+def test_names_with_control_characters_are_not_written(root: Path, path: str) -> None:
+    assert "control character" in rule(root, path)
+    assert confine(root, path, write=False).path == str(root / path)
 
 
 def test_a_symlink_into_git_is_not_written_through(root: Path) -> None:

@@ -18,6 +18,8 @@ from lsp_agent.wires import zot_tools
 from lsp_agent.wires.zot_tools import ToolFailure
 
 _BOM = b"\xef\xbb\xbf"
+#: A sparse file can be larger than the memory.
+_MOST_EDITED_BYTES = 64 << 20
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
 #: Bytes that are no UTF-8, as ``surrogateescape`` has them.
@@ -77,7 +79,9 @@ def _make_folders(folder: Path) -> None:
     try:
         folder.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        way = next(one for one in (folder, *folder.parents) if one.exists() and not one.is_dir())
+        # A symlink to nothing is in the way as well.
+        ways = (one for one in (folder, *folder.parents) if os.path.lexists(one))
+        way = next((one for one in ways if not one.is_dir()), folder)
         raise ToolFailure(zot_tools.not_a_directory("mkdir", str(way))) from None
     except OSError as error:
         raise _failure("mkdir", error.filename or str(folder), error) from None
@@ -88,9 +92,13 @@ def _data(path: str) -> bytes:
         if Path(path).is_dir():
             raise ToolFailure(zot_tools.read_directory(path))
         _refuse_special(path)
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(_MOST_EDITED_BYTES + 1)
     except OSError as error:
         raise _failure("open", path, error) from None
+    if len(data) > _MOST_EDITED_BYTES:
+        raise ToolFailure(f"open {path}: is larger than {_MOST_EDITED_BYTES >> 20} MiB")
+    return data
 
 
 def _text(data: bytes) -> Text:
