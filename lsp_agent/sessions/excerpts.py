@@ -16,11 +16,12 @@ class Excerpt:
     first_line: int | None = None
 
 
-def prompt_with_context(text: str, excerpts: Sequence[Excerpt]) -> str:
-    """The prompt, with each excerpt fenced behind it (a fence longer than any inside)."""
-    if not excerpts:
-        return text
-    return text + "\n\nContext from the editor:\n" + "".join(map(_block, excerpts))
+def prompt_with_context(text: str, excerpts: Sequence[Excerpt], note: str = "") -> str:
+    """The prompt, with each excerpt fenced behind it (a fence longer than any inside), and a note
+    on what happened since the last turn."""
+    if excerpts:
+        text += "\n\nContext from the editor:\n" + "".join(map(_block, excerpts))
+    return f"{text}\n\n[Note from the editor]\n{note}" if note else text
 
 
 def _block(excerpt: Excerpt) -> str:

@@ -33,6 +33,7 @@ class Served:
         self._services = services
         self._session_id = session_id
         self._shown: dict[str, _Shown] = {}
+        self._rejections: list[str] = []
 
     def get(self, path: str) -> Text | None:
         shown = self._shown.get(path)
@@ -47,10 +48,22 @@ class Served:
     def clear(self) -> None:
         self._shown.clear()
 
+    def tell_rejected(self, path: str, reason: str | None) -> None:
+        """The user took back a change of the agent's; it hears so at its next tool result or
+        prompt, whichever is first."""
+        why = f": {reason}" if reason else ", without giving a reason"
+        self._rejections.append(f"The user rejected your change of {path}{why}.")
+
+    def rejections(self) -> str:
+        """What ``tell_rejected`` was told, a line each, to go out now; "" when nothing was."""
+        lines, self._rejections = self._rejections, []
+        return "\n".join(dict.fromkeys(lines))
+
     async def changes(self, shown_path: str) -> str:
-        """A note on every served file that is now another text, each with a short diff; the
-        agent then knows, so they are served anew. "" when nothing changed."""
-        notes: list[str] = []
+        """A note on what the user rejected and on every served file that is now another text,
+        each with a short diff; the agent then knows, so they are served anew. "" when nothing
+        changed."""
+        notes = [rejected] if (rejected := self.rejections()) else []
         for path, shown in list(self._shown.items()):
             stamp = await self._stamp(path)
             if stamp is not None and stamp == shown.stamp:

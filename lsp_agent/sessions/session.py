@@ -109,9 +109,8 @@ class Session:
         self._require_open()
         if self.busy and when_busy != "queue":
             self._refuse_when_busy(when_busy)
-        turn = Turn(
-            f"t-{uuid.uuid4().hex[:12]}", prompt_with_context(prompt, excerpts), tuple(images)
-        )
+        text = prompt_with_context(prompt, excerpts, self.hosting.served.rejections())
+        turn = Turn(f"t-{uuid.uuid4().hex[:12]}", text, tuple(images))
         self.title = self.title or prompt.strip().splitlines()[0][:80]
         self._enqueue(turn)
         return turn

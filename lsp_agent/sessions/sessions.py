@@ -8,6 +8,7 @@ import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.protocol.events import Notice
+from lsp_agent.sessions.edits import Rejection
 from lsp_agent.sessions.launcher import choose_agent
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
@@ -26,6 +27,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._defaults: dict[str, str] = {}
         services.ledger.subscribe(self._on_change)
+        services.edits.on_rejected(self._on_rejected)
 
     def get(self, session_id: str | None, path: str | None = None) -> Session:
         """The named session; else the default one of the folder that holds ``path``, else of
@@ -95,6 +97,11 @@ class Sessions:
         event = self._services.edits.event(change) if session else None
         if session is not None and event is not None:
             session.emit(event, change.turn_id)
+
+    def _on_rejected(self, rejection: Rejection) -> None:
+        session = self._sessions.get(rejection.change.session_id)
+        if session is not None:
+            session.hosting.served.tell_rejected(rejection.change.path, rejection.reason)
 
     def _folder(self, path: str | None) -> str:
         folders = self._services.folders()

@@ -427,3 +427,35 @@ def test_an_unknown_hunk_is_named(project: Project) -> None:
     error = editor.failure("agent/keepEdit", {"editId": edit_id, "hunks": ["7"]})
     assert error.data["kind"] == "unknownEdit"
     assert "'7'" in str(error)
+
+
+def test_the_agent_hears_with_its_next_prompt_what_was_rejected_and_why(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "two", "TWO")), step("Done."), step("I see."), client=EVENTS
+    )
+    editor.open(path)
+    (made,) = editor.ask_agent("Go.")["edits"]
+    editor.call("agent/rejectEdit", {"editId": made["editId"], "reason": "keep it lower case"})
+    editor.ask_agent("And now?")
+    said = editor.call("agent/messages")["messages"][-2]
+    assert said["role"] == "user"
+    assert "rejected your change" in str(said["content"])
+    assert "keep it lower case" in str(said["content"])
+
+
+def test_the_agent_hears_with_its_next_tool_result_what_was_rejected(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    project.file("b.txt", "b\n")
+    editor = project.editor(
+        step("", edit("a.txt", "two", "TWO")),
+        step("", call("read", path="b.txt"), delay_ms=1500),
+        step("Done."),
+        client=EVENTS,
+    )
+    editor.open(path)
+    request = editor.request("agent/prompt", {"text": "Go."})
+    made = editor.event("editApplied")["edit"]
+    editor.call("agent/rejectEdit", {"editId": made["editId"], "hunks": ["0"], "reason": "no"})
+    editor.result(request)
+    assert "rejected your change" in editor.tool_texts()[1]
