@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
+from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.paths import uri_to_path
@@ -20,9 +22,11 @@ class Context:
     documents: Documents
     sessions: Sessions
     edits: Edits
+    reverts: Reverts
     questions: Questions
     displays: TurnDisplays
     settings: LiveSettings
+    review: ReviewUi
 
 
 def path_of(uri: str, field: str) -> str:
