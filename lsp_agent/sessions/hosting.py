@@ -69,9 +69,10 @@ class Hosting:
             owner.id,
             owner.cwd,
             self.served,
-            owner.emit,
-            lambda: owner.settings,
-            self.still_wanted,
+            emit=owner.emit,
+            settings=lambda: owner.settings,
+            confined=self._tools.confined,
+            still_wanted=self.still_wanted,
         )
         self._bridge: Bridge | None = None
         self._bridge_closing = anyio.Event()

@@ -63,8 +63,10 @@ class Call:
 
 
 class Mirroring:
-    """Of one session. ``before`` is awaited before a call runs, ``called`` and ``returned`` are
-    told of what the wire says, ``settle`` is awaited at the end of each turn."""
+    """Of one session. ``confined`` gives the real place of a path that the agent may write, and
+    raises OutsideWorkspace for any other. ``before`` is awaited before a call runs, ``called``
+    and ``returned`` are told of what the wire says, ``settle`` is awaited at the end of each
+    turn."""
 
     def __init__(
         self,
@@ -72,8 +74,10 @@ class Mirroring:
         session_id: str,
         cwd: str,
         served: Served,
+        *,
         emit: Emitter,
         settings: Callable[[], Settings],
+        confined: Callable[[str], str],
         still_wanted: Callable[[], Callable[[], bool]],
     ) -> None:
         self._services = services
@@ -82,6 +86,7 @@ class Mirroring:
         self._served = served
         self._emit = emit
         self._settings = settings
+        self._confined = confined
         self._still_wanted = still_wanted
         #: Whether a command of this session has changed a file.
         self.commands_change_files = False
@@ -210,12 +215,6 @@ class Mirroring:
             for path in self._services.mirror.open_paths()
             if path.startswith(roots) and ".git" not in Path(path).parts
         ]
-
-    def _confined(self, path: str) -> str:
-        """:raises OutsideWorkspace: also for what lies in .git or in our own data"""
-        anywhere = self._settings().permissions.outside == "allow"
-        confinement = self._services.confinement(anywhere)
-        return confinement.confine(path, self._cwd, write=True).path
 
     async def _after(self, call: Call) -> None:
         await self._look(call, self._where(call), call.paths)

@@ -67,6 +67,10 @@ class Permissions:
                 return Judgement("ask")
         return Judgement(policy)
 
+    def granted(self, request: ToolRequest) -> bool:
+        """Whether a person has allowed all calls of its tool."""
+        return request.tool in self._grants.tools
+
     def subject(self, request: ToolRequest) -> str:
         """What a person is asked about: the command line, the path and where it leads, or the
         tool with its arguments."""

@@ -10,7 +10,7 @@ from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolReque
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
-from lsp_agent.sessions.permissions import Permissions
+from lsp_agent.sessions.permissions import Judgement, Permissions
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.served import Served
 from lsp_agent.sessions.services import Services
@@ -73,7 +73,7 @@ class HostedTools:
         call is decided here."""
         if self._turn.stopped:
             return Block(_STOPPED)
-        judgement = self._permissions.judge(request)
+        judgement = self._judge(request)
         kind = tool_kind(request.tool)
         match judgement.policy:
             case "deny":
@@ -85,11 +85,24 @@ class HostedTools:
             case "allow":
                 return self._allowed(request)
 
+    def _judge(self, request: ToolRequest) -> Judgement:
+        """As the settings and grants say. What an agent writes to disk itself cannot be a
+        proposal: with review before, the person is asked before each such call."""
+        judgement = self._permissions.judge(request)
+        held = (
+            judgement.policy == "allow"
+            and tool_kind(request.tool) == "edit"
+            and not self._turn.hosts_files
+            and self._settings().edits.review == "before"
+            and not self._permissions.granted(request)
+        )
+        return Judgement("ask") if held else judgement
+
     async def decide(self, request: ToolRequest) -> Allow | Block:
         """Asks the person. A command sees the disk, so the one question also offers to save."""
         if self._turn.stopped:
             return Block(_STOPPED)
-        judgement = self._permissions.judge(request)
+        judgement = self._judge(request)
         if judgement.policy == "allow":  # granted meanwhile
             return self._allowed(request)
         if judgement.policy == "deny":  # the settings may change at any time
@@ -279,6 +292,10 @@ class HostedTools:
             self._told_of_holding = True
             self._emit(Notice("warning", _HOLDS_BACK, "lsp-agent"), self._turn.turn_id)
         return True
+
+    def confined(self, path: str) -> str:
+        """The real place of a path that may be written. :raises OutsideWorkspace:"""
+        return self._confine(path, write=True).path
 
     def _confine(self, path: str, *, write: bool) -> SafePath:
         return self._permissions.confine(path, write=write)
