@@ -67,7 +67,7 @@ def touched_in(setting: Setting, files: int) -> Touched:
     paths = [folder / f"folder{n // _IN_A_FOLDER}" / f"file{n}.py" for n in range(files)]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("pass\n", encoding="ascii")
+        path.touch()
     log = setting.home / "opened.log"
     log.write_bytes(b"")
     script = setting.home / "opened.json"
