@@ -9,6 +9,7 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.agents.bridge import Bridge
 from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine, Exit
+from lsp_agent.protocol.environment import SECRETS_VARIABLE
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Event, Notice
 from lsp_agent.wires.wire import Abort, Command, CompactEnded, Hello, Launch, Reply, Wire
@@ -78,8 +79,9 @@ class AgentLink:
         :raises RequestFailed: "agentNotFound", "agentExited" (also one that was ended because it
             has no bridge) or "agentTimeout"; "notConfigured" where it refuses the handshake
         """
+        env = {**launch.env, SECRETS_VARIABLE: " ".join(launch.secrets)}
         process = await AgentProcess.start(
-            launch.argv, cwd=cwd, env=launch.env, line_bytes=line_bytes, secrets=_values(launch)
+            launch.argv, cwd=cwd, env=env, line_bytes=line_bytes, secrets=_values(launch)
         )
         link = cls(process, wire, bridge, on_event=on_event, on_gone=on_gone, drain=drain)
         tasks.start_soon(link._pump)

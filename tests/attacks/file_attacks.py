@@ -229,4 +229,3 @@ def attacks(ground: Ground) -> list[Attack]:
     add("tool in capitals", call("WRITE", path=secret, content="x"), "unknown tool")
     add("tool with a blank", call("write ", path=secret, content="x"), "unknown tool")
     return found
-

@@ -18,6 +18,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from lsp_agent.protocol.environment import SECRETS_VARIABLE
 from lsp_agent.runtime import processes
 from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.transcript import text_block
@@ -59,7 +60,11 @@ SECRETS = frozenset(
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name not in SECRETS}
+    """Without the secrets, and without those that whoever started the agent named. A line that
+    unsets them in the shell would leave them where the kernel shows a process's environment."""
+    named = environment.get(SECRETS_VARIABLE, "").split()
+    hidden = SECRETS.union(named, [SECRETS_VARIABLE])
+    return {name: value for name, value in environment.items() if name not in hidden}
 
 
 class Shell:
