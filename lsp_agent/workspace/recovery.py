@@ -146,12 +146,13 @@ class Recovery:
                 continue
             if again and change.status != "lost":
                 continue
-            self._settle(change, _all_in(change, hunks, view.text))
+            self._settle(change, hunks or (), is_in=_all_in(change, hunks, view.text))
         if not (view.open and view.dirty):
             there = [c.id for c, hunks in zip(changes, found, strict=True) if hunks is not None]
             self._ledger.mark_on_disk(there)
 
-    def _settle(self, change: Change, is_in: bool) -> None:
+    def _settle(self, change: Change, hunks: Sequence[int], *, is_in: bool) -> None:
+        """``hunks`` are those that are in."""
         match change.status:
             case "unknown" | "applied" | "kept":
                 if not is_in:
@@ -161,9 +162,8 @@ class Recovery:
                 elif change.status == "applied" and not change.decided:
                     self._reviews.landed(change.path, change.before, change.after, change.id)
             case "lost" | "proposed" | "rejected" if is_in:
-                if change.decided:
-                    lost = [index for index, was in change.decided.items() if was == "lost"]
-                    self._ledger.decide(change.id, dict.fromkeys(lost, "applied"))
+                back = [i for i in hunks if change.decided.get(i) in _TAKEN_OUT | {"lost"}]
+                self._ledger.decide(change.id, dict.fromkeys(back, "applied"))
                 kept = self._doubtful[change.path][change.id] == "kept"
                 self._ledger.set_status(change.id, "kept" if kept else "applied")
             case _:
@@ -171,15 +171,15 @@ class Recovery:
 
     def _lose(self, change: Change) -> None:
         """Where it was on disk before, somebody has changed the file since."""
-        self._ledger.set_status(change.id, "superseded" if change.on_disk else "lost")
+        gone = change.on_disk and change.status != "unknown"
+        self._ledger.set_status(change.id, "superseded" if gone else "lost")
 
     def _say_lost(self) -> None:
-        lost = [
-            change
-            for change in self._ledger.changes(status="lost")
-            if self._doubtful.get(change.path, {}).get(change.id, "lost") != "lost"
-            and not change.on_disk
-        ]
+        lost: list[Change] = []
+        for change in self._ledger.changes(status="lost"):
+            was = self._doubtful.get(change.path, {}).get(change.id, "lost")
+            if was == "unknown" or (was != "lost" and not change.on_disk):
+                lost.append(change)
         if not lost:
             return
         names = list(dict.fromkeys(os.path.basename(change.path) for change in lost))  # noqa: PTH119
@@ -228,7 +228,9 @@ def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bo
     """Whether the change is there, but for the hunks that were taken out of it one by one. Where
     its lines were changed since, by what the text is more like."""
     if hunks is not None:
-        out = {index for index, was in change.decided.items() if was in _TAKEN_OUT}
+        out: set[int] = set()
+        if change.status != "rejected":
+            out = {index for index, was in change.decided.items() if was in _TAKEN_OUT}
         size = len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
         return set(range(size)) - out <= set(hunks)
     if change.status in ("proposed", "rejected") or None in (now, change.before, change.after):

@@ -21,7 +21,7 @@ from lsp_agent.server.methods.review import show_preview, undo_latest_turn
 
 #: Which edits a review command without an ``editId`` can mean.
 _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
-    "applyEdit": ("proposed",),
+    "applyEdit": ("proposed", "lost"),
     "rejectEdit": ("proposed", "applied"),
     "keepEdit": ("applied",),
     "editText": ("proposed", "applied"),

@@ -1,0 +1,307 @@
+"""After a restart: what of an earlier run's changes is in the files, and what is lost."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_agent.text.lines import Text
+from lsp_agent.text.presence import present, taken_out
+from lsp_agent.workspace import recovery as recovery_module
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.editor import EditorTraits
+from lsp_agent.workspace.file_host import FileHost
+from lsp_agent.workspace.ledger import ChangeStatus, Ledger, Origin
+from lsp_agent.workspace.recovery import Recovery
+from lsp_agent.workspace.reviews import Reviews
+
+LINES = "one\ntwo\nthree\nfour\nfive\n"
+TWO = LINES.replace("two", "TWO")
+BOTH = TWO.replace("four", "FOUR")
+
+
+class _NoEditor:
+    traits = EditorTraits()
+
+    async def apply(self, *_: object) -> None:
+        raise AssertionError
+
+    sync = save = reload = apply
+
+
+class Run:
+    """One run of a server on a folder with ``a.txt`` in it."""
+
+    def __init__(self, folder: Path, ledger: Ledger, tasks: anyio.abc.TaskGroup) -> None:
+        self.file = folder / "a.txt"
+        self.ledger = ledger
+        self.reviews = Reviews(ledger)
+        self.documents = Documents()
+        self.host = FileHost(self.documents, _NoEditor(), ledger, self.reviews)
+        self.said: list[str] = []
+        self._tasks = tasks
+        self.recovery: Recovery | None = None
+
+    async def start(self) -> None:
+        await self.reviews.restore()
+        self.recovery = Recovery(
+            self.ledger, self.reviews, self.documents, self.host, self._tasks, self.said.append
+        )
+
+    async def judge(self) -> None:
+        assert self.recovery
+        await self.recovery.run()
+
+    async def open(self, text: str) -> None:
+        assert self.recovery
+        uri = self.file.as_uri()
+        self.documents.open(uri, 1, text)
+        self.recovery.opened(uri)
+        await settle()
+
+    async def save(self, text: str, *, disk: str | None = None) -> None:
+        assert self.recovery
+        uri = self.file.as_uri()
+        if self.documents.get(uri) is None:
+            self.documents.open(uri, 1, text)
+        self.file.write_text(text if disk is None else disk)
+        self.documents.save(uri)
+        self.recovery.saved(uri)
+        await settle()
+
+    async def change(
+        self, before: str | None, after: str | None, status: ChangeStatus, *, on_disk: bool = False
+    ) -> str:
+        sides = [None if side is None else Text.of(side) for side in (before, after)]
+        change = await self.ledger.record(Origin("s", "t"), str(self.file), *sides)
+        if status != "pending":
+            self.ledger.set_status(change.id, status)
+        if on_disk:
+            self.ledger.mark_on_disk([change.id])
+        return change.id
+
+    def statuses(self) -> list[str]:
+        return [change.status for change in self.ledger.changes()]
+
+    def marks(self, now: str) -> list[str]:
+        review = self.reviews.current(str(self.file), Text.of(now))
+        return ["".join(review.lines_of(hunk)) for hunk in review.hunks]
+
+
+async def settle() -> None:
+    for _ in range(50):
+        await anyio.sleep(0.002)
+
+
+@contextlib.asynccontextmanager
+async def a_run(folder: Path) -> AsyncIterator[Run]:
+    """Ends as a kill would: nothing is tidied up."""
+    ledger = Ledger(str(folder / "ledger"))
+    try:
+        async with anyio.create_task_group() as tasks:
+            run = Run(folder, ledger, tasks)
+            await run.start()
+            yield run
+            tasks.cancel_scope.cancel()
+    finally:
+        ledger.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery_module, "GRACE_SECONDS", 0)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("disk", [LINES, TWO, TWO + "more\n"])
+async def test_an_edit_that_was_under_way_is_in_or_lost(tmp_path: Path, disk: str) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "pending")
+        run.file.write_text(disk)
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        if disk == LINES:
+            assert run.statuses() == ["lost"]
+            assert "1 change of the agent's" in run.said[0]
+            assert "a.txt" in run.said[0]
+        else:
+            assert (run.statuses(), run.said) == (["applied"], [])
+            assert run.marks(disk) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
+async def test_marks_are_back_though_no_review_was_written_down(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "applied", on_disk=True)
+        run.file.write_text(TWO)
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert run.statuses() == ["applied"]
+        assert run.marks(TWO) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
+async def test_marks_that_were_written_down_are_there_once(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "applied", on_disk=True)
+        assert run.marks(TWO) == ["TWO\n"]
+        run.file.write_text(TWO)
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert run.marks(TWO) == ["TWO\n"]
+        assert run.statuses() == ["applied"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", ["applied", "kept"])
+@pytest.mark.parametrize("reviewed", [True, False])
+async def test_what_only_a_dead_buffer_had_is_lost_and_found_in_one_that_comes_back(
+    tmp_path: Path, status: ChangeStatus, *, reviewed: bool
+) -> None:
+    async with a_run(tmp_path) as run:
+        run.file.write_text(LINES)
+        await run.change(LINES, TWO, "applied")
+        if reviewed:
+            assert run.marks(TWO) == ["TWO\n"]
+        if status == "kept":
+            run.ledger.set_status(run.ledger.changes()[0].id, "kept")
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert run.statuses() == ["lost"]
+        assert len(run.said) == 1
+        await run.open(TWO)
+        assert run.statuses() == [status]
+        assert run.marks(TWO) == (["TWO\n"] if status == "applied" else [])
+
+
+@pytest.mark.asyncio
+async def test_a_document_that_opens_in_time_is_what_counts(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        run.file.write_text(LINES)
+        await run.change(LINES, TWO, "applied")
+        await run.change(TWO, BOTH, "pending")
+    async with a_run(tmp_path) as run:
+        await run.open("typed\n" + BOTH)
+        await run.judge()
+        assert (run.statuses(), run.said) == (["applied", "applied"], [])
+        assert run.marks("typed\n" + BOTH) == ["TWO\n", "FOUR\n"]
+
+
+@pytest.mark.asyncio
+async def test_changes_of_the_same_lines_are_told_apart(tmp_path: Path) -> None:
+    """The first was saved, the second died with the buffer; or both came back."""
+    second = TWO.replace("TWO", "2")
+    for shown, expected in ((TWO, ["applied", "lost"]), (second, ["applied", "applied"])):
+        folder = tmp_path / expected[1]
+        folder.mkdir()
+        async with a_run(folder) as run:
+            await run.change(LINES, TWO, "applied")
+            await run.change(TWO, second, "applied")
+        async with a_run(folder) as run:
+            run.file.write_text(shown)
+            await run.judge()
+            assert run.statuses() == expected
+
+
+@pytest.mark.asyncio
+async def test_a_save_is_noted_and_what_was_typed_meanwhile_does_not_matter(
+    tmp_path: Path,
+) -> None:
+    async with a_run(tmp_path) as run:
+        run.file.write_text(LINES)
+        await run.change(LINES, TWO, "applied")
+        await run.change(TWO, BOTH, "applied")
+        await run.save("typed while saving\n" + BOTH, disk=TWO)
+        assert [change.on_disk for change in run.ledger.changes()] == [True, False]
+        await run.save("typed while saving\n" + BOTH)
+        assert [change.on_disk for change in run.ledger.changes()] == [True, True]
+
+
+@pytest.mark.asyncio
+async def test_what_was_on_disk_and_then_changed_by_others_is_not_offered(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "applied", on_disk=True)
+        await run.change(TWO, BOTH, "kept", on_disk=True)
+    async with a_run(tmp_path) as run:
+        run.file.write_text(LINES)
+        await run.judge()
+        assert (run.statuses(), run.said) == (["superseded", "kept"], [])
+
+
+@pytest.mark.asyncio
+async def test_an_undo_that_was_never_saved_is_undone_by_the_crash(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        change_id = await run.change(LINES, TWO, "rejected", on_disk=True)
+        run.ledger.decide(change_id, {0: "rejected"})
+    async with a_run(tmp_path) as run:
+        run.file.write_text(TWO)
+        await run.judge()
+        assert run.statuses() == ["applied"]
+        assert run.ledger.changes()[0].decided == {0: "applied"}
+        assert run.marks(TWO) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
+async def test_created_and_deleted_files_are_told_by_their_being_there(tmp_path: Path) -> None:
+    for before, after in ((None, TWO), (TWO, None)):
+        for done in (True, False):
+            folder = tmp_path / f"{before is None}{done}"
+            folder.mkdir()
+            async with a_run(folder) as run:
+                await run.change(before, after, "pending")
+                there = after if done else before
+                if there is not None:
+                    run.file.write_text(there)
+            async with a_run(folder) as run:
+                await run.judge()
+                assert run.statuses() == ["applied" if done else "lost"]
+
+
+@pytest.mark.asyncio
+async def test_a_lost_change_is_applied_by_the_host(tmp_path: Path) -> None:
+    for reviewed in (True, False):
+        folder = tmp_path / str(reviewed)
+        folder.mkdir()
+        async with a_run(folder) as run:
+            run.file.write_text(LINES)
+            change_id = await run.change(LINES, TWO, "applied")
+            if reviewed:
+                run.marks(TWO)
+        async with a_run(folder) as run:
+            run.file.write_text("more\n" + LINES)
+            await run.judge()
+            assert run.statuses() == ["lost"]
+            placed = await run.host.accept(change_id)
+            assert placed.status == "applied"
+            assert run.file.read_text() == "more\n" + TWO
+            assert run.statuses() == ["applied"]
+            assert run.marks("more\n" + TWO) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_cannot_be_read_leaves_the_ledger_as_it_was(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "pending")
+        run.file.mkdir()
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert (run.statuses(), run.said) == (["unknown"], [])
+
+
+# Which changes are in a text.
+
+_LINE = st.sampled_from(["a\n", "b\n", "c\n", "d\n"])
+_TEXT = st.lists(_LINE, max_size=8).map(lambda lines: Text(tuple(lines)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_TEXT, min_size=2, max_size=5))
+def test_all_steps_that_led_to_a_text_are_in_it_and_can_be_taken_out(texts: list[Text]) -> None:
+    steps = list(pairwise(texts))
+    assert None not in present(steps, texts[-1])
+    assert taken_out(reversed(steps), texts[-1]) == texts[0]
