@@ -192,6 +192,7 @@ class App:
 
     async def _settings_changed(self) -> None:
         await self._pull.current()
+        self._settings.forget()  # what is in files may have changed with it
         self._review.hints.settings_changed()
 
     def _folders_changed(self) -> None:

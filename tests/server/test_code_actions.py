@@ -127,10 +127,14 @@ def test_proposals_of_the_file_are_applied_and_rejected(project: Project) -> Non
     assert titles(found) == [
         "Apply the agent's proposal (line 2)",
         "Reject the agent's proposal (line 2)",
+        "Reject all proposals of the agent in this file",
+        "Undo the agent's turn: Go.",
+        "Next change of the agent's",
+        "Preview the agent's proposal (line 2)",
     ]
     run(editor, found[0])
     assert document.text.content == "one\nTWO\n"
-    run(editor, the_action(actions(editor, second), "Reject"))
+    run(editor, the_action(actions(editor, second), "Reject the agent's proposal"))
     assert actions(editor, second) == []
     assert second.text.content == "one\n"
 

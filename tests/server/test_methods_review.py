@@ -1,0 +1,143 @@
+"""Keeping and undoing many hunks at once, and going from one change to the next."""
+
+import pytest
+from project import Document, Editor, Project, call, edit, step
+from raw_client import Json
+
+from lsp_agent.server.methods.review import following
+
+SHOWS: Json = {"window": {"showDocument": {"support": True}}}
+A, B = "a\nb\nc\nd\ne\n", "one\ntwo\n"
+
+
+def changed(project: Project, **more: Json) -> tuple[Editor, Document]:
+    """Lines 2 and 4 of a.txt in one turn, line 1 of b.txt in the next; a.txt is open."""
+    path = project.file("a.txt", A)
+    project.file("b.txt", B)
+    twice = [{"oldText": old, "newText": old.upper()} for old in ("b\n", "d\n")]
+    editor = project.editor(
+        step("", call("edit", path="a.txt", edits=twice)),
+        step("Done."),
+        step("", edit("b.txt", "one", "ONE")),
+        step("Done."),
+        **more,
+    )
+    document = editor.open(path)
+    editor.ask_agent("Go.")
+    editor.ask_agent("Go on.")
+    return editor, document
+
+
+def statuses(answer: Json) -> dict[str, str]:
+    return {item["uri"].rsplit("/", 1)[1]: item["status"] for item in answer["edits"]}
+
+
+# keepAll, undoAll
+
+
+def test_everything_is_kept_if_nothing_is_named(project: Project) -> None:
+    editor, document = changed(project)
+    assert statuses(editor.command("keepAll")) == {"a.txt": "kept", "b.txt": "kept"}
+    assert editor.call("agent/undoAll")["edits"] == []
+    assert document.text.content == A.replace("b", "B").replace("d", "D")
+
+
+def test_a_file_is_decided_on_alone(project: Project) -> None:
+    editor, document = changed(project)
+    answer = editor.call("agent/undoAll", {"uri": document.uri})
+    assert statuses(answer) == {"a.txt": "rejected"}
+    assert document.text.content == A
+    assert (project.folder / "b.txt").read_text() == "ONE\ntwo\n"
+    error = editor.failure("agent/keepAll", {"uri": "untitled:1"})
+    assert error.data == {"field": "uri"}
+
+
+def test_the_command_alone_undoes_one_turn_after_the_other(project: Project) -> None:
+    editor, document = changed(project)
+    assert statuses(editor.command("undoAll")) == {"b.txt": "rejected"}
+    assert document.text.content != A
+    assert statuses(editor.command("undoAll")) == {"a.txt": "rejected"}
+    assert document.text.content == A
+    error = editor.failure("workspace/executeCommand", {"command": "lspAgent.undoAll"})
+    assert error.data["kind"] == "unknownEdit"
+
+
+def test_undoing_all_as_a_request_undoes_all(project: Project) -> None:
+    editor, document = changed(project)
+    editor.type(document, 0, "typed\n")
+    editor.call("agent/undoAll")
+    assert document.text.content == f"typed\n{A}"
+    assert (project.folder / "b.txt").read_text() == B
+
+
+# nextChange
+
+
+@pytest.mark.parametrize(
+    ("start", "previous", "found"),
+    [
+        (None, False, ("a", 1, 0)),
+        (None, True, ("b", 2, 0)),
+        (("a", 0, 9), False, ("a", 1, 0)),
+        (("a", 1, 0), False, ("a", 5, 0)),
+        (("a", 7, 0), False, ("b", 2, 0)),
+        (("b", 2, 0), False, ("a", 1, 0)),
+        (("a", 5, 0), True, ("a", 1, 0)),
+        (("a", 1, 0), True, ("b", 2, 0)),
+        (("aa", 0, 0), True, ("a", 5, 0)),
+    ],
+)
+def test_the_way_leads_through_all_files_and_round_again(
+    start: tuple[str, int, int] | None, previous: bool, found: tuple[str, int, int]
+) -> None:
+    places = [("a", 1, 0), ("a", 5, 0), ("b", 2, 0)]
+    assert following(places, start, previous=previous) == found
+    assert following([], start, previous=previous) is None
+
+
+def place(answer: Json) -> tuple[str, int]:
+    return answer["uri"].rsplit("/", 1)[1], answer["range"]["start"]["line"]
+
+
+def test_the_command_alone_goes_on_from_where_it_was(project: Project) -> None:
+    editor, _ = changed(project, capabilities=SHOWS)
+    editor.handlers["window/showDocument"] = lambda _params: {"success": True}
+    ways = [place(editor.command("nextChange")) for _ in range(4)]
+    assert ways == [("a.txt", 1), ("a.txt", 3), ("b.txt", 0), ("a.txt", 1)]
+    assert place(editor.command("nextChange", {"previous": True})) == ("b.txt", 0)
+    shown = editor.received("window/showDocument")
+    assert [params["uri"].rsplit("/", 1)[1] for params in shown[:3]] == ["a.txt", "a.txt", "b.txt"]
+
+
+def test_it_is_found_from_a_place_and_from_a_file(project: Project) -> None:
+    editor, document = changed(project)
+    editor.type(document, 0, "typed\n")
+
+    def found(**params: object) -> tuple[str, int]:
+        return place(editor.call("agent/nextChange", {"uri": document.uri} | params))
+
+    assert found() == ("a.txt", 2)
+    assert found(previous=True) == ("a.txt", 4)
+    assert found(position={"line": 2, "character": 0}) == ("a.txt", 4)
+    assert found(position={"line": 4, "character": 0}) == ("b.txt", 0)
+    assert found(position={"line": 4, "character": 0}, previous=True) == ("a.txt", 2)
+
+
+def test_who_cannot_be_shown_it_is_told(project: Project) -> None:
+    editor, document = changed(project)
+    answer = editor.command("nextChange")
+    assert answer["uri"] == document.uri
+    assert answer["hunkId"] in {hunk["hunkId"] for hunk in the_edit(editor, answer)["hunks"]}
+    message = editor.notification("window/showMessage")["message"]
+    assert message == "The agent's next change: a.txt, line 2"
+
+
+def the_edit(editor: Editor, answer: Json) -> Json:
+    (found,) = [e for e in editor.call("agent/edits")["edits"] if e["editId"] == answer["editId"]]
+    return found
+
+
+def test_without_changes_there_is_no_next_one(project: Project) -> None:
+    editor = project.editor(step("Never."))
+    assert editor.call("agent/nextChange") == {}
+    assert editor.command("keepAll") == {"edits": []}
