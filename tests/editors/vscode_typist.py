@@ -7,11 +7,16 @@ the agent's decided work says.
 import random
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from statistics import quantiles
+from typing import TypeVar
 
 from typist import MARKS
 from vscode_desk import Desk
+
+T = TypeVar("T")
 
 WORDS = re.compile(r"k\d{3}[qxz]")
 
@@ -44,6 +49,14 @@ class Typist:
             self.word()
         self.desk.settle()
 
+    def type_inside(self, mark: str) -> None:
+        """A word in the middle of a mark, which is in no more."""
+        self.desk.go_to(mark, at_mark=True)
+        for _ in range(4):
+            self.desk.workbench.key("ArrowRight")
+        self.word()
+        self.desk.settle()
+
     def word(self) -> str:
         """One word and a space, now and then with a slip that is taken back."""
         word = f"k{len(self.words):03}{self.rng.choice('qxz')}"
@@ -55,6 +68,15 @@ class Typist:
             self.desk.workbench.key(letter)
         self.desk.workbench.key("Space")
         return word
+
+    def beside(self, marks: Sequence[str], work: Callable[[], T]) -> T:
+        """What ``work`` returns, done while the person types in the lines above and below some
+        of ``marks``."""
+        with ThreadPoolExecutor(1) as pool:
+            result = pool.submit(work)
+            while not result.done():
+                self.type_at(self.rng.choice(marks), offsets=(-1, 1))
+            return result.result()
 
     def undo(self) -> None:
         self.desk.workbench.key("Control+z")

@@ -47,6 +47,7 @@ SETTINGS: Json = {
     "editor.minimap.enabled": False,
     "editor.codeLens": True,
     "workbench.startupEditor": "none",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.tips.enabled": False,
     "chat.disableAIFeatures": True,
     "security.workspace.trust.enabled": False,
@@ -64,6 +65,13 @@ CHROMIUM = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+LENSES = """
+(title) => [...document.querySelectorAll(".codelens-decoration a")]
+  .filter((lens) => lens.textContent.trim() === title)
+  .map((lens) => lens.getBoundingClientRect())
+  .map(({ x, y, width, height }) => [x + width / 2, y + height / 2])
+"""
 
 
 class WorkbenchError(Exception):
@@ -184,6 +192,32 @@ class Workbench:
         """Letter by letter; a line end is the Enter key."""
         for letter in text:
             self.key({"\n": "Enter", " ": "Space"}.get(letter, letter))
+
+    def pick(self, title: str) -> list[str]:
+        """Opens the menu of code actions by keyboard and takes the first one that begins so; all
+        of its titles."""
+        self.command("workbench.action.focusActiveEditorGroup")
+        self.key("Control+.")
+        rows = self.page.locator(".action-widget .monaco-list-row.action")
+        rows.first.wait_for(timeout=1000 * SECONDS)
+        titles = [text.strip() for text in rows.all_inner_texts()]
+        assert any(found.startswith(title) for found in titles), titles
+        focused = self.page.locator(".action-widget .monaco-list-row.focused")
+        for _ in titles:
+            if focused.inner_text().strip().startswith(title):
+                break
+            self.key("ArrowDown")
+        self.key("Enter")
+        rows.first.wait_for(state="detached", timeout=1000 * SECONDS)
+        return titles
+
+    def lenses(self, title: str) -> list[tuple[float, float]]:
+        """Where the code lenses of this title are on the screen, from top to bottom."""
+        places = self.page.evaluate(LENSES, title)
+        return sorted(((x, y) for x, y in places), key=lambda place: place[1])
+
+    def click(self, place: tuple[float, float]) -> None:
+        self.page.mouse.click(*place)
 
     def picture(self, path: Path) -> None:
         """A screenshot."""
