@@ -28,8 +28,9 @@ Lines = tuple[str, ...]
 class ReviewHunk:
     """Lines ``base_start`` to ``base_end`` of the base stand as ``start`` to ``end`` in the text.
 
-    ``left`` is what the agent left there, once a person has changed it; None while the text's
-    lines still are that.
+    ``left`` is what the agents left there, once a person has changed it; None while the text's
+    lines still are that. ``mixed``: an agent has since changed the person's lines in a way that
+    cannot be told apart any more, so that only the person can undo it.
     """
 
     change_id: str
@@ -39,6 +40,7 @@ class ReviewHunk:
     start: int
     end: int
     left: Lines | None = None
+    mixed: bool = False
 
     @property
     def key(self) -> Key:
@@ -156,6 +158,8 @@ class Review:
         base = self.base_lines_of(hunk)
         if hunk.left is None:
             return base
+        if hunk.mixed:
+            return None
         merge = merge3_fine(Text(hunk.left), Text(self.lines_of(hunk)), Text(base))
         return merge.text.lines if merge.clean else None
 
@@ -210,7 +214,7 @@ def _stepped(
             base_end + to_new_base,
             start,
             end,
-            _left(review, group),
+            *_left(review, group, None if owners is None else new),
         )
         alike = old == new
         if not alike:
@@ -236,20 +240,27 @@ def _gone(group: _Group, owner: Key | None, *, undone: bool) -> Iterator[Gone]:
             yield Gone(key, "rejected" if undone else "superseded")
 
 
-def _left(review: Review, group: _Group) -> Lines | None:
-    """What the agents had left in a group once a person changes it, or has before."""
-    theirs = any(key is None for _, key in group.steps)
-    if not group.live or not (theirs or any(hunk.touched for hunk in group.live)):
-        return None
+def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | None, bool]:
+    """What the agents have left in a group that a person changes, or has before, and whether it
+    is mixed; ``edited`` is what an agent's step makes of the group."""
+    touched = any(hunk.touched for hunk in group.live)
+    if not group.live or not (touched or (group.steps and edited is None)):
+        return None, False
     if not group.steps:
-        return group.live[0].left
+        return group.live[0].left, group.live[0].mixed
     lines: list[str] = []
     at = group.start
     for hunk in group.live:
         lines += review.text.lines[at : hunk.start]
         lines += review.lines_of(hunk) if hunk.left is None else hunk.left
         at = hunk.end
-    return (*lines, *review.text.lines[at : group.end])
+    left = (*lines, *review.text.lines[at : group.end])
+    mixed = any(hunk.mixed for hunk in group.live)
+    if edited is None:
+        return left, mixed
+    before = review.text.lines[group.start : group.end]
+    merge = merge3_fine(Text(before), Text(left), Text(edited))
+    return merge.text.lines, mixed or not merge.clean
 
 
 def _groups(
@@ -324,5 +335,5 @@ def _sound(base: Text, text: Text, hunks: Sequence[ReviewHunk]) -> Review:
     for hunk in diff(base.lines, text.lines) if hunks else []:
         nearest = min(hunks, key=lambda each: abs(each.start - hunk.new_start))
         place = hunk.old_start, hunk.old_end, hunk.new_start, hunk.new_end
-        found.append(ReviewHunk(*nearest.key, *place, nearest.left))
+        found.append(ReviewHunk(*nearest.key, *place, nearest.left, nearest.mixed))
     return Review(base, text, tuple(found))

@@ -66,7 +66,8 @@ class Record:
 class ReviewHunkRecord:
     """A hunk under review: hunk ``index`` of the change ``change_id``. Lines are 0-based and
     half-open: ``base_start`` to ``base_end`` in the base, ``start`` to ``end`` in the text.
-    ``left`` are the lines that the change had left there, None while they stand so."""
+    ``left`` are the lines that the agents had left there, None while they stand so; ``mixed``: the
+    person's lines in it cannot be told from the agents' any more."""
 
     change_id: str
     index: int
@@ -75,6 +76,7 @@ class ReviewHunkRecord:
     start: int
     end: int
     left: tuple[str, ...] | None
+    mixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def review_line(path: str, entry: ReviewEntry | None) -> Line:
     if entry is None:
         return {"review": path}
     hunks = [
-        (h.change_id, h.index, h.base_start, h.base_end, h.start, h.end, h.left)
+        (h.change_id, h.index, h.base_start, h.base_end, h.start, h.end, h.left, h.mixed)
         for h in entry.hunks
     ]
     return {
@@ -179,21 +181,14 @@ def _change(line: Line) -> Record:
 
 
 def _review(line: Line) -> ReviewEntry:
-    hunks = tuple(_review_hunk(*hunk) for hunk in line["hunks"])
+    hunks = tuple(map(_review_hunk, line["hunks"]))
     return ReviewEntry(TextRef(**line["base"]), TextRef(**line["text"]), line["base_exists"], hunks)
 
 
-def _review_hunk(
-    change_id: str,
-    index: int,
-    base_start: int,
-    base_end: int,
-    start: int,
-    end: int,
-    left: list[str] | None,
-) -> ReviewHunkRecord:
+def _review_hunk(hunk: list[Any]) -> ReviewHunkRecord:
+    *place, left = hunk[:7]
     lines = None if left is None else tuple(left)
-    return ReviewHunkRecord(change_id, index, base_start, base_end, start, end, lines)
+    return ReviewHunkRecord(*place, lines, *hunk[7:])
 
 
 def _decided(hunks: dict[str, str]) -> dict[int, EditStatus]:

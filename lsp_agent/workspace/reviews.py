@@ -274,6 +274,7 @@ def _record(state: _State) -> ReviewRecord:
             hunk.start,
             hunk.end,
             hunk.left,
+            hunk.mixed,
         )
         for hunk in state.review.hunks
     )
@@ -289,4 +290,5 @@ def _hunk(record: ReviewHunkRecord) -> ReviewHunk:
         record.start,
         record.end,
         record.left,
+        record.mixed,
     )
