@@ -157,13 +157,14 @@ def _matches(
         old_at = new_at = 0
         run = _ANCHOR_RUNS[depth]
         for old_end, new_end in (*_anchors(old, new, run), (len(old), len(new))):
-            yield from _matches(
-                old[old_at:old_end],
-                new[new_at:new_end],
-                old_base + old_at,
-                new_base + new_at,
-                depth + 1,
-            )
+            if old_at < old_end and new_at < new_end:  # most anchors follow on one another
+                yield from _matches(
+                    old[old_at:old_end],
+                    new[new_at:new_end],
+                    old_base + old_at,
+                    new_base + new_at,
+                    depth + 1,
+                )
             if old_end < len(old):
                 yield old_base + old_end, new_base + new_end, 1
             old_at, new_at = old_end + 1, new_end + 1
