@@ -30,6 +30,8 @@ __all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits"]
 
 #: How often a change is looked at anew because its file was opened or closed.
 _MAX_TURNS = 5
+#: Changes that are recorded at once; more of them would hold up the event loop.
+_AT_ONCE = 8
 
 
 class Known:
@@ -76,6 +78,7 @@ class Mirror:
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         #: Texts on disk that wait to be brought in, by path, oldest first.
         self._awaited: dict[str, list[Text]] = {}
+        self._recording = anyio.Semaphore(_AT_ONCE)
         host.on_written(self._written)
         documents.on_save(self._saved)
 
@@ -249,5 +252,6 @@ class Mirror:
         if before == after:
             return Brought(disk, "nothing")
         status = "kept" if kept else "applied"
-        change = await self._ledger.record(origin, disk.path, before, after, status)
+        async with self._recording:
+            change = await self._ledger.record(origin, disk.path, before, after, status)
         return Brought(disk, "recorded", change=change)

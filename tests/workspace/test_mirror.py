@@ -1,0 +1,562 @@
+"""What an agent writes to disk by itself meets what the editor shows."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from mirror_bench import PLAIN, TEXT, WAITS, MirrorBench, Style, eventually
+from scripted_editor import Policy
+
+from lsp_agent.workspace import disk_look
+from lsp_agent.workspace.editor import EditorTraits
+from lsp_agent.workspace.ledger import Origin
+from lsp_agent.workspace.mirror import Known
+from lsp_agent.workspace.paths import SafePath
+
+AGENTS = TEXT.replace("two", "2")
+CLIENTS = (
+    PLAIN,
+    Policy("answers first", answers="before"),
+    Policy("checks nothing", checks="never", traits=EditorTraits(checks_versions=False)),
+    Policy("holds back 60 ms", debounce=0.06),
+)
+
+
+@pytest_asyncio.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[MirrorBench]:
+    bench = MirrorBench(tmp_path)
+    yield bench
+    bench.close()
+
+
+# Open, without unsaved text.
+
+
+@pytest.mark.parametrize("policy", CLIENTS, ids=lambda policy: policy.name)
+@pytest.mark.parametrize("style", ["a change", "a new didOpen"])
+@pytest.mark.parametrize("reloads", [0.0, 0.1, 0.3, None], ids=["now", "soon", "late", "never"])
+@pytest.mark.asyncio
+async def test_a_clean_document_takes_the_text_on_disk_once(
+    bench: MirrorBench, reloads: float | None, style: Style, policy: Policy
+) -> None:
+    editor = await bench.open(reloads=reloads, style=style, policy=policy)
+    (brought,) = await bench.agent(AGENTS)
+    assert brought.what == "merged"
+    assert bench.shown == AGENTS
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+    assert editor.sends == (0 if reloads in (0.0, 0.1) else 1)
+    assert not bench.document.dirty
+    await asyncio.sleep(0.3)  # a late reload, or one that comes again
+    await editor.settle()
+    assert bench.shown == editor.buffer.text == AGENTS
+    assert bench.file.read_text() == AGENTS
+    assert await bench.after() == []
+
+
+@pytest.mark.asyncio
+async def test_an_editor_that_can_reload_is_asked_to(bench: MirrorBench) -> None:
+    policy = replace(PLAIN, traits=EditorTraits(can_reload=True))
+    editor = await bench.open(policy=policy)
+    await bench.agent(AGENTS)
+    assert (editor.asked_to_reload, editor.sends) == (1, 0)
+    assert bench.shown == AGENTS
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_an_editor_that_does_not_do_what_it_says_is_sent_an_edit(bench: MirrorBench) -> None:
+    policy = replace(PLAIN, traits=EditorTraits(can_reload=True))
+    editor = await bench.open(policy=policy)
+    editor.load = lambda path: None
+    await bench.agent(AGENTS)
+    assert (editor.asked_to_reload, editor.sends) == (1, 1)
+    assert bench.shown == AGENTS
+
+
+@pytest.mark.asyncio
+async def test_an_editor_that_did_not_reload_in_time_is_not_waited_for_again(
+    bench: MirrorBench,
+) -> None:
+    await bench.open()
+    await bench.agent(AGENTS)
+    started = asyncio.get_running_loop().time()
+    await bench.agent(AGENTS.replace("four", "4"))
+    assert asyncio.get_running_loop().time() - started < WAITS.reload
+    assert bench.shown == AGENTS.replace("four", "4")
+
+
+@pytest.mark.asyncio
+async def test_an_editor_that_reloads_only_the_newest_text_has_them_all(
+    bench: MirrorBench,
+) -> None:
+    await bench.open(reloads=0.1)
+    newest = AGENTS.replace("four", "4")
+    await bench.before()
+    bench.writes(AGENTS)
+    first = asyncio.create_task(bench.after())
+    await asyncio.sleep(0.05)
+    bench.file.write_text(newest)
+    second = asyncio.create_task(bench.after())
+    await asyncio.gather(first, second)
+    assert bench.shown == newest
+    assert await bench.texts() == [("applied", TEXT, AGENTS), ("applied", AGENTS, newest)]
+
+
+@pytest.mark.asyncio
+async def test_what_is_typed_while_the_editor_could_reload_stays(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    asyncio.get_running_loop().call_later(0.1, editor.type, len(TEXT), "typed\n")
+    await bench.agent(AGENTS)
+    await editor.settle()
+    assert bench.shown == editor.buffer.text == AGENTS + "typed\n"
+
+
+@pytest.mark.asyncio
+async def test_a_document_closed_meanwhile_is_recorded_as_its_file(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    asyncio.get_running_loop().call_later(0.1, bench.documents.close, editor.uri)
+    (brought,) = await bench.agent(AGENTS)
+    assert (brought.what, editor.sends) == ("recorded", 0)
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_a_file_opened_after_it_was_changed_is_recorded(bench: MirrorBench) -> None:
+    await bench.before()
+    known = bench.known
+    bench.file.write_text(AGENTS)
+    editor = await bench.open()
+    bench.known = known
+    await bench.after()
+    assert editor.sends == 0
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+
+
+# Open, with unsaved text.
+
+
+@pytest.mark.parametrize("policy", CLIENTS, ids=lambda policy: policy.name)
+@pytest.mark.asyncio
+async def test_unsaved_text_apart_from_it_stays(bench: MirrorBench, policy: Policy) -> None:
+    unsaved = TEXT + "typed\n"
+    editor = await bench.open(unsaved, policy=policy)
+    await bench.agent(AGENTS)
+    await editor.settle()
+    assert bench.shown == editor.buffer.text == AGENTS + "typed\n"
+    assert await bench.texts() == [("applied", unsaved, AGENTS + "typed\n")]
+    assert bench.file.read_text() == AGENTS
+    assert bench.document.dirty
+
+
+@pytest.mark.asyncio
+async def test_unsaved_text_in_the_same_line_stays_and_the_agents_is_proposed(
+    bench: MirrorBench,
+) -> None:
+    unsaved = TEXT.replace("two", "TWO")
+    editor = await bench.open(unsaved)
+    (brought,) = await bench.agent(AGENTS)
+    assert (brought.what, brought.change, editor.sends) == ("proposed", None, 0)
+    assert bench.shown == unsaved
+    assert bench.file.read_text() == AGENTS
+    assert await bench.texts() == [("proposed", unsaved, AGENTS)]
+    assert brought.proposal is not None
+    placed = await bench.host.accept(brought.proposal.id)
+    assert (placed.status, bench.shown) == ("applied", AGENTS)
+
+
+@pytest.mark.asyncio
+async def test_only_what_overlaps_is_proposed(bench: MirrorBench) -> None:
+    await bench.open(TEXT.replace("two", "TWO"))
+    (brought,) = await bench.agent(AGENTS.replace("five", "5"))
+    assert brought.what == "proposed"
+    merged = "one\nTWO\nthree\nfour\n5\n"
+    assert bench.shown == merged
+    assert await bench.texts() == [
+        ("applied", TEXT.replace("two", "TWO"), merged),
+        ("proposed", merged, "one\n2\nthree\nfour\n5\n"),
+    ]
+
+
+@pytest.mark.asyncio
+async def test_a_proposal_stays_when_the_agent_goes_on_elsewhere(bench: MirrorBench) -> None:
+    await bench.open(TEXT.replace("two", "TWO"))
+    await bench.agent(AGENTS)
+    await bench.agent(AGENTS.replace("five", "5"))
+    assert bench.shown == "one\nTWO\nthree\nfour\n5\n"
+    assert [change.status for change in bench.changes()] == ["proposed", "applied"]
+
+
+@pytest.mark.asyncio
+async def test_what_both_changed_alike_is_no_conflict(bench: MirrorBench) -> None:
+    editor = await bench.open(AGENTS)
+    await bench.agent(AGENTS)
+    assert (bench.shown, editor.sends) == (AGENTS, 0)
+    assert not bench.document.dirty
+
+
+@pytest.mark.asyncio
+async def test_saving_after_the_merge_writes_both(bench: MirrorBench) -> None:
+    editor = await bench.open(TEXT + "typed\n")
+    await bench.agent(AGENTS)
+    await bench.before()
+    await editor.save(editor.uri)
+    assert bench.file.read_text() == AGENTS + "typed\n"
+    assert await bench.after() == []
+
+
+@pytest.mark.asyncio
+async def test_typing_all_the_time_loses_no_key_and_no_edit(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    done = False
+
+    async def typist() -> int:
+        count = 0
+        while not done:
+            editor.type(len(editor.buffer.text), f"k{count}\n")
+            count += 1
+            await asyncio.sleep(0.02)
+        return count
+
+    typing = asyncio.create_task(typist())
+    text = TEXT
+    for old, new in (("one", "1"), ("two", "2"), ("three", "3"), ("four", "4")):
+        text = text.replace(old, new)
+        await bench.agent(text)
+        await asyncio.sleep(0.05)
+    done = True
+    count = await typing
+    await editor.settle()
+    assert await eventually(lambda: bench.shown == editor.buffer.text)
+    assert bench.shown == text + "".join(f"k{i}\n" for i in range(count))
+
+
+# Not open.
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_is_not_open_is_recorded_with_its_texts(bench: MirrorBench) -> None:
+    (brought,) = await bench.agent(AGENTS)
+    assert brought.what == "recorded"
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+    (change,) = bench.changes()
+    assert (change.session_id, change.turn_id, change.tool_call_id) == ("s1", "t1", "c1")
+
+
+@pytest.mark.asyncio
+async def test_a_created_and_a_deleted_file_are_recorded(bench: MirrorBench) -> None:
+    await bench.before("a.py", "b.py")
+    bench.writes("new\n", "b.py")
+    bench.file.unlink()
+    await bench.after("a.py", "b.py")
+    assert await bench.texts() == [("applied", TEXT, None), ("applied", None, "new\n")]
+
+
+@pytest.mark.parametrize("new", ["b.py", "sub/a.py", "sub/b.py"])
+@pytest.mark.asyncio
+async def test_a_renamed_file_is_recorded_as_deleted_and_created(
+    bench: MirrorBench, new: str
+) -> None:
+    (bench.root / "sub").mkdir()
+    await bench.before()
+    bench.file.rename(bench.root / new)
+    named = [bench.path("a.py"), bench.path("sub" if new == "sub/a.py" else new)]
+    changes = await bench.mirror.look(
+        bench.known, [bench.path("a.py")], named, claim=lambda _: True
+    )
+    for change in changes:
+        await bench.mirror.take(change, bench.origin)
+    assert [(c.renamed_to, c.renamed_from) for c in changes] == [
+        (bench.path(new), None),
+        (None, bench.path("a.py")),
+    ]
+    assert await bench.texts() == [("applied", TEXT, None), ("applied", None, TEXT)]
+
+
+@pytest.mark.asyncio
+async def test_a_file_in_a_renamed_folder_is_found(bench: MirrorBench) -> None:
+    (bench.root / "old" / "deep").mkdir(parents=True)
+    bench.writes(TEXT, "old/deep/b.py")
+    await bench.before("old/deep/b.py")
+    (bench.root / "old").rename(bench.root / "new")
+    changes = await bench.mirror.look(
+        bench.known,
+        [bench.path("old/deep/b.py")],
+        [bench.path("old"), bench.path("new")],
+        claim=lambda _: True,
+    )
+    assert [change.path for change in changes] == [
+        bench.path("old/deep/b.py"),
+        bench.path("new/deep/b.py"),
+    ]
+
+
+@pytest.mark.asyncio
+async def test_another_file_with_the_old_ones_number_is_no_renaming(bench: MirrorBench) -> None:
+    await bench.before()
+    bench.file.rename(bench.root / "b.py")
+    bench.writes("other\n", "b.py")
+    (change,) = await bench.look()
+    assert change.renamed_to is None
+
+
+# Deleted, created and renamed under an open document.
+
+
+@pytest.mark.asyncio
+async def test_a_deleted_file_leaves_its_document_as_it_is(bench: MirrorBench) -> None:
+    editor = await bench.open(TEXT + "typed\n")
+    await bench.before()
+    bench.file.unlink()
+    (brought,) = await bench.after()
+    assert (brought.what, editor.sends) == ("gone", 0)
+    assert bench.shown == TEXT + "typed\n"
+    assert await bench.texts() == [("kept", TEXT, None)]
+
+
+@pytest.mark.asyncio
+async def test_a_file_created_under_a_new_document_is_merged_with_it(bench: MirrorBench) -> None:
+    bench.file.unlink()
+    await bench.open("typed\n")
+    (brought,) = await bench.agent(AGENTS)
+    assert brought.what == "proposed"
+    assert bench.shown == "typed\n"
+    assert await bench.texts() == [("proposed", "typed\n", AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_a_file_created_under_an_empty_document_goes_in(bench: MirrorBench) -> None:
+    bench.file.unlink()
+    await bench.open("")
+    await bench.agent(AGENTS)
+    assert bench.shown == AGENTS
+
+
+@pytest.mark.asyncio
+async def test_a_file_deleted_and_written_again_is_merged_with_what_it_held(
+    bench: MirrorBench,
+) -> None:
+    await bench.open(TEXT + "typed\n")
+    await bench.before()
+    bench.file.unlink()
+    await bench.after()
+    bench.writes(AGENTS)
+    await bench.after()
+    assert bench.shown == AGENTS + "typed\n"
+
+
+# How a text stands on disk.
+
+
+@pytest.mark.parametrize("unsaved", ["", "typed\n"])
+@pytest.mark.parametrize(
+    ("data", "line_ends"),
+    [
+        (TEXT.replace("\n", "\r\n").encode(), "as on disk"),
+        (TEXT.replace("\n", "\r\n").encode(), "apart"),
+        (b"\xef\xbb\xbf" + TEXT.encode(), "as on disk"),
+        (TEXT.replace("\nthree", "\r\nthree").encode(), "as on disk"),
+        (TEXT.rstrip("\n").encode(), "as on disk"),
+    ],
+    ids=["CRLF", "CRLF kept apart", "BOM", "mixed ends", "no last newline"],
+)
+@pytest.mark.asyncio
+async def test_line_ends_and_marks_are_kept(
+    bench: MirrorBench, data: bytes, line_ends: str, unsaved: str
+) -> None:
+    bench.file.write_bytes(data)
+    editor = await bench.open(line_ends=line_ends)  # type: ignore[arg-type]
+    before = editor.disk
+    typed = unsaved.replace("\n", "\r\n") if "three\r\nf" in before else unsaved
+    editor.type(0, typed)
+    await editor.settle()
+    await bench.agent(data.replace(b"two", b"2"))
+    assert bench.shown == typed + before.replace("two", "2")
+    assert bench.file.read_bytes() == data.replace(b"two", b"2")
+    assert bench.document.dirty == bool(typed)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"caf\xe9\n", b"\0\1\2" * 100, "zwei\n".encode("utf-16-le")],
+    ids=["not UTF-8", "binary", "UTF-16 without a mark"],
+)
+@pytest.mark.asyncio
+async def test_what_is_no_text_is_said_and_changes_nothing(bench: MirrorBench, data: bytes) -> None:
+    editor = await bench.open(TEXT + "typed\n")
+    (brought,) = await bench.agent(data)
+    assert (brought.what, brought.open, editor.sends) == ("unreadable", True, 0)
+    assert brought.reason
+    assert bench.shown == TEXT + "typed\n"
+    assert bench.changes() == []
+
+
+@pytest.mark.asyncio
+async def test_a_huge_file_is_said_and_changes_nothing(bench: MirrorBench) -> None:
+    await bench.open()
+    await bench.before()
+    with bench.file.open("r+b") as file:
+        file.truncate(65 << 20)
+    (brought,) = await bench.after()
+    assert brought.what == "unreadable"
+    assert "MiB" in brought.reason
+    assert bench.shown == TEXT
+
+
+# Whose change it is.
+
+
+@pytest.mark.asyncio
+async def test_what_our_own_host_wrote_is_no_change_of_a_commands(bench: MirrorBench) -> None:
+    await bench.before()
+    await bench.hosted_edit("two", "2")
+    assert await bench.after() == []
+    assert [change.session_id for change in bench.changes()] == ["s2"]
+
+
+@pytest.mark.asyncio
+async def test_a_change_on_top_of_our_own_begins_with_ours(bench: MirrorBench) -> None:
+    await bench.before()
+    await bench.hosted_edit("two", "2")
+    bench.writes(AGENTS.replace("four", "4"))
+    await bench.after()
+    assert (await bench.texts())[1:] == [("applied", AGENTS, AGENTS.replace("four", "4"))]
+
+
+@pytest.mark.asyncio
+async def test_what_the_person_saves_while_a_command_runs_is_the_persons(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    await bench.before()
+    editor.type(0, "typed\n")
+    await editor.save(editor.uri)
+    assert await bench.after() == []
+    assert bench.changes() == []
+
+
+@pytest.mark.asyncio
+async def test_a_save_that_is_told_a_little_later_is_the_persons(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    await bench.before()
+    editor.type(0, "typed\n")
+    await editor.settle()
+    bench.file.write_text("typed\n" + TEXT)
+    asyncio.get_running_loop().call_later(0.03, bench.documents.save, editor.uri)
+    (brought,) = await bench.after()
+    assert brought.what == "nothing"
+    assert bench.changes() == []
+
+
+@pytest.mark.asyncio
+async def test_what_the_agent_wrote_on_top_of_a_save_is_the_agents(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    await bench.before()
+    editor.type(0, "typed\n")
+    await editor.save(editor.uri)
+    await bench.document.compared()
+    bench.writes("typed\n" + AGENTS)
+    await bench.after()
+    assert bench.shown == "typed\n" + AGENTS
+    assert await bench.texts() == [("applied", "typed\n" + TEXT, "typed\n" + AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_what_others_changed_before_the_call_is_not_the_agents(bench: MirrorBench) -> None:
+    await bench.before()
+    bench.writes(AGENTS)
+    await bench.before()
+    assert await bench.after() == []
+    assert bench.changes() == []
+
+
+@pytest.mark.asyncio
+async def test_a_change_is_taken_by_one_session_only(bench: MirrorBench) -> None:
+    other = Known()
+    paths = [bench.path("a.py")]
+    await bench.before()
+    await bench.mirror.look(other, paths, claim=lambda _: False)
+    bench.writes(AGENTS)
+    await bench.after()
+    assert await bench.mirror.look(other, paths, claim=lambda _: True) == []
+    assert len(bench.changes()) == 1
+
+
+# Where no edit may be sent.
+
+
+@pytest.mark.asyncio
+async def test_what_a_stopped_turn_has_changed_is_proposed(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    bench.wanted = False
+    (brought,) = await bench.agent(AGENTS)
+    assert (brought.what, editor.sends) == ("proposed", 0)
+    assert "stopped" in brought.reason
+    assert await bench.texts() == [("proposed", TEXT, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_an_editor_that_hides_typing_is_sent_no_edit(bench: MirrorBench) -> None:
+    editor = await bench.open(policy=replace(PLAIN, traits=EditorTraits(holds_back=True)))
+    (brought,) = await bench.agent(AGENTS)
+    assert (brought.what, editor.sends) == ("proposed", 0)
+
+
+@pytest.mark.asyncio
+async def test_without_review_a_change_is_kept(bench: MirrorBench) -> None:
+    await bench.before()
+    bench.writes(AGENTS)
+    (change,) = await bench.look()
+    await bench.mirror.take(change, Origin("s1"), kept=True)
+    assert await bench.texts() == [("kept", TEXT, AGENTS)]
+
+
+# What it costs.
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_did_not_change_is_not_read_again(
+    bench: MirrorBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"f{i}.py" for i in range(500)]
+    for name in names:
+        bench.writes(TEXT, name)
+    monkeypatch.setattr(disk_look, "_SETTLED_SECONDS", 0.0)
+    await bench.before(*names)
+    read: list[str] = []
+    real = disk_look.read_bytes
+
+    def reading(path: SafePath) -> bytes:
+        read.append(path.path)
+        return real(path)
+
+    monkeypatch.setattr(disk_look, "read_bytes", reading)
+    bench.writes(AGENTS, "f7.py")
+    assert len(await bench.after(*names)) == 1
+    assert read == [bench.path("f7.py")]
+
+
+@pytest.mark.asyncio
+async def test_the_loop_runs_on_while_many_files_are_looked_at(bench: MirrorBench) -> None:
+    names = [f"f{i}.py" for i in range(500)]
+    for name in names:
+        bench.writes(TEXT * 200, name)
+    await bench.before(*names)
+    for name in names:
+        bench.writes(AGENTS * 200, name)
+    loop = asyncio.get_running_loop()
+    gaps: list[float] = []
+
+    async def beat() -> None:
+        while True:
+            started = loop.time()
+            await asyncio.sleep(0.005)
+            gaps.append(loop.time() - started)
+
+    beating = asyncio.create_task(beat())
+    started = loop.time()
+    assert len(await bench.after(*names)) == 500
+    beating.cancel()
+    assert max(gaps) < max(0.3, (loop.time() - started) / 4)
