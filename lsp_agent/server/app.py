@@ -25,8 +25,8 @@ from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.protocol import NotificationHandler
-from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.reserved import reserved
+from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.settings_pull import SettingsPull
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.sessions.edits import Edits

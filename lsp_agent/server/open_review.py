@@ -101,7 +101,7 @@ class OpenReviews:
         if known and known.document is document and known.seq == document.seq:
             return known.review
         seq, decisions = document.seq, self._decisions
-        found = await self._edits.find(path=path, statuses=(*OPEN, *STRANDED))
+        found = await self._edits.find(path=path, statuses=(*OPEN, *STRANDED), open_only=True)
         review = FileReview.of(found)
         self._known = {p: known for p, known in self._known.items() if not known.document.closed}
         if (document.seq, self._decisions) == (seq, decisions) and not document.closed:

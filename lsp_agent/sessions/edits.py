@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 import anyio
+import anyio.to_thread
 
 from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Hunk, Position, Range
 from lsp_agent.protocol.errors import RequestFailed
@@ -26,6 +27,8 @@ from lsp_agent.workspace.reviews import Reviews, open_indexes
 
 _log = logging.getLogger(__name__)
 
+#: Lines from which on texts are compared in a thread.
+_LONG = 5_000
 #: Statuses of what may still be put into the workspace.
 _APPLICABLE: frozenset[str] = frozenset({"proposed", "conflict", "lost"})
 #: Statuses on which keep, reject and apply change nothing more. Fewer than the ledger's, which
@@ -90,8 +93,11 @@ class Edits:
         session_id: str | None = None,
         path: str | None = None,
         statuses: Collection[EditStatus] | None = None,
+        *,
+        open_only: bool = False,
     ) -> list[Edit]:
-        """The edits that fit all that is given, oldest first; not those whose texts are gone."""
+        """The edits that fit all that is given, oldest first; not those whose texts are gone.
+        ``open_only`` leaves out the decided hunks of applied edits, whose place costs a diff."""
         edits: list[Edit] = []
         shown: dict[str, Text | None] = {}
         for change in self._ledger.changes(session_id=session_id, path=path):
@@ -102,7 +108,7 @@ class Edits:
             if present is None or not _fits(present, statuses):
                 continue
             try:
-                edits.append(await self._edit(present, shown[change.path]))
+                edits.append(await self._edit(present, shown[change.path], open_only=open_only))
             except (KeyError, LedgerFailed) as error:
                 _log.warning("edit %s is not listed: %s", change.id, error)
         return edits
@@ -346,24 +352,36 @@ class Edits:
             await self._reviews.refreshed(path, now)
         return now
 
-    async def _edit(self, change: Change, now: Text | None) -> Edit:
+    async def _edit(self, change: Change, now: Text | None, *, open_only: bool = False) -> Edit:
         """``now`` is what the file shows, None where that cannot be told."""
         change = await self._ledger.loaded(change.id)
         now = _left_by(change) if now is None else now
-        return self._edit_on(change, now, self._reviews.current(change.path, now))
+        review = self._reviews.current(change.path, now)
+        if open_only and change.status == "applied":
+            return self._edit_on(change, now, review, ())
+        if len(now.lines) <= _LONG or not _has_recorded(change):
+            return self._edit_on(change, now, review)
+        recorded = await anyio.to_thread.run_sync(_recorded, change, now)
+        return self._edit_on(change, now, review, recorded)
 
-    def _edit_on(self, change: Change, now: Text, review: Review) -> Edit:
-        """Hunks under review as they are now; the others as they would be."""
+    def _edit_on(
+        self,
+        change: Change,
+        now: Text,
+        review: Review,
+        recorded: Sequence[LiveHunk] | None = None,
+    ) -> Edit:
+        """Hunks under review as they are now; the others as they would be. ``recorded`` are
+        those of the change itself where they were looked for already."""
         assert change.status != "pending"
         hunks = {
             hunk.index: self._reviewed(hunk, review, now)
             for hunk in review.hunks
             if hunk.change_id == change.id
         }
-        if change.status != "applied" or change.decided:
-            for hunk in live_hunks(change.before or EMPTY, change.after or EMPTY, now):
-                status = change.decided.get(hunk.index, change.status)
-                hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
+        for hunk in _recorded(change, now) if recorded is None else recorded:
+            status = change.decided.get(hunk.index, change.status)
+            hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
         return self._edit_of(change, tuple(hunks[index] for index in sorted(hunks)))
 
     def _edit_of(self, change: Change, hunks: tuple[Hunk, ...]) -> Edit:
@@ -421,6 +439,18 @@ async def _text_now(host: FileHost, path: str) -> Text | None:
     except (FileProblem, OutsideWorkspace):
         return None
     return None if view.not_text else view.text or EMPTY
+
+
+def _has_recorded(change: Change) -> bool:
+    """Whether the change has hunks that are not under review."""
+    return change.status != "applied" or bool(change.decided)
+
+
+def _recorded(change: Change, now: Text) -> list[LiveHunk]:
+    """The change's own hunks, where not all of them are under review. Pure."""
+    if not _has_recorded(change):
+        return []
+    return live_hunks(change.before or EMPTY, change.after or EMPTY, now)
 
 
 def _fits(change: Change, statuses: Collection[EditStatus] | None) -> bool:

@@ -44,6 +44,8 @@ class FakeEdits:
         session_id: str | None = None,
         path: str | None = None,
         statuses: Collection[EditStatus] | None = None,
+        *,
+        open_only: bool = False,
     ) -> list[Edit]:
         self.found += 1
         return [e for e in self.edits if statuses is None or e.status in statuses]
