@@ -10,6 +10,7 @@ from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolReque
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.late_answers import LateAnswers
 from lsp_agent.sessions.permissions import Judgement, Permissions
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.served import Served
@@ -24,8 +25,14 @@ from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.files import FileProblem
 from lsp_agent.workspace.paths import SafePath
 
-#: The agent waits 60 s for a file tool's answer; the question must be over before.
+#: The agent waits 60 s for a file tool's answer and 4 s for whether another call may run; only a
+#: command's gate has all the time. The question stays open for the next call alike.
 _CONSENT_SECONDS = 50.0
+_VERDICT_SECONDS = 3.0
+_NOT_YET = (
+    "Not run yet: the user is still being asked whether it may. Make the same call once more to"
+    " wait for the answer, or go on without it."
+)
 _HOLDS_BACK = (
     "This editor says what you type only when you pause, so the agent's edits of open documents "
     "wait as proposals: apply them by code action. docs/protocol.md says how it can be helped."
@@ -67,6 +74,7 @@ class HostedTools:
         self._unwritten = Unwritten(services, session_id, cwd)
         self.served = Served(services, session_id)
         self._told_of_holding = False
+        self._late_answers = LateAnswers(services, self._asked)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
         """A file call of a hosted agent comes to ``run``, which has the time to ask; any other
@@ -107,8 +115,16 @@ class HostedTools:
             return self._allowed(request)
         if judgement.policy == "deny":  # the settings may change at any time
             return Block(judgement.reason)
-        pattern = self._permissions.offer(request)
-        answer = await self._asked(request, pattern)
+        kind = tool_kind(request.tool)
+        if kind == "command":
+            return await self._follow(request, await self._asked(request))
+        hosted = self._turn.hosts_files and kind in ("read", "edit")
+        with anyio.move_on_after(_CONSENT_SECONDS if hosted else _VERDICT_SECONDS):
+            answer = await self._late_answers.wait(self._turn.turn_id, request)
+            return await self._follow(request, answer)
+        return Block(_NOT_YET)
+
+    async def _follow(self, request: ToolRequest, answer: str | None) -> Allow | Block:
         if self._turn.stopped:
             return Block(_STOPPED)
         if answer is None:
@@ -118,7 +134,6 @@ class HostedTools:
         judgement = self._permissions.judge(request)
         if judgement.policy == "deny":
             return Block(judgement.reason)
-        self._grant(request, answer, pattern)
         if answer == "allowAndApply":
             await self._unwritten.apply()
         if answer in ("allowAndApply", "allowAndSave"):
@@ -141,10 +156,14 @@ class HostedTools:
             told = Notice("info", f"Allowed for this session: {granted}", "lsp-agent")
             self._emit(told, self._turn.turn_id)
 
-    async def _asked(self, request: ToolRequest, pattern: str | None) -> str | None:
+    async def _asked(self, request: ToolRequest) -> str | None:
+        """The person's answer, remembered where later calls are not to be asked for."""
+        if self._turn.stopped:  # a question is closed with its turn
+            return None
+        pattern = self._permissions.offer(request)
         what = self._permissions.subject(request)
         is_command = tool_kind(request.tool) == "command"
-        return await self._services.questions.ask(
+        answer = await self._services.questions.ask(
             self._emit,
             session_id=self._session_id,
             turn_id=self._turn.turn_id,
@@ -159,6 +178,9 @@ class HostedTools:
                 can_apply=is_command and bool(self._unwritten.proposals()),
             ),
         )
+        if answer not in (None, "deny") and not self._turn.stopped:
+            self._grant(request, answer, pattern)
+        return answer
 
     def _allowed(self, request: ToolRequest) -> Allow:
         return Allow(self._unwritten.note() if tool_kind(request.tool) == "command" else None)
@@ -192,9 +214,7 @@ class HostedTools:
         """Asks about a file call that the settings neither allow nor deny."""
         if self._permissions.judge(request).policy != "ask":
             return
-        decision: Allow | Block = Block("Not done: nobody allowed it in time; ask the user.")
-        with anyio.move_on_after(_CONSENT_SECONDS):
-            decision = await self.decide(request)
+        decision = await self.decide(request)
         if isinstance(decision, Block):
             raise ToolFailure(decision.reason)
 

@@ -108,22 +108,27 @@ def test_an_hour_without_an_answer_is_no_consent_when_the_turn_is_stopped(
     assert not (project.folder / "ran.txt").exists()
 
 
-def test_a_file_call_is_refused_before_the_agent_gives_up_on_it(
+def test_a_file_call_ends_before_the_agent_gives_up_and_the_next_one_alike_has_the_answer(
     project: Project, clock: Clock
 ) -> None:
     project.file("a.txt", "one\n")
+    read = call("read", path="a.txt")
     editor = project.editor(
-        step("", call("read", path="a.txt")),
-        step("Done."),
+        step("", read), step("", read), step("", read), step("Done."),
         client=ASK,
         options={"permissions": {"read": "ask"}},
-    )
+    )  # fmt: skip
     prompt = editor.prompt("Go.")
-    editor.notification("agent/ask")
+    asked = editor.notification("agent/ask")
     clock.forward(editor, 42)
-    assert len(editor.call("agent/state")["questions"]) == 1
+    assert editor.events("toolResult") == []
     clock.forward(editor, 12)
     assert wait_until(lambda: editor.events("toolResult"))
-    assert editor.tool_texts() == ["Not done: nobody allowed it in time; ask the user."]
+    assert editor.tool_texts()[0].startswith("Not run yet: the user is still being asked")
+    assert len(editor.call("agent/state")["questions"]) == 1
+    editor.answers = ["deny"]
+    editor.command("answer", {"questionId": asked["questionId"], "optionId": "allow"})
     assert editor.result(prompt)["text"] == "Done."
+    assert editor.tool_texts()[1:] == ["one\n", "Not run: the user declined this call."]
+    assert len(editor.received("agent/ask")) == 2
     assert editor.call("agent/state")["questions"] == []

@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 import pytest
-from project import EVENTS, Editor, Project, bash, edit, processes_with, step
+from project import EVENTS, Editor, Project, bash, edit, processes_with, step, write
 from raw_client import NO_ANSWER, Json, left_behind, wait_until
 
 ASK: Json = {"events": True, "ask": True}
@@ -123,6 +123,32 @@ def test_a_client_that_goes_has_allowed_nothing(project: Project) -> None:
     editor.wait_for_exit()
     assert wait_until(lambda: left_behind(editor.mark) == [])
     assert times_run(project) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"), [("allow", "new\n"), ("deny", None)], ids=["allow", "deny"]
+)
+def test_a_call_that_cannot_wait_leaves_its_question_for_the_next_one_alike(
+    project: Project, answer: str, text: str | None
+) -> None:
+    """An agent that writes by itself waits seconds for whether it may."""
+    new = write("a.txt", "new\n")
+    agent = project.agent(step("", new), step("", bash("sleep 1")), step("", new), step("Done."))
+    editor = project.editor(
+        agent=agent | {"hosting": "mirror"},
+        client=ASK,
+        options={"edits": {"review": "before"}, "permissions": {"allow": ["command: sleep 1"]}},
+    )
+    prompt = editor.prompt("Go.")
+    asked = editor.notification("agent/ask")
+    editor.event("toolResult")
+    assert "Not run yet: the user is still being asked" in editor.tool_texts()[0]
+    assert not (project.folder / "a.txt").exists()
+    editor.command("answer", {"questionId": asked["questionId"], "optionId": answer})
+    assert editor.result(prompt)["text"] == "Done."
+    path = project.folder / "a.txt"
+    assert (path.read_text() if path.exists() else None) == text
+    assert len(editor.received("agent/ask")) == 1
 
 
 # Patterns

@@ -1,0 +1,54 @@
+"""Answers for calls that cannot wait as long as a person thinks.
+
+An agent gives up on a call after seconds, and only a command has a gate that waits. So a call
+leaves its question open: the next call alike has the answer, or waits for it.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+from lsp_agent.agents.tool_host import ToolRequest
+from lsp_agent.sessions.services import Services
+
+_Key = tuple[str | None, str, str]
+
+
+@dataclass(slots=True)
+class _Asked:
+    answered: anyio.Event = field(default_factory=anyio.Event)
+    option_id: str | None = None
+
+
+class LateAnswers:
+    """``ask`` puts the question about a call and ends with its turn at the latest."""
+
+    def __init__(
+        self, services: Services, ask: Callable[[ToolRequest], Awaitable[str | None]]
+    ) -> None:
+        self._services = services
+        self._ask = ask
+        self._asked: dict[_Key, _Asked] = {}
+
+    async def wait(self, turn_id: str | None, request: ToolRequest) -> str | None:
+        """The chosen option's id, or None. An answer serves the calls that wait for it; if they
+        were all cancelled, the next one of this turn with the same tool and arguments."""
+        self._asked = {key: asked for key, asked in self._asked.items() if key[0] == turn_id}
+        arguments = json.dumps(dict(request.args), sort_keys=True, default=repr)
+        key = (turn_id, request.tool, arguments)
+        asked = self._asked.get(key)
+        if asked is None:
+            asked = self._asked[key] = _Asked()
+            self._services.tasks.start_soon(self._put, asked, request)
+        await asked.answered.wait()
+        if self._asked.get(key) is asked:
+            del self._asked[key]
+        return asked.option_id
+
+    async def _put(self, asked: _Asked, request: ToolRequest) -> None:
+        try:
+            asked.option_id = await self._ask(request)
+        finally:
+            asked.answered.set()
