@@ -144,7 +144,6 @@ class Hosting:
 
     def turn_begins(self) -> None:
         self._stopped = False
-        self._mirroring.turn_begins()
         if self._bridge is not None:
             self._bridge.resume()
         if self.state == "mirror":

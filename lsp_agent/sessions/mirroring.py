@@ -101,17 +101,16 @@ class Mirroring:
         self._at_work = 0
         self._rest = anyio.Event()
         self._watch = ExitStack()
+        self._watching = False
 
     def live_in(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
-
-    def turn_begins(self) -> None:
-        self._watch.enter_context(self._services.mirror.watching())
 
     def turn_ended(self) -> None:
         self._calls.clear()
         self._last = None
         self._watch.close()
+        self._watching = False
 
     def _call_of(
         self, tool: str, kind: ToolKind, args: object, call_id: str | None, turn_id: str | None
@@ -137,6 +136,7 @@ class Mirroring:
     ) -> None:
         """Remembers what is on disk before ``call`` changes it. Bounded: a call must not fail
         because a disk is slow."""
+        self._keep_watch()
         call = self._call_of(tool, kind, args, call_id, turn_id)
         with anyio.move_on_after(_BEFORE_SECONDS):
             await self._look(None, self._where(call), call.paths)
@@ -149,6 +149,7 @@ class Mirroring:
         what is not known at all is looked at."""
         if call_id in self._calls:
             return
+        self._keep_watch()
         call = self._call_of(tool, kind, args, call_id, turn_id)
         self._note(call)
         unknown = [path for path in self._where(call) if path not in self._known.seen]
@@ -180,6 +181,12 @@ class Mirroring:
                 await self._rest.wait()
 
     # Looking.
+
+    def _keep_watch(self) -> None:
+        """From a turn's first call on to its end."""
+        if not self._watching:
+            self._watching = True
+            self._watch.enter_context(self._services.mirror.watching())
 
     def _note(self, call: Call) -> None:
         """From here on what is new may be its doing."""
