@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typist import document
@@ -21,6 +22,9 @@ pytestmark = [
     pytest.mark.timeout(240),
     pytest.mark.xdist_group("vscode"),
 ]
+
+#: Of an edit that is not in, and says so.
+NOT_CONFIRMED = "The editor has not confirmed"
 
 
 @pytest.fixture(scope="module")
@@ -97,19 +101,22 @@ def test_hosted_edits_beside_a_typist_are_each_in_once(
     assert desk.wait(turn)["stopReason"] == "endTurn"
 
     row = Row("hosted edits", len(made), words=len(typist.words), undos=typist.undos)
-    outcomes = desk.outcomes()
+    outcomes, text = desk.outcomes(), desk.text()
     wanted = counted("\n".join(lines)) + Counter(typist.words)
     for change, outcome in zip(made, outcomes, strict=True):
         row.milliseconds.append(1000 * outcome.seconds)
         if outcome.is_error:
             row.said[why_not(outcome.text)] += 1
-        else:
-            row.in_ += 1
-            wanted.update(change.there)
-            wanted.subtract(change.gone)
-    assert row.said.keys() <= {"not found", "changed since"}
+            continue
+        if outcome.text.startswith(NOT_CONFIRMED):
+            row.said["not confirmed in 5 s"] += 1
+            if not all(mark in text for mark in change.there):  # it may have come later
+                continue
+        row.in_ += 1
+        wanted.update(change.there)
+        wanted.subtract(change.gone)
+    assert row.said.keys() <= {"not found", "changed since", "not confirmed in 5 s"}
     row.sent_again = sent_again(desk)
-    text = desk.text()
     row.compare(wanted, text, desk.undone())
     assert len(typist.words) > 10
     assert desk.path.read_text() == "".join(f"{line}\n" for line in lines)  # nothing was saved
@@ -120,12 +127,14 @@ def test_hosted_edits_beside_a_typist_are_each_in_once(
 
 
 def shop(count: int) -> str:
-    """Words for the agent to replace, ``old000`` and on, with lines for the person around them."""
-    blocks = [f"\thas{n:03} 😀 = 'é'\n\n\tpre{n:03} old{n:03} post{n:03}\n}}\n" for n in range(count)]
+    """Words for the agent to replace, ``old000`` and on, and lines for the person around them."""
+    blocks = [
+        f"\thas{n:03} 😀 = 'é'\n\n\tpre{n:03} old{n:03} post{n:03}\n}}\n" for n in range(count)
+    ]
     return "".join(blocks)
 
 
-def replacing(name: str, *numbers: int) -> dict[str, object]:
+def replacing(name: str, *numbers: int) -> Any:
     """One tool call that makes ``tok`` of these ``old`` words. The text gets longer: VS Code
     overwrites without asking where only the time of the file on disk is another."""
     return edit(name, *((f"old{n:03}", f"tok{n:03} (new)") for n in numbers))
@@ -156,6 +165,21 @@ def open_hunk(desk: Desk, mark: str) -> tuple[str, str]:
     return edit_id, hunk["hunkId"]
 
 
+def decided(desk: Desk, edit_id: str, hunk_id: str, *, keep: bool) -> Any:
+    """The hunk once the person has kept or undone it. On a busy machine the window may take more
+    than the 5 s after which the server says that it does not know; then it may still come."""
+    method = "agent/keepEdit" if keep else "agent/rejectEdit"
+    try:
+        edit = desk.call(method, editId=edit_id, hunks=[hunk_id])["edit"]
+    except RequestError as error:
+        if "may still come" not in str(error):
+            raise
+        time.sleep(3)
+        edit = desk.call(method, editId=edit_id, hunks=[hunk_id])["edit"]
+    (hunk,) = [each for each in edit["hunks"] if each["hunkId"] == hunk_id]
+    return hunk
+
+
 def test_hunks_are_kept_and_undone_while_the_person_types_and_the_agent_works(
     desk: Desk, report: Callable[[Row], None]
 ) -> None:
@@ -176,9 +200,7 @@ def test_hunks_are_kept_and_undone_while_the_person_types_and_the_agent_works(
         for n in chance.sample(range(24), 24):
             edit_id, hunk_id = open_hunk(desk, f"tok{n:03}")
             keep = chance.random() < 0.4
-            method = "agent/keepEdit" if keep else "agent/rejectEdit"
-            decided = desk.call(method, editId=edit_id, hunks=[hunk_id])["edit"]
-            (hunk,) = [each for each in decided["hunks"] if each["hunkId"] == hunk_id]
+            hunk = decided(desk, edit_id, hunk_id, keep=keep)
             assert hunk["status"] == ("kept" if keep else "rejected")
             if keep:
                 kept.add(n)
@@ -192,7 +214,7 @@ def test_hunks_are_kept_and_undone_while_the_person_types_and_the_agent_works(
     row.sent_again = sent_again(desk)
     shown = desk.text()
     row.compare(after(text, [*kept, *range(24, 36)], typist.words), shown, desk.undone())
-    statuses = [edit["status"] for edit in desk.edits()]
+    statuses = statuses_of_edits(desk)
     assert statuses[3:] == ["applied"] * 12
     assert "applied" not in statuses[:3]
     assert seen_by_the_server(desk) == shown
@@ -241,13 +263,22 @@ def test_hunks_are_decided_by_keyboard_and_by_lens(
     report(row)
 
 
+def statuses_of_edits(desk: Desk) -> list[str]:
+    """Once it is known of all whether they are in."""
+    wait_until(lambda: all(edit["status"] != "unknown" for edit in desk.edits()))
+    return [edit["status"] for edit in desk.edits()]
+
+
 def statuses_of_hunks(desk: Desk) -> list[str]:
     return [hunk["status"] for edit in desk.edits() for hunk in edit["hunks"]]
 
 
+@pytest.mark.parametrize("where", ["apart", "beside"])
 def test_a_turn_is_taken_back_and_brought_again_while_the_person_types(
-    desk: Desk, report: Callable[[Row], None]
+    desk: Desk, report: Callable[[Row], None], where: str
 ) -> None:
+    """``beside`` the agent's lines, what the person types may be in conflict with taking them
+    back: then nothing changes, and the answer says so."""
     text = shop(20)
     desk.open(text)
     turns = [[step(replacing(desk.name, n, n + 1)) for n in range(k, k + 10, 2)] for k in (0, 10)]
@@ -255,34 +286,39 @@ def test_a_turn_is_taken_back_and_brought_again_while_the_person_types(
     desk.start(*turns[0], done(), *turns[1], done(), read_it, done())
     typist = Typist(desk, random.Random(5))
     typist.type_at("has000")
-    marks = [f"pre{n:03}" for n in range(20)]
-    row = Row("a turn reverted, and again", 20)
-
     first, second = (desk.ask()["turnId"] for _ in range(2))
-    for params, numbers in (
-        ({}, range(10)),  # the last turn
-        ({"turnId": "the revert"}, range(20)),
-        ({"turnId": first}, range(0)),  # and the later ones
-        ({"turnId": "the revert"}, range(20)),
-        ({"turnId": first, "only": True}, range(10, 20)),
-    ):
-        if params.get("turnId") == "the revert":
-            params = {"turnId": reverted["revertId"]}
+    row = Row(f"turns reverted, typing {where}", 20)
+    offsets = (-1, 1) if where == "beside" else (-2,)
+    inside = [*range(20)]
 
-        def revert(params: dict[str, object] = params) -> dict[str, object]:
+    def revert(left: Iterable[int], **params: object) -> str:
+        """Takes back while the person types; ``left`` are the words that are in then."""
+
+        def work() -> Any:
             time.sleep(0.3)
             return desk.call("agent/revert", **params)
 
-        reverted = typist.beside(marks, revert)
-        (file,) = reverted["files"]
-        assert file["outcome"] in ("restored", "merged"), file
-        row.said[f"{len(list(numbers))} in after a revert"] += 1
-        row.compare(after(text, numbers, typist.words), desk.text(), [])
-    row.in_, row.words = 10, len(typist.words)
+        reverted = typist.beside([f"pre{n:03}" for n in range(20)], work, offsets)
+        (outcome,) = {file["outcome"] for file in reverted["files"]}
+        row.said[outcome] += 1
+        if outcome in ("restored", "merged"):
+            inside[:] = left
+        else:
+            assert where == "beside"
+            assert outcome in ("conflict", "unchanged")
+        row.compare(after(text, inside, typist.words), desk.text(), [], f"after {params}")
+        return reverted["revertId"]
+
+    last = revert(range(10))
+    revert(range(20), turnId=last)
+    both = revert([], turnId=first)
+    revert(range(20), turnId=both)
+    revert(range(10, 20), turnId=first, only=True)
+    revert([], turnId=second)
+    row.in_, row.words = len(inside), len(typist.words)
     row.sent_again = sent_again(desk)
-    shown = desk.text()
     assert desk.path.read_text() == text
-    assert seen_by_the_server(desk) == shown
+    assert seen_by_the_server(desk) == desk.text()
     assert not desk.save()
     report(row)
 
@@ -299,11 +335,11 @@ def test_an_agents_writes_to_disk_are_merged_into_unsaved_text(
     for n in clashing:
         typist.type_inside(f"old{n:03}")
     turn = desk.prompt("Go.")
-    typist.beside([f"pre{n:03}" for n in range(24)], lambda: desk.wait(turn))
+    typist.beside([f"pre{n:03}" for n in range(24)], lambda: desk.wait(turn), (-2,))
     assert desk.call("agent/state")["hosting"] == "mirror"
     row = Row("mirror, unsaved text", 18, in_=16, words=len(typist.words))
     row.sent_again = sent_again(desk)
-    statuses = [edit["status"] for edit in desk.edits()]
+    statuses = statuses_of_edits(desk)
     row.proposed = statuses.count("proposed")
     assert statuses == ["applied"] * 16 + ["proposed"] * 2
     wanted = after(text, range(16), typist.words)

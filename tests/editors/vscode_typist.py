@@ -69,13 +69,15 @@ class Typist:
         self.desk.workbench.key("Space")
         return word
 
-    def beside(self, marks: Sequence[str], work: Callable[[], T]) -> T:
-        """What ``work`` returns, done while the person types in the lines above and below some
-        of ``marks``."""
+    def beside(
+        self, marks: Sequence[str], work: Callable[[], T], offsets: tuple[int, ...] = (-1, 1)
+    ) -> T:
+        """What ``work`` returns, done while the person types at ``offsets`` from the lines of
+        some of ``marks``."""
         with ThreadPoolExecutor(1) as pool:
             result = pool.submit(work)
             while not result.done():
-                self.type_at(self.rng.choice(marks), offsets=(-1, 1))
+                self.type_at(self.rng.choice(marks), offsets=offsets)
             return result.result()
 
     def undo(self) -> None:
@@ -106,7 +108,9 @@ class Row:
         f"{'undos':>6}{'lost':>5}{'doubled':>8}  p50/p95/max ms, what else was said"
     )
 
-    def compare(self, wanted: Counter[str], text: str, undone: list[dict[str, str]]) -> None:
+    def compare(
+        self, wanted: Counter[str], text: str, undone: list[dict[str, str]], when: str = ""
+    ) -> None:
         """Counts what is lost and doubled in ``text``; ``wanted`` is what must be in where the
         person undid nothing."""
         wanted = wanted.copy()
@@ -120,7 +124,7 @@ class Row:
             if now[mark] != wanted[mark]:
                 self.lost += now[mark] < wanted[mark]
                 self.doubled += now[mark] > wanted[mark]
-                self.wrong.append(f"{mark}: {now[mark]} times, not {wanted[mark]}")
+                self.wrong.append(f"{mark}: {now[mark]} times, not {wanted[mark]} {when}")
 
     def __str__(self) -> str:
         times = ""
