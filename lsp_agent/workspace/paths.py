@@ -99,10 +99,10 @@ class Confinement:
                 path,
                 "can be read in two ways, since `..` follows a symlink; give the path without `..`",
             )
-        self._refuse_outside(path, real, by_symlink=real != plain)
         for reserved in self._reserved:
             if not (reserved.readable and not write) and reserved.holds(real):
                 raise OutsideWorkspace(path, reserved.rule)
+        self._refuse_outside(path, real, by_symlink=real != plain)
         if write:
             _refuse_write(path, plain, real)
         return SafePath(real, path)

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "server"))  # raw_client, project
 
-from ground import Ground, new_ground  # noqa: E402
+from ground import Ground, new_ground
 
 Report = Callable[[str, str, str, str], None]
 

@@ -20,6 +20,7 @@ GIT = "which only git may write"
 PROCESS = "leads through /proc"
 CIRCLE = "symlinks lead round in a circle"
 TWO_WAYS = "can be read in two ways"
+LARGE = "is larger than 64 MiB"
 
 
 @dataclass(frozen=True)
@@ -85,61 +86,88 @@ def lay_out(ground: Ground) -> None:
 
 def attacks(ground: Ground) -> list[Attack]:
     """Each is one prompt. ``ground.cwd``, where the server runs, is ``d1`` in the workspace."""
-    root, decoy = str(ground.folder), str(ground.decoy)
-    secret = f"{decoy}/secret.txt"
-    found: list[Attack] = []
+    secret = f"{ground.decoy}/secret.txt"
+    return [
+        *_ways_out(ground, secret),
+        *_symlinks(ground),
+        *_git(),
+        *_names(secret),
+        *_kernel_files(secret),
+        *_special_files(),
+        *_arguments(secret),
+    ]
 
-    def add(
-        name: str,
-        calls: Json | Sequence[Json],
-        words: str,
-        outcome: str = REFUSED,
-        *,
-        mirror: str | None = None,
-        mirror_outcome: str | None = None,
-    ) -> None:
-        several = [calls] if isinstance(calls, dict) else calls
-        mirror = words if mirror is None else mirror
-        found.append(Attack(name, several, outcome, words, mirror, mirror_outcome or outcome))
 
-    def read(path: Any) -> Json:
-        return call("read", path=path)
+def _attack(
+    name: str,
+    calls: Json | Sequence[Json],
+    words: str,
+    outcome: str = REFUSED,
+    *,
+    mirror: str | None = None,
+    mirror_outcome: str | None = None,
+) -> Attack:
+    several = [calls] if isinstance(calls, dict) else calls
+    mirror = words if mirror is None else mirror
+    return Attack(name, several, outcome, words, mirror, mirror_outcome or outcome)
 
-    def all_three(path: str, old: str = "CANARY") -> list[Json]:
-        return [read(path), write(path, "x"), edit(path, old, "x")]
 
-    # Plain ways out
-    add("dots", all_three("../decoy/secret.txt"), OUTSIDE)
-    add("dots below a folder", all_three("sub/../../decoy/secret.txt"), OUTSIDE)
-    add("dots below folders that are not there", all_three("x/y/../../../decoy/new"), OUTSIDE)
-    add("absolute", all_three(secret), OUTSIDE)
-    add("absolute, with dots", all_three(f"{root}/../decoy/secret.txt"), OUTSIDE)
-    add("absolute, two slashes", all_three(f"/{secret}"), OUTSIDE)
-    add("a folder that begins alike", all_three(f"{root}-other/secret.txt"), OUTSIDE)
-    add("a new folder outside", write("../decoy/new/a.txt", "x"), OUTSIDE)
-    add("the folder above", all_three(".."), OUTSIDE)
-    add("the root of all", [read("/"), write("/", "x")], OUTSIDE)
-    add("a key of the person's", read(str(ground.home / ".ssh/id_ed25519")), OUTSIDE)
-    add("a file of the system's", [read("/etc/passwd"), write("/etc/cron.d/x", "x")], OUTSIDE)
+def _read(path: Any) -> Json:
+    return call("read", path=path)
 
-    # Symlinks
-    add("symlink to a file", all_three("link.txt"), OUTSIDE)
-    add("symlink to a folder", all_three("out/secret.txt"), OUTSIDE)
-    add("symlink to a folder, deeper", all_three("out/deep/secret.txt"), OUTSIDE)
-    add("symlink to a folder, new file", write("out/new.txt", "x"), OUTSIDE)
-    add("symlink to a folder, new folder", write("out/new/new.txt", "x"), OUTSIDE)
-    add("symlink, itself", [read("out"), write("out", "x")], OUTSIDE)
-    add("chain of symlinks", all_three("chain1/secret.txt"), OUTSIDE)
-    add("circle of symlinks", all_three("loop1"), CIRCLE)
-    add("circle of symlinks, below", all_three("loop1/x"), CIRCLE)
-    add("circle of symlinks, then out", all_three("loop1/../out/secret.txt"), CIRCLE)
-    add("missing, circle, then out", all_three("x/../loop1/../out/secret.txt"), CIRCLE)
-    add("dangling symlink", write("dangling", "x"), OUTSIDE)
-    add("dots after a symlink", all_three("down/../../decoy/secret.txt"), TWO_WAYS)
-    add("dots after a symlink out", all_three(f"out/../{ground.folder.name}/a.txt"), TWO_WAYS)
 
-    # git
-    for name, path in {
+def _all_three(path: str, old: str = "CANARY") -> list[Json]:
+    return [_read(path), write(path, "x"), edit(path, old, "x")]
+
+
+def _ways_out(ground: Ground, secret: str) -> list[Attack]:
+    """Plain ones."""
+    root = ground.folder
+    return [
+        _attack("dots", _all_three("../decoy/secret.txt"), OUTSIDE),
+        _attack("dots below a folder", _all_three("sub/../../decoy/secret.txt"), OUTSIDE),
+        _attack(
+            "dots below folders that are not there", _all_three("x/y/../../../decoy/new"), OUTSIDE
+        ),
+        _attack("absolute", _all_three(secret), OUTSIDE),
+        _attack("absolute, with dots", _all_three(f"{root}/../decoy/secret.txt"), OUTSIDE),
+        _attack("absolute, two slashes", _all_three(f"/{secret}"), OUTSIDE),
+        _attack("a folder that begins alike", _all_three(f"{root}-other/secret.txt"), OUTSIDE),
+        _attack("a new folder outside", write("../decoy/new/a.txt", "x"), OUTSIDE),
+        _attack("the folder above", _all_three(".."), OUTSIDE),
+        _attack("the root of all", [_read("/"), write("/", "x")], OUTSIDE),
+        _attack("a key of the person's", _read(str(ground.home / ".ssh/id_ed25519")), OUTSIDE),
+        _attack(
+            "a file of the system's", [_read("/etc/passwd"), write("/etc/cron.d/x", "x")], OUTSIDE
+        ),
+    ]
+
+
+def _symlinks(ground: Ground) -> list[Attack]:
+    """Symlinks, also with `..` after them."""
+    return [
+        _attack("symlink to a file", _all_three("link.txt"), OUTSIDE),
+        _attack("symlink to a folder", _all_three("out/secret.txt"), OUTSIDE),
+        _attack("symlink to a folder, deeper", _all_three("out/deep/secret.txt"), OUTSIDE),
+        _attack("symlink to a folder, new file", write("out/new.txt", "x"), OUTSIDE),
+        _attack("symlink to a folder, new folder", write("out/new/new.txt", "x"), OUTSIDE),
+        _attack("symlink, itself", [_read("out"), write("out", "x")], OUTSIDE),
+        _attack("chain of symlinks", _all_three("chain1/secret.txt"), OUTSIDE),
+        _attack("circle of symlinks", _all_three("loop1"), CIRCLE),
+        _attack("circle of symlinks, below", _all_three("loop1/x"), CIRCLE),
+        _attack("circle of symlinks, then out", _all_three("loop1/../out/secret.txt"), CIRCLE),
+        _attack("missing, circle, then out", _all_three("x/../loop1/../out/secret.txt"), CIRCLE),
+        _attack("dangling symlink", write("dangling", "x"), OUTSIDE),
+        _attack("dots after a symlink", _all_three("down/../../decoy/secret.txt"), TWO_WAYS),
+        _attack(
+            "dots after a symlink out", _all_three(f"out/../{ground.folder.name}/a.txt"), TWO_WAYS
+        ),
+    ]
+
+
+def _git() -> list[Attack]:
+    """What belongs to git."""
+    paths = {
         "git's settings": ".git/config",
         "git's settings, dots": "sub/../.git/./config",
         "a git hook": ".git/hooks/pre-commit",
@@ -155,77 +183,119 @@ def attacks(ground: Ground) -> list[Attack]:
         "a short name of NTFS": "GIT~1/hooks/pre-commit",
         "dots that NTFS drops": ".git. ./hooks/pre-commit",
         "a stream of NTFS": ".git::$INDEX_ALLOCATION/config",
-    }.items():
-        add(name, [write(path, "x"), edit(path, "[core]", "x")], GIT)
+    }
+    return [
+        _attack(name, [write(path, "x"), edit(path, "[core]", "x")], GIT)
+        for name, path in paths.items()
+    ]
 
-    # Names that only look like another
-    add("URI", all_three(f"file://{secret}"), "is a URI")
-    add("URI with a host", all_three(f"file://localhost{secret}"), "is a URI")
-    add("URI, capitals", all_three(f"FILE://{secret}"), "is a URI")
-    add("percent signs", read("%2e%2e/decoy/secret.txt"), "no such file", INSIDE)
-    add("percent signs, slashes", read("..%2fdecoy%2fsecret.txt"), "no such file", INSIDE)
-    add("home", all_three("~/.ssh/id_ed25519"), "~ is not expanded")
-    add("home, itself", [read("~"), write("~", "x")], "~ is not expanded")
-    add("a variable", read("$HOME/.ssh/id_ed25519"), "no such file", INSIDE)
-    add("two dots in one character", read("\u2025/decoy/secret.txt"), "no such file", INSIDE)
-    add("full-width dots", read("\uff0e\uff0e/decoy/secret.txt"), "no such file", INSIDE)
-    add("a slash that is none", read("..\u2215decoy\u2215secret.txt"), "no such file", INSIDE)
-    add("backslashes", read("..\\decoy\\secret.txt"), "no such file", INSIDE)
-    add("composed letters", all_three("\u00e9/secret.txt"), OUTSIDE)
-    add("decomposed letters", read("e\u0301/secret.txt"), "no such file", INSIDE)
-    add("NUL", all_three("a.txt\0../decoy/secret.txt"), "is not a path")
-    add("NUL at the end", all_three("../decoy/secret.txt\0.png"), "is not a path")
-    add("line end in a name", write("a\n../decoy.txt", "x"), "control character")
-    add("escape sequence in a name", write("\x1b[2J\x1b[31mok", "x"), "control character")
-    add("a turned name", write("txt.\u202eexe.sh", "x"), "x", INSIDE)
-    add("empty", [read(""), write("", "x")], "path is required")
-    add("blank", read(" "), "no such file", INSIDE)
-    add("a very long name", write("n" * 300, "x"), "ame too long")
-    add("a very long way round", all_three("sub/../" * 2000 + secret[1:]), "", INSIDE)
-    add("a very long way out", all_three("sub/../" * 2000 + "../decoy/secret.txt"), OUTSIDE)
 
-    # The kernel's own files
+def _names(secret: str) -> list[Attack]:
+    """Names that only look like another."""
+    return [
+        _attack("URI", _all_three(f"file://{secret}"), "is a URI"),
+        _attack("URI with a host", _all_three(f"file://localhost{secret}"), "is a URI"),
+        _attack("URI, capitals", _all_three(f"FILE://{secret}"), "is a URI"),
+        _attack("percent signs", _read("%2e%2e/decoy/secret.txt"), "no such file", INSIDE),
+        _attack("percent signs, slashes", _read("..%2fdecoy%2fsecret.txt"), "no such file", INSIDE),
+        _attack("home", _all_three("~/.ssh/id_ed25519"), "~ is not expanded"),
+        _attack("home, itself", [_read("~"), write("~", "x")], "~ is not expanded"),
+        _attack("a variable", _read("$HOME/.ssh/id_ed25519"), "no such file", INSIDE),
+        _attack(
+            "two dots in one character", _read("\u2025/decoy/secret.txt"), "no such file", INSIDE
+        ),
+        _attack("full-width dots", _read("\uff0e\uff0e/decoy/secret.txt"), "no such file", INSIDE),
+        _attack(
+            "a slash that is none", _read("..\u2215decoy\u2215secret.txt"), "no such file", INSIDE
+        ),
+        _attack("backslashes", _read("..\\decoy\\secret.txt"), "no such file", INSIDE),
+        _attack("composed letters", _all_three("\u00e9/secret.txt"), OUTSIDE),
+        _attack("decomposed letters", _read("e\u0301/secret.txt"), "no such file", INSIDE),
+        _attack("NUL", _all_three("a.txt\0../decoy/secret.txt"), "is not a path"),
+        _attack("NUL at the end", _all_three("../decoy/secret.txt\0.png"), "is not a path"),
+        _attack("line end in a name", write("a\n../decoy.txt", "x"), "control character"),
+        _attack("escape sequence in a name", write("\x1b[2J\x1b[31mok", "x"), "control character"),
+        _attack("a turned name", write("txt.\u202eexe.sh", "x"), "x", INSIDE),
+        _attack("empty", [_read(""), write("", "x")], "path is required"),
+        _attack("blank", _read(" "), "no such file", INSIDE),
+        _attack("a very long name", write("n" * 300, "x"), "ame too long"),
+        _attack("a very long way round", _all_three("sub/../" * 2000 + secret[1:]), "", INSIDE),
+        _attack(
+            "a very long way out", _all_three("sub/../" * 2000 + "../decoy/secret.txt"), OUTSIDE
+        ),
+    ]
+
+
+def _kernel_files(secret: str) -> list[Attack]:
+    """`/proc` and `/dev`."""
     proc = "/proc/self/"
-    add("through the kernel's root", all_three(f"{proc}root{secret}"), PROCESS)
-    add("through the kernel's cwd", all_three(f"{proc}cwd/../decoy/secret.txt"), PROCESS)
-    add("through a thread's cwd", read("/proc/thread-self/cwd/../decoy/secret.txt"), PROCESS)
-    add("through a symlink to it", all_three("here/../decoy/secret.txt"), PROCESS)
-    add("the environment", read(f"{proc}environ"), PROCESS)
-    add("the environment by pid", read("/proc/1/environ"), PROCESS)
-    add("the memory", write(f"{proc}mem", "x"), PROCESS)
-    add("an open file", [read(f"{proc}fd/0"), write(f"{proc}fd/1", "x")], PROCESS)
-    add("an open file by /dev", [read("/dev/fd/0"), write("/dev/fd/1", "x")], PROCESS)
-    add("stdin", read("/dev/stdin"), PROCESS)
-    add("stdout", write("/dev/stdout", "x"), PROCESS)
-    add("a device", [read("/dev/zero"), write("/dev/null", "x")], OUTSIDE)
-    add("symlink to a device", all_three("null"), OUTSIDE)
+    return [
+        _attack("through the kernel's root", _all_three(f"{proc}root{secret}"), PROCESS),
+        _attack("through the kernel's cwd", _all_three(f"{proc}cwd/../decoy/secret.txt"), PROCESS),
+        _attack(
+            "through a thread's cwd", _read("/proc/thread-self/cwd/../decoy/secret.txt"), PROCESS
+        ),
+        _attack("through a symlink to it", _all_three("here/../decoy/secret.txt"), PROCESS),
+        _attack("the environment", _read(f"{proc}environ"), PROCESS),
+        _attack("the environment by pid", _read("/proc/1/environ"), PROCESS),
+        _attack("the memory", write(f"{proc}mem", "x"), PROCESS),
+        _attack("an open file", [_read(f"{proc}fd/0"), write(f"{proc}fd/1", "x")], PROCESS),
+        _attack("an open file by /dev", [_read("/dev/fd/0"), write("/dev/fd/1", "x")], PROCESS),
+        _attack("stdin", _read("/dev/stdin"), PROCESS),
+        _attack("stdout", write("/dev/stdout", "x"), PROCESS),
+        _attack("a device", [_read("/dev/zero"), write("/dev/null", "x")], OUTSIDE),
+        _attack("symlink to a device", _all_three("null"), OUTSIDE),
+    ]
 
-    # Files that are not what they seem
-    add("pipe", all_three("fifo"), "not a regular file")
-    add("socket", all_three("socket"), "not a regular file")
-    add("hard link to outside", write("hard.txt", "x"), "hard links", mirror="x",
-        mirror_outcome=INSIDE)  # fmt: skip
-    add("folder as a file", all_three("sub"), "is a directory")
-    add("folder as a file, slash", all_three("sub/"), "is a directory")
-    add("the workspace as a file", all_three("."), "is a directory")
-    add("file as a folder", all_three("a.txt/../a.txt/x"), "not a directory")
-    for name in ("huge", "sparse"):
-        path = f"{name}.txt"
-        add(name, [edit(path, "one", "x"), read(path)], "is larger than 64 MiB")
-        add(f"{name}, as a whole", write(path, "x"), "is larger than 64 MiB", mirror="x",
-            mirror_outcome=INSIDE)  # fmt: skip
 
-    # Arguments
-    add("key Path", call("read", Path=secret), OUTSIDE)
-    add("key PATH", call("write", PATH=secret, content="x"), OUTSIDE)
-    add("two keys", call("read", path="a.txt", PATH=secret), "several paths")
-    add("two keys, the other way", call("read", PATH=secret, path="a.txt"), "several paths")
-    add("two keys, null", call("read", Path=secret, path=None), OUTSIDE)
-    add("two keys, empty", call("read", Path=secret, path=""), OUTSIDE)
-    add("list as a path", read([secret]), "cannot unmarshal array")
-    add("object as a path", read({"path": secret}), "cannot unmarshal object")
-    add("number as a path", read(1), "cannot unmarshal number")
-    add("no path", call("read", file_path=secret), "path is required")
-    add("tool in capitals", call("WRITE", path=secret, content="x"), "unknown tool")
-    add("tool with a blank", call("write ", path=secret, content="x"), "unknown tool")
-    return found
+def _special_files() -> list[Attack]:
+    """Files that are not what they seem."""
+    return [
+        _attack("pipe", _all_three("fifo"), "not a regular file"),
+        _attack("socket", _all_three("socket"), "not a regular file"),
+        _attack(
+            "hard link to outside",
+            write("hard.txt", "x"),
+            "hard links",
+            mirror="x",
+            mirror_outcome=INSIDE,
+        ),
+        _attack("folder as a file", _all_three("sub"), "is a directory"),
+        _attack("folder as a file, slash", _all_three("sub/"), "is a directory"),
+        _attack("the workspace as a file", _all_three("."), "is a directory"),
+        _attack("file as a folder", _all_three("a.txt/../a.txt/x"), "not a directory"),
+        *(
+            _attack(name, [edit(f"{name}.txt", "one", "x"), _read(f"{name}.txt")], LARGE)
+            for name in ("huge", "sparse")
+        ),
+        *(
+            _attack(
+                f"{name}, as a whole",
+                write(f"{name}.txt", "x"),
+                LARGE,
+                mirror="x",
+                mirror_outcome=INSIDE,
+            )
+            for name in ("huge", "sparse")
+        ),
+    ]
+
+
+def _arguments(secret: str) -> list[Attack]:
+    """Arguments of another form."""
+    return [
+        _attack("key Path", call("read", Path=secret), OUTSIDE),
+        _attack("key PATH", call("write", PATH=secret, content="x"), OUTSIDE),
+        _attack("two keys", call("read", path="a.txt", PATH=secret), "several paths"),
+        _attack(
+            "two keys, the other way", call("read", PATH=secret, path="a.txt"), "several paths"
+        ),
+        _attack("two keys, null", call("read", Path=secret, path=None), OUTSIDE),
+        _attack("two keys, empty", call("read", Path=secret, path=""), OUTSIDE),
+        _attack("list as a path", _read([secret]), "cannot unmarshal array"),
+        _attack("object as a path", _read({"path": secret}), "cannot unmarshal object"),
+        _attack("number as a path", _read(1), "cannot unmarshal number"),
+        _attack("no path", call("read", file_path=secret), "path is required"),
+        _attack("tool in capitals", call("WRITE", path=secret, content="x"), "unknown tool"),
+        _attack("tool with a blank", call("write ", path=secret, content="x"), "unknown tool"),
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from file_attacks import REFUSED, Attack, attacks, lay_out
 from ground import MODES, Ground, new_ground
-from project import Editor, step
+from project import step
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, O_PATH")
 
