@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 import anyio
 import anyio.to_thread
@@ -14,8 +14,10 @@ from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Hunk, Positi
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import EditChanged, EditEventName
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.text.diff import Hunk as DiffHunk
+from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.live_hunks import LiveHunk, live_hunks, with_hunks
+from lsp_agent.text.live_hunks import LiveHunk, awaited_hunks, live_hunks, with_hunks
 from lsp_agent.text.positions import to_units
 from lsp_agent.text.review import Key, Review, ReviewHunk
 from lsp_agent.workspace.documents import Documents
@@ -29,6 +31,8 @@ _log = logging.getLogger(__name__)
 
 #: Lines from which on texts are compared in a thread.
 _LONG = 5_000
+#: Changes whose hunks are remembered.
+_DIFFS = 100
 #: Statuses of what may still be put into the workspace.
 _APPLICABLE: frozenset[str] = frozenset({"proposed", "conflict", "lost"})
 #: Statuses on which keep, reject and apply change nothing more. Fewer than the ledger's, which
@@ -76,6 +80,7 @@ class Edits:
         self._documents = documents
         self._reviews = reviews
         self._settings = settings
+        self._diffs = _Diffs()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._on_rejected: list[Callable[[Rejection], None]] = []
 
@@ -361,7 +366,7 @@ class Edits:
             return self._edit_on(change, now, review, ())
         if len(now.lines) <= _LONG or not _has_recorded(change):
             return self._edit_on(change, now, review)
-        recorded = await anyio.to_thread.run_sync(_recorded, change, now)
+        recorded = await anyio.to_thread.run_sync(self._diffs.recorded, change, now)
         return self._edit_on(change, now, review, recorded)
 
     def _edit_on(
@@ -379,7 +384,7 @@ class Edits:
             for hunk in review.hunks
             if hunk.change_id == change.id
         }
-        for hunk in _recorded(change, now) if recorded is None else recorded:
+        for hunk in self._diffs.recorded(change, now) if recorded is None else recorded:
             status = change.decided.get(hunk.index, change.status)
             hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
         return self._edit_of(change, tuple(hunks[index] for index in sorted(hunks)))
@@ -446,11 +451,30 @@ def _has_recorded(change: Change) -> bool:
     return change.status != "applied" or bool(change.decided)
 
 
-def _recorded(change: Change, now: Text) -> list[LiveHunk]:
-    """The change's own hunks, where not all of them are under review. Pure."""
-    if not _has_recorded(change):
-        return []
-    return live_hunks(change.before or EMPTY, change.after or EMPTY, now)
+class _Diffs:
+    """The hunks of changes that wait to be applied: they are shown anew after each key, and
+    finding them in a long text takes far longer than finding what was typed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[ref[Text], ref[Text], list[DiffHunk]]] = {}
+
+    def recorded(self, change: Change, now: Text) -> list[LiveHunk]:
+        """The change's own hunks, where not all of them are under review. In any thread."""
+        if not _has_recorded(change):
+            return []
+        before, after = change.before or EMPTY, change.after or EMPTY
+        if change.status not in _APPLICABLE:
+            return live_hunks(before, after, now)
+        return awaited_hunks(before, after, now, self._of(change.id, before, after))
+
+    def _of(self, change_id: str, before: Text, after: Text) -> list[DiffHunk]:
+        known = self._known.get(change_id)
+        if known is None or (known[0](), known[1]()) != (before, after):
+            known = ref(before), ref(after), diff(before.lines, after.lines)
+            if len(self._known) >= _DIFFS:
+                self._known.clear()
+            self._known[change_id] = known
+        return known[2]
 
 
 def _fits(change: Change, statuses: Collection[EditStatus] | None) -> bool:

@@ -1,6 +1,6 @@
 """The hunks of one change: where they stand in the text as it is now, and the change with some."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, diff
@@ -30,6 +30,24 @@ def live_hunks(before: Text, after: Text, now: Text) -> list[LiveHunk]:
     ]
 
 
+def awaited_hunks(
+    before: Text, after: Text, now: Text, hunks: Sequence[Hunk] | None = None
+) -> list[LiveHunk]:
+    """``live_hunks`` of a change that is not in ``now``, which is cheap in a long text once its
+    own ``hunks`` are known: a range is what the hunk would replace, ``intact`` means that."""
+    since = diff(before.lines, now.lines)
+    hunks = diff(before.lines, after.lines) if hunks is None else hunks
+    return [
+        LiveHunk(
+            index,
+            before.lines[hunk.old_start : hunk.old_end],
+            after.lines[hunk.new_start : hunk.new_end],
+            *_place(hunk.old_start, hunk.old_end, since),
+        )
+        for index, hunk in enumerate(hunks)
+    ]
+
+
 def with_hunks(before: Text, after: Text, indexes: Collection[int]) -> Text:
     """``before`` with these hunks of the change to ``after`` alone."""
     lines: list[str] = []
@@ -44,7 +62,17 @@ def with_hunks(before: Text, after: Text, indexes: Collection[int]) -> Text:
 
 
 def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) -> LiveHunk:
-    start, end = hunk.new_start, hunk.new_end
+    return LiveHunk(
+        index,
+        before.lines[hunk.old_start : hunk.old_end],
+        after.lines[hunk.new_start : hunk.new_end],
+        *_place(hunk.new_start, hunk.new_end, since),
+    )
+
+
+def _place(start: int, end: int, since: list[Hunk]) -> tuple[int, int, bool]:
+    """Where the lines ``start`` to ``end`` are after the changes ``since``, and whether none of
+    these touched them."""
     touching = [later for later in since if _touches(later, start, end)]
     if touching:
         start = min(start, touching[0].old_start)
@@ -53,14 +81,7 @@ def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) 
     above = [later for later in since if later.old_end <= start and later not in touching]
     shift = above[-1].new_end - above[-1].old_end if above else 0
     end_shift = touching[-1].new_end - touching[-1].old_end if touching else shift
-    return LiveHunk(
-        index,
-        before.lines[hunk.old_start : hunk.old_end],
-        after.lines[hunk.new_start : hunk.new_end],
-        start + shift,
-        end + end_shift,
-        intact=not touching,
-    )
+    return start + shift, end + end_shift, not touching
 
 
 def _touches(later: Hunk, start: int, end: int) -> bool:

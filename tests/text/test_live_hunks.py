@@ -2,7 +2,7 @@ from hypothesis import given
 from random_texts import triples
 
 from lsp_agent.text.lines import Text
-from lsp_agent.text.live_hunks import LiveHunk, live_hunks
+from lsp_agent.text.live_hunks import LiveHunk, awaited_hunks, live_hunks
 
 BEFORE = "a\nb\nc\nd\ne\n"
 AFTER = "a\nB\nc\nd\ne\nnew\n"
@@ -65,3 +65,26 @@ def test_an_intact_hunk_shows_exactly_its_lines(texts: tuple[Text, Text, Text]):
 def test_hunks_stand_in_their_order(texts: tuple[Text, Text, Text]):
     live = live_hunks(*texts)
     assert [hunk.start_line for hunk in live] == sorted(hunk.start_line for hunk in live)
+
+
+def test_a_hunk_that_waits_stands_where_it_would_replace():
+    first, last = awaited_hunks(Text.of(BEFORE), Text.of(AFTER), Text.of("typed\n" + BEFORE))
+    assert first == LiveHunk(0, ("b\n",), ("B\n",), 2, 3, intact=True)
+    assert last == LiveHunk(1, (), ("new\n",), 6, 6, intact=True)
+
+
+def test_a_hunk_that_waits_is_not_intact_where_its_lines_were_changed():
+    first, last = awaited_hunks(Text.of(BEFORE), Text.of(AFTER), Text.of("a\nmine\nc\nd\ne\n"))
+    assert (first.start_line, first.end_line, first.intact) == (1, 2, False)
+    assert last.intact
+
+
+@given(triples())
+def test_an_intact_hunk_that_waits_covers_exactly_the_lines_it_replaces(
+    texts: tuple[Text, Text, Text],
+):
+    before, after, now = texts
+    for hunk in awaited_hunks(before, after, now):
+        assert 0 <= hunk.start_line <= hunk.end_line <= len(now.lines)
+        if hunk.intact:
+            assert now.lines[hunk.start_line : hunk.end_line] == hunk.old_lines
