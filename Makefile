@@ -28,7 +28,7 @@ demo: $(RUN)
 	@$(BIN)/lsp-agent demo $(ARGS)
 
 test: $(TEST)
-	@$(BIN)/python -m pytest -n $(JOBS) --timeout 300 $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --timeout 300 $(ARGS)
 
 # pyright runs on Node: the one on PATH, else one from a wheel.
 lint: $(TEST)

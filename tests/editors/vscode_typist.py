@@ -32,7 +32,7 @@ class Typist:
 
     desk: Desk
     rng: random.Random
-    words: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list[str])
     undos: int = 0
 
     def type_at(self, mark: str, *, offsets: tuple[int, ...] = (0,), starts: str = "AAIoO") -> None:
@@ -95,13 +95,13 @@ class Row:
     in_: int = 0
     sent_again: int = 0
     proposed: int = 0
-    said: Counter[str] = field(default_factory=Counter)
+    said: Counter[str] = field(default_factory=Counter[str])
     words: int = 0
     undos: int = 0
     lost: int = 0
     doubled: int = 0
-    milliseconds: list[float] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list[float])
+    wrong: list[str] = field(default_factory=list[str])
 
     HEAD = (
         f"{'scene':32}{'changes':>8}{'in':>5}{'sent again':>11}{'proposed':>9}{'words':>6}"

@@ -78,7 +78,9 @@ class WorkbenchError(Exception):
     """Code that failed in the extension host, or a workbench that does not come up."""
 
 
-def wait_until(condition: Callable[[], T], timeout: float = SECONDS, pause: float = 0.05) -> T:
+def wait_until(
+    condition: Callable[[], T | None], timeout: float = SECONDS, pause: float = 0.05
+) -> T:
     """What ``condition`` returns once that is true."""
     deadline = time.monotonic() + timeout
     while not (found := condition()):
