@@ -25,7 +25,8 @@ COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
 _MOST_WORDS = 64
 #: A word of a pattern itself: nothing that a shell or a glob would read as more than its letters.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@%+/-]*")
-_HOME = re.compile(r"(^|:)~")
+#: As in ``--report=html:out,xml:out``.
+_PARTS = re.compile(r"[=:,]")
 #: ``.*`` may become ``..``.
 _HIDDEN_GLOB = re.compile(r"(^|/)\.[^/]*[*?\[]")
 
@@ -50,9 +51,12 @@ _GIT = _Family(
     ("--output", "--open-files-in-pager", "-O", "--ext-diff", "--textconv", "--no-index")
 )
 _CARGO = _Family(("--config", "-C", "-Z"))
-_GO = _Family(("exec", "toolexec", "vettool", "overlay", "modfile", "C", "o"))
-_NPM = ("--prefix", "-C", "--dir", "--cwd", "--script-shell", "--node-options", "--userconfig")
+_GO_TOOLS = ("exec", "toolexec", "vettool", "overlay", "modfile", "compiler")
+_GO = _Family((*_GO_TOOLS, "asmflags", "gcflags", "gccgoflags", "ldflags", "C", "o"))
+_NPM_SETTINGS = ("--script-shell", "--node-options", "--userconfig", "--globalconfig")
+_NPM = (*_NPM_SETTINGS, "--prefix", "-C", "--dir", "--cwd", "--registry")
 _PIP = _Family(("--python", "--index-url", "--extra-index-url", "-i", "--log", "--proxy"))
+_DOCKER = _Family(("--host", "-H", "--context", "-c", "--config"))
 _OTHER_CLUSTER = ("--kubeconfig", "--server", "-s", "--context", "--cluster", "--user", "--as")
 _KUBECTL = _Family((*_OTHER_CLUSTER, "--raw", "--filename", "-f", "--kustomize", "-k"), named=True)
 
@@ -66,7 +70,7 @@ _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     **_each("", "file", _Family(("--compile", "-C"))),
     **_each("git", "add blame commit describe diff grep log ls-files merge-base rev-list", _GIT),
     **_each("git", "rev-parse shortlog show status", _GIT),
-    **_each("docker", "images logs ps stats top version", _PLAIN_FAMILY),
+    **_each("docker", "images logs ps stats top version", _DOCKER),
     **_each("kubectl", "describe explain get logs top", _KUBECTL),
     **_each("pip", "check freeze list show", _PIP),
     **_each("uv pip", "check freeze list show tree", _PIP),
@@ -145,7 +149,7 @@ def _is_covered(word: str, uncovered: tuple[str, ...], inside: Callable[[str], b
     if word.startswith("-") and any(_means(word.partition("=")[0], o) for o in uncovered):
         return False
     return all(
-        inside(path) and not _HOME.search(path) and not _HIDDEN_GLOB.search(path)
+        inside(path) and not path.startswith("~") and not _HIDDEN_GLOB.search(path)
         for path in _possible_paths(word)
         if path
     )
@@ -162,9 +166,7 @@ def _means(name: str, option: str) -> bool:
 
 
 def _possible_paths(word: str) -> Iterator[str]:
-    """The word, what follows a ``=``, and what follows the letter of an option."""
-    if not word.startswith("-"):
-        yield word
-    elif not word.startswith("--"):
-        yield word[2:].lstrip("=")
-    yield word.partition("=")[2]
+    """The word, or what follows the letter of an option, and its parts."""
+    text = word[2:] if word.startswith("-") else word
+    yield text
+    yield from _PARTS.split(text)

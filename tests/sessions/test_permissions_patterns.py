@@ -117,6 +117,8 @@ def test_no_pattern_is_offered_for(line: str) -> None:
         ),
         ("git diff", ["git diff --stat", "git diff HEAD~1..HEAD -- a.py", "git diff --no-renames"]),
         ("git log -3", ["git log", "git log --oneline -n 9", "git log --format=%h"]),
+        ("pytest -q", ["pytest tests/test_a.py::test_b --maxfail=1", "pytest -k 'a or b' --x=a:b"]),
+        ("git commit -m x", ["git commit -m 'fix: the path /api'", "git commit -am 'a, b'"]),
         ("grep -r x src", ["grep -n 'a.*b' src/*.py", "grep -c x .gitignore"]),
         ("npm run build", ["npm run build -- --watch"]),
         ("go test ./...", ["go test -count=1 -short -run Foo ./pkg"]),
@@ -159,6 +161,8 @@ def test_a_granted_pattern_spares_the_question_for(
             "sort a",
             ["sort -o b a", "sort -no b a", "sort --output=b a", "sort --comp=x a", "sort --o b"],
         ),
+        ("pytest -q", ["pytest --report=html:/etc/x", "pytest --x=a,../../b", "pytest a /tmp/x"]),
+        ("docker logs a", ["docker logs -H tcp://x a", "docker logs --host=x a"]),
         ("rg x", ["rg --pre x y", "rg --pre=x y", "rg -z x", "rg -nz x"]),
         (
             "go test .",
