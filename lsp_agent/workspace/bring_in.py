@@ -41,13 +41,15 @@ class Waits:
 @dataclass(frozen=True, slots=True)
 class DiskChange:
     """A file that is not what it was. ``renamed_to`` and ``renamed_from`` name the other half of
-    a renaming."""
+    a renaming. ``over_a_save``: it came so soon after a save of the editor's that the document
+    took it for what was saved, which was ``before``."""
 
     path: str
     before: Content
     now: Content
     renamed_to: str | None = None
     renamed_from: str | None = None
+    over_a_save: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +113,23 @@ class BringIn:
         self._kept = kept
         self._still_wanted = still_wanted
         self._awaited = awaited
+        #: What is merged against, and what the document was saved as when it began.
         self._base: Text | None = None
+        self._saved: Text | None = None
         self._theirs = now
 
     async def run(self) -> Brought:
         """Raises NotOpen, and LspAgentError where it cannot be recorded or sent."""
         document = self._document
         await document.compared()
-        base = self._base = document.saved
         self._theirs = document.shown(self._now)
+        self._saved = base = self._base = document.saved
+        if self._disk.over_a_save:
+            base = self._base = self._shown_before()
         if document.dirty and await self._is_the_editors_save():
             return Brought(self._disk, "nothing", open=True)
         self._check_open()
-        if document.shows(self._now):
+        if document.shows(self._now) or base == self._theirs:  # and typed since
             return await self._came_by_itself(self._shown_before())
         before = document.text
         if base == before and await self._reloaded():
@@ -189,9 +195,10 @@ class BringIn:
 
     async def _came_by_itself(self, before: Text | None) -> Brought:
         """It is in already: by a reload, or since the person opened the file or typed the same."""
-        if self._document.saved is self._base:
-            self._document.brought_in(self._now)
-        after = self._theirs
+        document = self._document
+        self._now_in()
+        # An editor may show line ends of its own.
+        after = document.text if document.shows(self._now) else self._theirs
         if before == after:
             return Brought(self._disk, "nothing", open=True)
         status = "kept" if self._kept else "applied"
@@ -220,8 +227,10 @@ class BringIn:
         merge = self._merged(self._document.text)
         if placed.status == "conflict" or not merge.clean:
             return await self._propose(change)
+        if change is None:
+            return await self._came_by_itself(self._shown_before())
         self._now_in()
-        return Brought(self._disk, "merged" if change else "nothing", open=True, change=change)
+        return Brought(self._disk, "merged", open=True, change=change)
 
     def _resolve(self, view: View) -> Text:
         if not view.open:
@@ -232,7 +241,7 @@ class BringIn:
         return merge3_fine(self._base or EMPTY, ours, self._theirs)
 
     def _now_in(self) -> None:
-        if self._document.saved is self._base:  # else it was saved since
+        if self._document.saved is self._saved:  # else it was saved since
             self._document.brought_in(self._now)
 
     async def _propose(self, change: Change | None, reason: str = "") -> Brought:

@@ -113,7 +113,7 @@ class OpenDocument:
 
     def shows(self, disk: Text) -> bool:
         """Whether the text is the one of a file that holds ``disk``, opened and not changed."""
-        return _shown_alike(self.text, self.shown(disk))
+        return alike(self.text, self.shown(disk))
 
     def brought_in(self, disk: Text) -> None:
         """The text that came to the disk has gone into the document, or is a proposal for it:
@@ -246,13 +246,12 @@ class OpenDocument:
             self._saved = opened
         elif disk is not None:
             self._take_encoding(disk)
-            alike = _shown_alike(opened, disk)
-            self._stored = (
-                None if opened == disk or not (alike or _without_cr(opened, disk)) else disk
-            )
-            self._saved = opened if alike else disk
-            if self._stored is not None and not alike:
+            self._saved, self._stored = disk, None
+            if alike(opened, disk):
+                self._saved, self._stored = opened, None if opened == disk else disk
+            elif _without_cr(opened, disk):
                 self._saved = Text.of(disk.content.replace("\r\n", "\n"), like=disk)
+                self._stored = disk
 
     def _take_encoding(self, disk: Text) -> None:
         if (disk.encoding, disk.bom) != (self._encoding, self._bom):
@@ -374,7 +373,7 @@ def _without_cr(opened: Text, disk: Text) -> bool:
     return bool(opened.lines) and "\r" not in opened.content and "\r\n" in disk.content
 
 
-def _shown_alike(opened: Text, disk: Text) -> bool:
+def alike(opened: Text, disk: Text) -> bool:
     """Whether an editor that opens ``disk`` shows ``opened`` with no unsaved change: some make
     all line ends alike or keep them apart from the text, and Neovim shows no text as one line."""
     if opened == disk or (opened.content == "\n" and not disk.lines):

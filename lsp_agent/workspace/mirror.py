@@ -20,7 +20,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.bring_in import BringIn, Brought, Desk, DiskChange, NotOpen, Waits
 from lsp_agent.workspace.disk_look import Content, Seen, Unreadable, look, moves
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents, OpenDocument, alike
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger, Origin
@@ -30,6 +30,8 @@ __all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits"]
 
 #: How often a change is looked at anew because its file was opened or closed.
 _MAX_TURNS = 5
+#: How long an editor may take to write a file, in which a person may type.
+_WRITE_SECONDS = 0.3
 #: Changes that are recorded at once; more of them would hold up the event loop.
 _AT_ONCE = 8
 
@@ -50,11 +52,13 @@ class Known:
 @dataclass(frozen=True, slots=True)
 class _Accounted:
     """The last text on disk that somebody stands for: our host, the editor, a change that was
-    taken. ``document`` was saved, and knows what the disk then held."""
+    taken. ``document`` was saved as ``content``; ``typing``: it may have been typed in while the
+    file was written, and then it knows what the file holds."""
 
     at: int
     content: Content
     document: OpenDocument | None = None
+    typing: bool = False
 
 
 class Mirror:
@@ -120,9 +124,9 @@ class Mirror:
             was = known.seen.get(path)
             if was is None or was.content == now.content:
                 continue
-            before = await self._before(path, was.content, known.at[path])
+            before, over = await self._before(path, was.content, known.at[path])
             if before != now.content:
-                changes.append(DiskChange(path, before, now.content))
+                changes.append(DiskChange(path, before, now.content, over_a_save=over))
         changes, found = await self._with_renames(changes, known, named)
         for path, now in (seen | found).items():
             known.seen[path], known.at[path] = now, at
@@ -159,7 +163,8 @@ class Mirror:
 
     def _account(self, path: str, content: Content, document: OpenDocument | None = None) -> None:
         if self._watches:
-            self._accounted[path] = _Accounted(next(self._count), content, document)
+            typing = document is not None and document.clock() - document.typed_at < _WRITE_SECONDS
+            self._accounted[path] = _Accounted(next(self._count), content, document, typing)
 
     def _written(self, path: str, text: Text | None) -> None:
         self._account(path, text)
@@ -170,17 +175,23 @@ class Mirror:
         if (event := self._desk.saving.pop(document, None)) is not None:
             event.set()
 
-    async def _before(self, path: str, content: Content, at: int) -> Content:
-        """What the file held before the change, if it held ``content`` at that count."""
+    async def _before(self, path: str, content: Content, at: int) -> tuple[Content, bool]:
+        """What the file held before the change, if it held ``content`` at that count; and whether
+        that was saved right before it."""
         if self._documents.at(path) is None:
             await self._host.at_rest(from_ledger(path))
         last = self._accounted.get(path)
         if last is None or last.at <= at:
-            return content
-        if last.document is None:
-            return last.content
-        await last.document.compared()
-        return last.document.disk
+            return content, False
+        document = last.document
+        if document is None:
+            return last.content, False
+        await document.compared()
+        found = document.disk
+        assert isinstance(last.content, Text)
+        if last.typing or found is None or alike(last.content, found):
+            return found, False
+        return last.content, True
 
     async def _with_renames(
         self, changes: list[DiskChange], known: Known, named: Collection[str]
