@@ -19,6 +19,8 @@ Outcome = Callable[[str, str], None]
 LINES = "one\ntwo\nthree\nfour\nfive\n"
 EDITED = LINES.replace("two", "TWO")
 SAVES: Json = EVENTS | {"save": True}
+#: Seconds that a busy machine may need for a start and the grace after it.
+PATIENCE = 40
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def listed(editor: Editor) -> list[Json]:
 
 
 def settled(editor: Editor, *wanted: tuple[str, str]) -> bool:
-    return wait_until(lambda: told(editor) == list(wanted), 8)
+    return wait_until(lambda: told(editor) == list(wanted), PATIENCE)
 
 
 def leftovers(project: Project) -> list[str]:
@@ -116,13 +118,13 @@ POINTS = [
 ]
 
 
-_SLOW = {(before_it_is_applied, True), (applied_and_not_told, True), (saved_and_not_told, False)}
+_FAST = {(before_it_is_applied, False), (applied_and_not_answered, True)}
 
 
 @pytest.mark.parametrize(
     ("point", "editor_dies"),
     [
-        pytest.param(point, dies, marks=[pytest.mark.slow] if (point, dies) in _SLOW else [])
+        pytest.param(point, dies, marks=[] if (point, dies) in _FAST else [pytest.mark.slow])
         for point in POINTS
         for dies in (False, True)
     ],
@@ -136,7 +138,7 @@ def test_what_an_edit_came_to_is_told_after_a_kill(
     there = threading.Event()
     point(editor, there.set)
     editor.prompt("Go.")
-    assert there.wait(40)
+    assert there.wait(PATIENCE)
     kill(editor)
     shown = path.read_text() if editor_dies else document.text.content
     restarted = again(project)
@@ -151,7 +153,7 @@ def test_what_an_edit_came_to_is_told_after_a_kill(
         restarted.call("agent/rejectEdit", {"editId": only["editId"]})
         assert buffer.text.content == LINES
     else:
-        message = restarted.notification("window/showMessage", 8)["message"]
+        message = restarted.notification("window/showMessage", PATIENCE)["message"]
         assert "1 change of the agent's" in message
         assert "a.txt" in message
         assert restarted.command("applyEdit")["applied"] is True
@@ -169,7 +171,7 @@ def test_an_unsaved_change_is_lost_with_its_editor_and_offered(project: Project)
     editor.close_input()  # the client goes without a word
     editor.wait_for_exit()
     restarted = again(project)
-    message = restarted.notification("window/showMessage", 8)["message"]
+    message = restarted.notification("window/showMessage", PATIENCE)["message"]
     assert message.startswith("1 change of the agent's from before the restart is not in")
     assert told(restarted) == [("a.txt", "lost")]
     assert restarted.command("applyEdit")["applied"] is True
@@ -185,7 +187,7 @@ def test_an_editor_that_brings_its_buffers_back_late_has_the_change_again(
     editor.ask_agent("Go.")
     kill(editor)
     restarted = again(project)
-    restarted.notification("window/showMessage", 8)
+    restarted.notification("window/showMessage", PATIENCE)
     assert told(restarted) == [("a.txt", "lost")]
     buffer = restarted.open(path, document.text.content)
     assert settled(restarted, ("a.txt", "applied"))
@@ -193,22 +195,7 @@ def test_an_editor_that_brings_its_buffers_back_late_has_the_change_again(
     assert buffer.text.content == LINES + "typed\n"
 
 
-def test_what_was_saved_and_changed_by_hand_is_not_offered(project: Project) -> None:
-    path = project.file("a.txt", LINES)
-    editor = project.editor(step("", edit("a.txt", "two", "TWO")), step("Done."), client=SAVES)
-    document = editor.open(path)
-    (summary,) = editor.ask_agent("Go.")["edits"]
-    assert path.read_text() == EDITED
-    editor.call("agent/keepEdit", {"editId": summary["editId"]})
-    editor.shut_down()
-    path.write_text(LINES)
-    restarted = again(project)
-    time.sleep(3)
-    assert warnings(restarted) == []
-    assert told(restarted) == [("a.txt", "kept")]
-    assert document.text.content == EDITED
-
-
+@pytest.mark.slow
 def test_marks_are_back_for_every_file_of_a_turn(project: Project) -> None:
     shown, closed = project.file("a.txt", LINES), project.file("b.txt", LINES)
     editor = project.editor(
@@ -221,7 +208,7 @@ def test_marks_are_back_for_every_file_of_a_turn(project: Project) -> None:
     kill(editor)
     restarted = again(project)
     restarted.open(shown, document.text.content)
-    assert wait_until(lambda: all(len(edit["hunks"]) == 1 for edit in listed(restarted)), 10)
+    assert wait_until(lambda: all(len(edit["hunks"]) == 1 for edit in listed(restarted)), PATIENCE)
     assert told(restarted) == [(name, "applied") for name in ("a.txt", "b.txt", "c.txt")]
     assert warnings(restarted) == []
     for item in listed(restarted):
@@ -230,6 +217,7 @@ def test_marks_are_back_for_every_file_of_a_turn(project: Project) -> None:
     assert not (project.folder / "c.txt").exists()
 
 
+@pytest.mark.slow
 def test_a_revert_whose_buffer_died_is_told(project: Project) -> None:
     path = project.file("a.txt", LINES)
     editor = project.editor(step("", edit("a.txt", "two", "TWO")), step("Done."), client=SAVES)
@@ -240,7 +228,7 @@ def test_a_revert_whose_buffer_died_is_told(project: Project) -> None:
     assert path.read_text() == EDITED
     kill(editor)
     restarted = again(project)
-    assert "1 change" in restarted.notification("window/showMessage", 8)["message"]
+    assert "1 change" in restarted.notification("window/showMessage", PATIENCE)["message"]
     assert told(restarted) == [("a.txt", "applied"), ("a.txt", "lost")]
     assert [f["outcome"] for f in restarted.call("agent/revert", {"turnId": turn})["files"]] == [
         "restored"
@@ -251,42 +239,63 @@ def test_a_revert_whose_buffer_died_is_told(project: Project) -> None:
 # Files that are not open: killed at any time while they are written.
 
 
-def writing(project: Project, files: int, size: int) -> tuple[Editor, dict[str, str]]:
-    texts = {f"d/f{number}.txt": f"{number}\n" * size for number in range(files)}
+#: Long to write and to sync, quick to compare.
+SIZE = 500_000
+OLD = "o" * SIZE + "\n"
+
+
+def writing(project: Project) -> tuple[Editor, dict[str, str]]:
+    texts = {f"d/f{number}.txt": str(number) * SIZE + "\n" for number in range(5)}
     for name in texts:
-        project.file(name, "old\n" * size)
+        project.file(name, OLD)
     calls = [write(name, text) for name, text in texts.items()]
     editor = project.editor(*[step("", one) for one in calls], step("Done."), client=EVENTS)
     return editor, texts
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed > 1 else []) for seed in range(24)]
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed else []) for seed in range(12)]
 )
 def test_a_kill_while_files_are_written(project: Project, seed: int, outcome: Outcome) -> None:
-    size = 60_000
-    editor, texts = writing(project, 12, size)
+    """Even seeds kill once a temporary file is there, odd ones at any time."""
+    editor, texts = writing(project)
     editor.prompt("Go.")
-    editor.event("editApplied")
-    time.sleep(random.Random(seed).uniform(0, 0.25))
+    editor.event("editApplied", PATIENCE)
+    if seed % 2:
+        time.sleep(random.Random(seed).uniform(0, 0.5))
+    else:
+        wait_for_leftover(project.folder / "d")
     kill(editor)
+    left = bool(leftovers(project))
     restarted = again(project)
-    assert wait_until(lambda: not leftovers(project), 8)
-    assert wait_until(lambda: "unknown" not in {status for _, status in told(restarted)}, 8)
+    assert wait_until(lambda: not leftovers(project), PATIENCE)
+    assert wait_until(lambda: "unknown" not in {status for _, status in told(restarted)}, PATIENCE)
     statuses = dict(told(restarted))
     for name, text in texts.items():
         content = (project.folder / name).read_text()
-        assert content in (text, "old\n" * size)
+        assert content in (text, OLD)
         status = statuses.get(Path(name).name)
         assert status == "applied" if content == text else status in (None, "lost")
     lost = restarted.call("agent/edits", {"status": "lost"})["edits"]
     if lost:
-        assert "not in your files" in restarted.notification("window/showMessage", 8)["message"]
+        message = restarted.notification("window/showMessage", PATIENCE)["message"]
+        assert "not in your files" in message
     for item in lost:
         assert restarted.call("agent/applyEdit", {"editId": item["editId"]})["applied"] is True
         name = f"d/{item['uri'].rsplit('/', 1)[1]}"
         assert (project.folder / name).read_text() == texts[name]
-    outcome("server killed among writes of closed files", f"{len(lost)} lost, offered, applied")
+    came_to = f"{len(lost)} lost, offered, applied" + (
+        ", its temporary file removed" if left else ""
+    )
+    outcome("server killed among writes of closed files", came_to)
+
+
+def wait_for_leftover(folder: Path) -> None:
+    """Polls without a pause: it is there for a few milliseconds."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        if any(name.startswith(".lsp-agent-") for name in os.listdir(folder)):  # noqa: PTH208
+            return
 
 
 def test_the_leftover_of_a_crashed_write_is_removed_and_nothing_else(project: Project) -> None:
@@ -307,7 +316,7 @@ def test_the_leftover_of_a_crashed_write_is_removed_and_nothing_else(project: Pr
     restarted = again(project)
     living = project.file("d/.lsp-agent-fedcba9876543210.tmp", "another server's")
     os.utime(living, (time.time() + 60,) * 2)
-    assert wait_until(lambda: not leftover.exists(), 8)
+    assert wait_until(lambda: not leftover.exists(), PATIENCE)
     assert all(path.exists() for path in (*others, living))
     assert told(restarted) == [("a.txt", "applied" if change["on_disk"] else "lost")]
 
