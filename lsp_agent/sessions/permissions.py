@@ -15,11 +15,13 @@ from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 @dataclass(slots=True)
 class Grants:
     """What a person allowed for the rest of one session, however often its agent is restarted;
-    ``patterns`` of commands, ``paths`` outside the workspace."""
+    ``patterns`` of commands, ``paths`` outside the workspace with whether they may be written.
+    ``once`` are such paths for the call that runs now."""
 
     tools: set[str] = field(default_factory=set[str])
     patterns: set[str] = field(default_factory=set[str])
-    paths: set[str] = field(default_factory=set[str])
+    paths: set[tuple[str, bool]] = field(default_factory=set[tuple[str, bool]])
+    once: set[tuple[str, bool]] = field(default_factory=set[tuple[str, bool]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,14 @@ class Permissions:
             return self._confinement(False).confine(path, self._cwd, write=write)
         except OutsideWorkspace:
             outside = self._outside(path, write=write)
-            if outside and (
-                self._settings().outside == "allow" or outside.path in self._grants.paths
-            ):
-                return outside
-            raise
+            if outside is None or not self._is_granted(outside.path, write=write):
+                raise
+            return outside
+
+    def _is_granted(self, path: str, *, write: bool) -> bool:
+        policy = self._settings().outside
+        grants = self._grants.paths | self._grants.once
+        return policy == "allow" or (policy == "ask" and (path, write) in grants)
 
     def offer(self, request: ToolRequest) -> str | None:
         """The pattern, as ``git status*``, that a person may allow instead of one command."""
@@ -106,16 +111,25 @@ class Permissions:
     def grant(
         self, request: ToolRequest, *, session: bool = False, pattern: str | None = None
     ) -> None:
-        """A person has allowed the call: its path, with ``session`` all calls of its tool, with
-        ``pattern`` all commands that the offer of that pattern stands for."""
+        """A person has allowed the call: a file call's path until :meth:`spend`, with
+        ``session`` for good and with it all calls of its tool, with ``pattern`` all commands that
+        the offer of that pattern stands for."""
         if session:
             self._grants.tools.add(request.tool)
         if pattern is not None:
             self._grants.patterns.add(pattern)
+        kind = tool_kind(request.tool)
+        if kind not in ("read", "edit"):
+            return
         for path in paths_of(request):
-            outside = self._outside(path, write=tool_kind(request.tool) == "edit")
+            outside = self._outside(path, write=kind == "edit")
             if outside is not None:
-                self._grants.paths.add(outside.path)
+                granted = self._grants.paths if session else self._grants.once
+                granted.add((outside.path, kind == "edit"))
+
+    def spend(self) -> None:
+        """The call that was allowed once has ended, or is made by the agent itself."""
+        self._grants.once.clear()
 
     def _is_inside(self, path: str) -> bool:
         """Whether a command of a granted pattern may name it, perhaps to write there."""

@@ -180,6 +180,8 @@ class HostedTools:
         )
         if answer not in (None, "deny") and not self._turn.stopped:
             self._grant(request, answer, pattern)
+        if not self._turn.hosts_files:
+            self._permissions.spend()
         return answer
 
     def _allowed(self, request: ToolRequest) -> Allow:
@@ -195,6 +197,8 @@ class HostedTools:
         except FileProblem as problem:
             path = self._absolute(str(request.args.get("path")))
             return ToolAnswer(_agents_words(request.tool, path, problem), is_error=True)
+        finally:
+            self._permissions.spend()
         return ToolAnswer(text)
 
     async def _run(self, request: ToolRequest) -> str:
