@@ -91,7 +91,7 @@ def test_hosted_edits_beside_a_typist_are_each_in_once(
     typist = Typist(desk, rng)
     turn = desk.prompt("Go.")
     while desk.answer(turn) is None:
-        target = made[min(len(desk.sends()) + rng.randrange(3), len(made) - 1)]
+        target = made[min(desk.taken() + rng.randrange(3), len(made) - 1)]
         if rng.random() < 0.15:
             typist.type_at(target.near.replace("old", "post"), starts="i")  # right behind its word
         else:

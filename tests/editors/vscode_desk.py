@@ -173,6 +173,10 @@ class Desk:
         """The server's edits so far, and whether each was taken."""
         return self.workbench.run("return log.sends")
 
+    def taken(self) -> int:
+        """How many of the server's edits the editor has taken."""
+        return self.workbench.run("return log.sends.filter((send) => send.applied).length")
+
     def undone(self) -> list[Json]:
         """The file's texts ``before`` and ``after`` each undo and redo so far."""
         found = self.workbench.run("return log.undone")
