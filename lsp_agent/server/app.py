@@ -36,6 +36,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.turn import Turn
+from lsp_agent.workspace.adoption import adopt
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger
@@ -139,6 +140,8 @@ class App:
             face.notify("window/showMessage", {"type": _WARNING, "message": message})
             temporary = TemporaryDirectory(prefix="lsp-agent-ledger-")
             ledger = await anyio.to_thread.run_sync(Ledger, temporary.name)
+        else:
+            await adopt(ledger, folder)
         reviews = Reviews(ledger)
         await reviews.restore()
         return cls(face, client, ledger, reviews, temporary)
