@@ -270,6 +270,8 @@ class Journal:
         for held, ref in self._last_kept:
             last = held()
             if last is not None and self._uses[ref.sha256] and text == last:
+                if (ref.encoding, ref.bom) == (text.encoding, text.bom):
+                    return ref
                 return replace(ref, encoding=text.encoding, bom=text.bom)
         data = "".join(text.lines).encode("utf-8", "surrogatepass")
         ref = TextRef(hashlib.sha256(data).hexdigest(), len(data), text.encoding, text.bom)

@@ -52,6 +52,9 @@ MAX_CHANGES = 2000
 _HOT_BYTES = 8 * 1024 * 1024
 _HOT_CHANGES = 64
 
+# Shared by nearly all changes, and never written to.
+_NO_HUNKS: Mapping[int, EditStatus] = {}
+
 
 class LedgerFailed(LspAgentError):
     """The journal could not be written, so the change was not made; or a text is gone."""
@@ -82,7 +85,7 @@ class Change:
     status: ChangeStatus
     time: float
     texts: Texts | None
-    decided: Mapping[int, EditStatus] = field(default_factory=dict[int, EditStatus], hash=False)
+    decided: Mapping[int, EditStatus] = field(default_factory=lambda: _NO_HUNKS, hash=False)
     on_disk: bool = False
 
     @property
@@ -191,7 +194,7 @@ class Ledger:
         change = self._changes[change_id]
         if change.texts == (before, after):
             return change
-        change = replace(change, texts=(before, after), decided={})
+        change = replace(change, texts=(before, after), decided=_NO_HUNKS)
         self._store(change)
 
         def sized() -> None:
@@ -417,6 +420,6 @@ def _change(record: Record, texts: Texts | None) -> Change:
         status=record.status,
         time=record.time,
         texts=texts,
-        decided=record.hunks,
+        decided=record.hunks or _NO_HUNKS,
         on_disk=record.on_disk,
     )
