@@ -1,4 +1,8 @@
-"""A session's events: stamped once, in one order, handed to everyone who listens."""
+"""A session's events: stamped once, in one order, handed to everyone who listens.
+
+None is kept here, so that a session of a thousand turns costs what one of a few does: the
+transcript is the agent's, which ``agent/messages`` asks for it, and edits are the ledger's.
+"""
 
 import time
 from collections.abc import Callable
