@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
+from anyio import lowlevel
 from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.errors import LspAgentError
@@ -139,7 +140,8 @@ class Mirroring:
         self._keep_watch()
         call = self._call_of(tool, kind, args, call_id, turn_id)
         with anyio.move_on_after(_BEFORE_SECONDS):
-            await self._look(None, self._where(call), call.paths)
+            await lowlevel.checkpoint()  # looks that were begun go first
+            await self._look(self._last, self._where(call, done=False), call.paths)
         self._note(call)
 
     def called(
@@ -152,8 +154,9 @@ class Mirroring:
         self._keep_watch()
         call = self._call_of(tool, kind, args, call_id, turn_id)
         self._note(call)
-        unknown = [path for path in self._where(call) if path not in self._known.seen]
-        self._start(self._look, None, unknown, ())
+        paths = self._where(call, done=False)
+        unknown = [path for path in paths if path not in self._known.seen]
+        self._start(self._look, None, unknown, ())  # first seen: that is no change
 
     def returned(self, call_id: str, *, is_error: bool, asked: bool) -> None:
         """A call of the agent's own has its result: what is new on disk is brought in."""
@@ -162,7 +165,7 @@ class Mirroring:
             return
         if call.kind == "edit" and call.outside and not is_error and not asked:
             self._tell_outside(call)
-        self._start(self._after, call)
+        self._start(self._after, call, self._where(call, done=True))
 
     @property
     def busy(self) -> bool:
@@ -175,7 +178,7 @@ class Mirroring:
         with anyio.move_on_after(_SETTLE_SECONDS):
             if self._last is not None:
                 last, self._last = self._last, None
-                await self._guarded(self._after, last)
+                await self._guarded(self._after, last, self._where(last, done=True))
             while self._at_work:
                 self._rest = anyio.Event()
                 await self._rest.wait()
@@ -197,9 +200,15 @@ class Mirroring:
         else:
             self._named.update(call.paths)
 
-    def _where(self, call: Call) -> list[str]:
+    def _where(self, call: Call, *, done: bool) -> list[str]:
+        """The paths to look at before, or after, ``call``."""
+        # What other calls are at, they may have half written: it is looked at after those. A call
+        # that is to begin has waited for them where it names the same path.
+        others = {path for each in self._writing() for path in each.paths}
+        if not done:
+            others -= set(call.paths)
         if not call.looks_everywhere:
-            return list(call.paths)
+            return [path for path in call.paths if path not in others]
         at_work = [*self._calls.values(), *([self._last] if self._last else []), call]
         changed = self._services.ledger.changes(session_id=self._session_id)
         paths = dict.fromkeys(
@@ -212,7 +221,11 @@ class Mirroring:
             ]
         )
         self._known.keep_only(paths)
-        return list(paths)
+        return [path for path in paths if path not in others]
+
+    def _writing(self) -> list[Call]:
+        """File calls that have no result yet."""
+        return [call for call in self._calls.values() if not call.looks_everywhere]
 
     def _open_paths(self) -> list[str]:
         """Of the documents that file tools may touch."""
@@ -223,33 +236,27 @@ class Mirroring:
             if path.startswith(roots) and ".git" not in Path(path).parts
         ]
 
-    async def _after(self, call: Call) -> None:
-        await self._look(call, self._where(call), call.paths)
+    async def _after(self, call: Call, paths: Collection[str]) -> None:
+        """What is new is the doing of ``call``, or of what has begun since."""
+        default = (self._last or call) if call.looks_everywhere else call
+        await self._look(default, paths, call.paths)
 
     async def _look(
-        self, call: Call | None, paths: Collection[str], named: Collection[str]
+        self, default: Call | None, paths: Collection[str], named: Collection[str]
     ) -> None:
-        """What has changed is the doing of ``call``, or of one that is still at work, or was left
-        at work; if there is none, it is not the agent's."""
-        default = call or self._last
-        owners = {
-            path: each
-            for each in self._calls.values()
-            for path in each.paths
-            if (not each.looks_everywhere)
-        }
-        if call is not None:
-            owners |= dict.fromkeys(call.paths, call)
-
-        def claimed(path: str) -> bool:
-            return path in owners or default is not None
-
+        """What has changed is the doing of the file call that names it and is at work, else of
+        ``default``; if there is none, it is not the agent's."""
+        writing = {path: call for call in self._writing() for path in call.paths}
         async with self._looking:
-            changes = await self._services.mirror.look(self._known, paths, named, claim=claimed)
+            changes = await self._services.mirror.look(
+                self._known,
+                paths,
+                named,
+                claim=lambda path: path in writing or default is not None,
+            )
         by_call: dict[int, tuple[Call, list[DiskChange]]] = {}
         for change in changes:
-            owner = owners.get(change.path, default)
-            if owner is not None:
+            if (owner := writing.get(change.path, default)) is not None:
                 by_call.setdefault(id(owner), (owner, []))[1].append(change)
         for owner, its in by_call.values():
             self._start(self._take, owner, its)

@@ -1,0 +1,230 @@
+"""When a session looks at the disk, and whose change it takes what it finds for."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import pytest_asyncio
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.events import Event, Notice
+from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.mirroring import Mirroring
+from lsp_agent.sessions.served import Served
+from lsp_agent.workspace.ledger import LedgerFailed
+from lsp_agent.workspace.paths import Confinement
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workspace"))
+
+from mirror_bench import TEXT, MirrorBench
+
+AGENTS = TEXT.replace("two", "2")
+
+
+class Desk(MirrorBench):
+    """Sessions that share a workspace; ``said`` are the notices."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.said: list[str] = []
+        self.settings = Settings()
+
+    def session(self, session_id: str) -> Mirroring:
+        services = cast(
+            Any,
+            SimpleNamespace(
+                ledger=self.ledger,
+                host=self.host,
+                mirror=self.mirror,
+                documents=self.documents,
+                folders=lambda: [str(self.root)],
+            ),
+        )
+
+        def emit(event: Event, _turn_id: str | None) -> None:
+            assert isinstance(event, Notice)
+            self.said.append(event.message)
+
+        confinement = Confinement([str(self.root)])
+        mirroring = Mirroring(
+            services,
+            session_id,
+            str(self.root),
+            Served(services, session_id),
+            emit=cast(Any, emit),
+            settings=lambda: self.settings,
+            confined=lambda path: confinement.confine(path, str(self.root), write=True).path,
+            still_wanted=lambda: lambda: True,
+        )
+        mirroring.live_in(cast(TaskGroup, SimpleNamespace(start_soon=self.start)))
+        return mirroring
+
+    def start(self, function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        self.tasks.add(asyncio.create_task(function(*args)))
+
+    def whose(self) -> list[tuple[str, str | None]]:
+        return [(change.session_id, change.tool_call_id) for change in self.ledger.changes()]
+
+
+@pytest_asyncio.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = Desk(tmp_path)
+    yield desk
+    await asyncio.gather(*desk.tasks)
+    desk.close()
+
+
+async def runs(session: Mirroring, call_id: str, command: str) -> None:
+    await session.before("bash", "command", {"command": command}, call_id, "t1")
+
+
+async def edits(session: Mirroring, call_id: str, path: str) -> None:
+    await session.before("edit", "edit", {"path": path}, call_id, "t1")
+
+
+async def ended(session: Mirroring) -> None:
+    await session.settle()
+    session.turn_ended()
+
+
+@pytest.mark.asyncio
+async def test_what_others_did_between_two_turns_is_not_the_agents(desk: Desk) -> None:
+    session = desk.session("s1")
+    await runs(session, "c1", "cat a.py")
+    session.returned("c1", is_error=False, asked=True)
+    await ended(session)
+    desk.writes(AGENTS)
+    await runs(session, "c2", "cat a.py")
+    session.returned("c2", is_error=False, asked=True)
+    await ended(session)
+    assert desk.whose() == []
+
+
+@pytest.mark.asyncio
+async def test_what_is_new_before_the_next_call_is_the_last_commands(desk: Desk) -> None:
+    session = desk.session("s1")
+    await runs(session, "c1", "later.sh a.py &")
+    session.returned("c1", is_error=False, asked=True)
+    await asyncio.sleep(0.1)
+    desk.writes(AGENTS)
+    await runs(session, "c2", "true")
+    session.returned("c2", is_error=False, asked=True)
+    await ended(session)
+    assert desk.whose() == [("s1", "c1")]
+
+
+@pytest.mark.asyncio
+async def test_a_result_told_after_the_next_call_was_asked_for_keeps_its_change(
+    desk: Desk,
+) -> None:
+    session = desk.session("s1")
+    await edits(session, "c1", "a.py")
+    desk.writes(AGENTS)
+    await edits(session, "c2", "a.py")  # the bridge is faster than the agent's output
+    session.returned("c1", is_error=False, asked=True)
+    desk.writes(AGENTS.replace("four", "4"))
+    session.returned("c2", is_error=False, asked=True)
+    await ended(session)
+    assert desk.whose() == [("s1", "c1"), ("s1", "c2")]
+
+
+@pytest.mark.asyncio
+async def test_a_file_once_named_is_followed_through_later_commands(desk: Desk) -> None:
+    session = desk.session("s1")
+    await edits(session, "c1", "a.py")
+    session.returned("c1", is_error=True, asked=True)
+    await runs(session, "c2", "make format")
+    desk.writes(AGENTS)
+    session.returned("c2", is_error=False, asked=True)
+    await ended(session)
+    assert desk.whose() == [("s1", "c2")]
+    assert session.commands_change_files
+
+
+@pytest.mark.asyncio
+async def test_another_sessions_command_is_not_taken_for_ones_own(desk: Desk) -> None:
+    one, other = desk.session("s1"), desk.session("s2")
+    await runs(one, "c1", "cat a.py")
+    await runs(other, "c2", "sed a.py")
+    desk.writes(AGENTS)
+    other.returned("c2", is_error=False, asked=True)
+    await other.settle()
+    one.returned("c1", is_error=False, asked=True)
+    await ended(one)
+    await ended(other)
+    assert desk.whose() == [("s2", "c2")]
+
+
+@pytest.mark.asyncio
+async def test_a_session_that_begins_a_command_leaves_anothers_change_alone(desk: Desk) -> None:
+    one, other = desk.session("s1"), desk.session("s2")
+    await runs(one, "c1", "sed a.py")
+    desk.writes(AGENTS)
+    await runs(other, "c2", "cat a.py")
+    other.returned("c2", is_error=False, asked=True)
+    await ended(other)
+    one.returned("c1", is_error=False, asked=True)
+    await ended(one)
+    assert desk.whose() == [("s1", "c1")]
+
+
+@pytest.mark.asyncio
+async def test_paths_that_were_only_words_are_forgotten(desk: Desk) -> None:
+    session = desk.session("s1")
+    for number in range(20):
+        await runs(session, f"c{number}", f"echo some words {number}")
+        session.returned(f"c{number}", is_error=False, asked=True)
+    await ended(session)
+    await runs(session, "last", "true")
+    assert len(session._known.seen) < 12  # type: ignore[reportPrivateUsage]
+
+
+@pytest.mark.asyncio
+async def test_a_write_outside_that_nobody_could_ask_about_is_said(desk: Desk) -> None:
+    session = desk.session("s1")
+    outside = "/elsewhere/\u202ex"
+    session.called("write", "edit", {"path": outside}, "c1", "t1")
+    session.returned("c1", is_error=False, asked=False)
+    await ended(session)
+    assert desk.said == [r"The agent's write wrote outside the workspace: /elsewhere/\u202ex."]
+
+
+@pytest.mark.asyncio
+async def test_a_call_nobody_asked_about_is_seen_where_the_file_was_known(desk: Desk) -> None:
+    session = desk.session("s1")
+    await edits(session, "c1", "a.py")
+    session.returned("c1", is_error=True, asked=True)
+    await session.settle()
+    session.called("edit", "edit", {"path": "a.py"}, "c2", "t1")
+    desk.writes(AGENTS)
+    session.returned("c2", is_error=False, asked=False)
+    await ended(session)
+    assert desk.whose() == [("s1", "c2")]
+
+
+@pytest.mark.asyncio
+async def test_what_cannot_be_recorded_is_said_and_the_session_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = desk.session("s1")
+
+    async def full(*_: object) -> None:
+        raise LedgerFailed("No space left on device")
+
+    await runs(session, "c1", "sed a.py")
+    desk.writes(AGENTS)
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.ledger, "record", full)
+        session.returned("c1", is_error=False, asked=True)
+        await session.settle()
+    assert "No space left" in desk.said[0]
+    await runs(session, "c2", "sed a.py")
+    desk.writes(TEXT)
+    session.returned("c2", is_error=False, asked=True)
+    await ended(session)
+    assert desk.whose() == [("s1", "c2")]
