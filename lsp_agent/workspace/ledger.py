@@ -133,7 +133,7 @@ class Ledger:
         # By age: those that wait, and those that do not but still have their texts.
         self._waiting: dict[str, None] = {}
         self._hot: dict[str, None] = {}
-        # Cold ones whose texts somebody has just asked for.
+        # Cold ones whose texts somebody still holds, or has just asked for.
         self._loaded: WeakValueDictionary[str, Change] = WeakValueDictionary()
         # By path, the changes that its review is made of.
         self._reviews: dict[str, frozenset[str]] = {}
@@ -209,7 +209,8 @@ class Ledger:
         return change
 
     def set_status(self, change_id: str, status: ChangeStatus) -> Change:
-        """Listeners are told a cold change with its texts if the caller has it ``loaded``.
+        """The result, and what listeners are told, has the change's texts if the caller holds it
+        with them: it came from here while it was hot, or from ``loaded``.
 
         Raises KeyError for an id that is not (or no longer) known.
         """
@@ -359,7 +360,8 @@ class Ledger:
             oldest = next(iter(self._hot))
             del self._hot[oldest]
             size -= self._sizes.get(oldest, 0)
-            self._changes[oldest] = replace(self._changes[oldest], texts=None)
+            change = self._loaded[oldest] = self._changes[oldest]
+            self._changes[oldest] = replace(change, texts=None)
 
     def _tell(self, change: Change) -> None:
         for callback in tuple(self._subscribers):

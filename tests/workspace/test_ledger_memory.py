@@ -94,14 +94,29 @@ async def test_listeners_get_the_texts_of_a_cold_change_that_the_decider_loaded(
     tmp_path: Path,
 ) -> None:
     book = Ledger(str(tmp_path / "l"))
-    first, second, *_ = [await settled(book, number) for number in range(70)]
+    first, second, *_ = [(await settled(book, number)).id for number in range(70)]
     heard: list[tuple[str, bool]] = []
     book.subscribe(lambda change: heard.append((change.id, change.cold)))
-    loaded = await book.loaded(first.id)
-    book.set_status(first.id, "kept")
-    book.set_status(second.id, "kept")
-    assert heard == [(first.id, False), (second.id, True)]
-    assert (await book.loaded(first.id)).after == loaded.after
+    loaded = await book.loaded(first)
+    book.set_status(first, "kept")
+    book.set_status(second, "kept")
+    assert heard == [(first, False), (second, True)]
+    assert (await book.loaded(first)).after == loaded.after
+    book.close()
+
+
+@pytest.mark.asyncio
+async def test_a_change_too_long_to_stay_is_decided_with_the_texts_that_its_maker_holds(
+    tmp_path: Path,
+) -> None:
+    book = Ledger(str(tmp_path / "l"))
+    pending = await book.record(ORIGIN, "/w/a", None, Text.of("x" * 9_000_000))
+    applied = book.set_status(pending.id, "applied")
+    assert [c.cold for c in book.changes()] == [True]
+    heard: list[bool] = []
+    book.subscribe(lambda change: heard.append(change.cold))
+    kept = book.set_status(applied.id, "kept")
+    assert (kept.cold, heard) == (False, [False])
     book.close()
 
 
