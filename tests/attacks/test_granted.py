@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from ground import MODES, Ground
-from project import Editor, bash, call, step, write
+from project import Editor, call, step, write
 
 Report = Callable[[str, str, str, str], None]
 
