@@ -17,6 +17,7 @@ from lsp_agent.workspace.disk_look import Content
 from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost, NotWanted, View
+from lsp_agent.workspace.flight import merged
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import from_ledger
 
@@ -255,6 +256,20 @@ class BringIn:
             return Brought(self._disk, what, open=True, change=change)
         origin, path = self._origin, self._disk.path
         proposal = await self._desk.ledger.record(origin, path, ours, theirs, "proposed")
+        await self._supersede(ours, theirs, proposal.id)
         return Brought(
             self._disk, "proposed", open=True, change=change, proposal=proposal, reason=reason
         )
+
+    async def _supersede(self, ours: Text, theirs: Text, proposal_id: str) -> None:
+        """Ends the session's older proposals for lines that this one is for as well."""
+        ledger = self._desk.ledger
+        for change in ledger.changes(
+            session_id=self._origin.session_id, path=self._disk.path, status="proposed"
+        ):
+            if change.id == proposal_id:
+                continue
+            older = await ledger.loaded(change.id)
+            with_older = merged(older.before or EMPTY, older.after or EMPTY, ours)
+            if with_older is not None and merged(ours, theirs, with_older) is None:
+                ledger.set_status(change.id, "superseded")

@@ -190,6 +190,17 @@ async def test_a_proposal_stays_when_the_agent_goes_on_elsewhere(bench: MirrorBe
 
 
 @pytest.mark.asyncio
+async def test_a_newer_version_of_the_same_lines_supersedes_the_older_proposal(
+    bench: MirrorBench,
+) -> None:
+    await bench.open(TEXT.replace("two", "TWO").replace("five", "FIVE"))
+    await bench.agent(AGENTS)
+    await bench.agent(AGENTS.replace("five", "5"))
+    await bench.agent(TEXT.replace("two", "zwei").replace("five", "5"))
+    assert [change.status for change in bench.changes()] == ["superseded", "proposed", "proposed"]
+
+
+@pytest.mark.asyncio
 async def test_what_both_changed_alike_is_no_conflict(bench: MirrorBench) -> None:
     editor = await bench.open(AGENTS)
     await bench.agent(AGENTS)
