@@ -237,8 +237,7 @@ class Reverts:
         """An edit that the editor did not show in time has come, or was decided."""
         if change.id in self._late and change.status != "unknown":
             parts = self._late.pop(change.id)
-            if change.status == "applied":
-                self._services.ledger.set_status(change.id, "kept")
+            if change.status == "kept":
                 self._reject(parts)
 
     # -- what the person is told

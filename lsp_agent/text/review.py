@@ -88,6 +88,13 @@ class Review:
             return self, []
         return _stepped(self, now, None)
 
+    def settled(self, after: Text) -> "tuple[Review, list[Gone]]":
+        """After a change that is not to be reviewed (a revert, or an agent's own where nobody
+        reviews) made ``after`` of the text: in a hunk it is the agents', elsewhere nobody's."""
+        if after == self.text:
+            return self, []
+        return _stepped(self, after, None, by_agent=True)
+
     def edited(
         self, after: Text, change_id: str, indexes: Sequence[int] | None = None
     ) -> "tuple[Review, list[Gone]]":
@@ -99,7 +106,7 @@ class Review:
         if indexes is None or len(indexes) != len(steps):
             # Hunks that went in side by side look like one: it goes by the first one's name.
             indexes = range(len(steps)) if indexes is None else [*indexes[:1]] * len(steps)
-        return _stepped(self, after, [(change_id, index) for index in indexes])
+        return _stepped(self, after, [(change_id, index) for index in indexes], by_agent=True)
 
     def kept(self, keys: Collection[Key]) -> "Review":
         """Without these hunks, whose lines are the base's from now on."""
@@ -119,6 +126,15 @@ class Review:
             return self
         lines += self.base.lines[at:]
         return _sound(self.base.with_lines(tuple(lines)), self.text, hunks)
+
+    def handed_on(self, keys: Collection[Key], key: Key) -> "Review":
+        """With these hunks, as they stand, those of ``key``."""
+        change_id, index = key
+        hunks = [
+            replace(hunk, change_id=change_id, index=index) if hunk.key in keys else hunk
+            for hunk in self.hunks
+        ]
+        return replace(self, hunks=tuple(hunks))
 
     def undo(self, keys: Collection[Key]) -> Undo:
         """What the text is without these hunks. A person's lines in them stay; where they cannot
@@ -178,10 +194,10 @@ class _Group:
 
 
 def _stepped(
-    review: Review, after: Text, owners: Sequence[Key] | None
+    review: Review, after: Text, owners: Sequence[Key] | None, *, by_agent: bool = False
 ) -> tuple[Review, list[Gone]]:
     """``review`` once its text has become ``after``; ``owners`` name the step's hunks if they are
-    an agent's, else they are a person's."""
+    to be reviewed, else only what is in a hunk is."""
     steps = diff(review.text.lines, after.lines)
     named: list[tuple[Hunk, Key | None]] = list(
         zip(steps, owners or [None] * len(steps), strict=True)
@@ -214,7 +230,7 @@ def _stepped(
             base_end + to_new_base,
             start,
             end,
-            *_left(review, group, None if owners is None else new),
+            *_left(review, group, new if by_agent else None),
         )
         alike = old == new
         if not alike:

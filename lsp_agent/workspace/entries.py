@@ -45,12 +45,13 @@ class Entry(Protocol):
 
 
 class NewEntry:
-    """A change that an agent makes now."""
+    """A change that is made now; ``kept`` at once if nobody is to review it."""
 
     done: EditStatus = "applied"
 
-    def __init__(self, ledger: Ledger, origin: Origin, path: str) -> None:
+    def __init__(self, ledger: Ledger, origin: Origin, path: str, *, kept: bool) -> None:
         self._ledger = ledger
+        self._in: EditStatus = "kept" if kept else "applied"
         self._origin = origin
         self._path = path
         self._change: Change | None = None
@@ -61,7 +62,7 @@ class NewEntry:
             self._change = await self._ledger.record(self._origin, self._path, before, after)
 
     def landed(self, before: Text | None, after: Text | None) -> Change:
-        return self._settle("applied", before, after)
+        return self._settle(self._in, before, after)
 
     def nothing_to_do(self) -> None:
         self.withdraw()
@@ -77,7 +78,7 @@ class NewEntry:
     def landed_late(self, before: Text, after: Text) -> None:
         change = self._ledger.get(self._begun().id)
         if change is not None and change.status == "unknown":  # else it was decided since
-            self._settle("applied", before, after)
+            self._settle(self._in, before, after)
 
     def withdraw(self) -> None:
         if self._change is not None and not self._settled:

@@ -206,13 +206,9 @@ class FileHost:
         """
         if review == "before":
             return await self._propose(path, origin, resolve)
-        entry = NewEntry(self._ledger, origin, path.path)
+        entry = NewEntry(self._ledger, origin, path.path, kept=review == "off")
         job = _Job(path, resolve, origin.label, save, still_wanted, entry, deletes)
-        placed = await self._carry_out(job)
-        if review == "off" and placed.change is not None and placed.status == "applied":
-            kept = self._ledger.set_status(placed.change.id, "kept")
-            return dataclasses.replace(placed, change=kept)
-        return placed
+        return await self._carry_out(job)
 
     async def accept(
         self,

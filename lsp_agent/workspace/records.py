@@ -188,7 +188,7 @@ def _review(line: Line) -> ReviewEntry:
 def _review_hunk(hunk: list[Any]) -> ReviewHunkRecord:
     *place, left = hunk[:7]
     lines = None if left is None else tuple(left)
-    return ReviewHunkRecord(*place, lines, *hunk[7:])
+    return ReviewHunkRecord(*place, left=lines, mixed=any(hunk[7:]))
 
 
 def _decided(hunks: dict[str, str]) -> dict[int, EditStatus]:

@@ -158,24 +158,60 @@ class Reviews:
     def _take(self, change: Change) -> None:
         if change.status == "applied" and change.id not in self._taken:
             self.landed(change.path, change.before, change.after, change.id)
+        elif change.status == "kept" and change.id not in self._taken:
+            self._settled(change)
         elif change.status not in ("applied", "proposed"):
             self._taken.discard(change.id)
             self._forget(change)
         if change.status not in ("applied", "pending"):
             self._tell(change.path)
 
+    def _settled(self, change: Change) -> None:
+        """A change went in that nobody is to review."""
+        state = self._states.get(change.path)
+        if state is None or change.cold:
+            return
+        state, outcomes = _folded(state, change.before or EMPTY)
+        review, gone = state.review.settled(change.after or EMPTY)
+        self._store(change.path, replace(state, review=review), [*outcomes, *_outcomes(gone)])
+
     def _forget(self, change: Change) -> None:
-        """The change was decided on as a whole, by others than us."""
+        """The change was decided on as a whole, by others than us. Where it was taken out of what
+        an earlier one had done, that one is open again."""
         state = self._states.get(change.path)
         if state is None:
             return
         if not state.review.hunks and {step.change_id for step in state.steps} == {change.id}:
             del self._states[change.path]
             return
-        state = _folded(state, None)[0]
+        state, outcomes = _folded(state, None)
+        self._store(change.path, state, outcomes)
         keys = [hunk.key for hunk in state.review.hunks if hunk.change_id == change.id]
-        if keys:
-            self._store(change.path, replace(state, review=state.review.kept(keys)), [])
+        if not keys:
+            return
+        earlier = self._superseded_by(change) if change.status == "rejected" else None
+        if earlier is None:
+            review = state.review.kept(keys)
+        else:
+            review = state.review.handed_on(keys, earlier)
+        self._store(change.path, replace(state, review=review), [])
+        if earlier is not None:
+            self._taken.add(earlier[0])
+            self._ledger.decide(earlier[0], {earlier[1]: "applied"})
+            self._ledger.set_status(earlier[0], "applied")
+
+    def _superseded_by(self, change: Change) -> Key | None:
+        """The last hunk of an earlier change of the file that a later one took over."""
+        older = [
+            each
+            for each in self._ledger.changes(path=change.path)
+            if each.time <= change.time and each.id != change.id
+        ]
+        for each in sorted(older, key=lambda each: each.time, reverse=True):
+            taken = [index for index, status in each.decided.items() if status == "superseded"]
+            if each.status in ("superseded", "applied") and taken:
+                return each.id, max(taken)
+        return None
 
     def _decided(self, path: str, review: Review, outcomes: _Outcomes) -> None:
         state = self._states.get(path)
