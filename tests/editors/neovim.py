@@ -43,6 +43,8 @@ class Neovim:
         self._rows: dict[int, list[str]] = {}
         #: How often it stopped at a prompt, which takes the next key.
         self.prompts = 0
+        #: Whether such a prompt is dismissed, as a person does, when it holds up a request.
+        self.dismisses = False
         self._answers: dict[int, queue.Queue[tuple[Any, Any]]] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -56,10 +58,17 @@ class Neovim:
         assert stdin is not None
         stdin.write(msgpack.packb([0, number, method, params]))
         stdin.flush()
-        try:
-            error, result = answers.get(timeout=timeout)
-        except queue.Empty:
-            raise NeovimError(f"{method}: no answer; the screen:\n{self.screen()}") from None
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                error, result = answers.get(timeout=min(timeout, 0.25))
+                break
+            except queue.Empty:
+                if time.monotonic() > deadline:
+                    shown = f"{method}: no answer; the screen:\n{self.screen()}"
+                    raise NeovimError(shown) from None
+            if self.dismisses and method != "nvim_get_mode" and self.mode() == "blocked":
+                self.keys("<CR>")
         if error is not None:
             raise NeovimError(f"{method}: {error}")
         return result

@@ -39,6 +39,27 @@ _G.attach = function() vim.lsp.buf_attach_client(0, _G.client().id) end
 """
 
 
+NEIGHBOUR = """
+vim.lsp.start({
+  name = 'neighbour',
+  cmd = function()
+    local number = 0
+    return {
+      request = function(method, _, answer)
+        number = number + 1
+        local result = method == 'initialize' and { capabilities = vim.empty_dict() } or nil
+        vim.schedule(function() answer(nil, result) end)
+        return true, number
+      end,
+      notify = function() return true end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end,
+})
+"""
+
+
 @dataclass(frozen=True)
 class ToolOutcome:
     """``seconds`` are from the model's answer to the tool's result."""
@@ -100,6 +121,10 @@ class Desk:
         wait_until(
             lambda: self.nvim.lua("local c = _G.client() return c and c.initialized or false")
         )
+
+    def neighbour(self) -> None:
+        """Another language server for the shown buffer, that does nothing."""
+        self.nvim.lua(NEIGHBOUR)
 
     def server(self) -> psutil.Process:
         """The server's process."""
@@ -180,7 +205,7 @@ class Desk:
         prompt = "".join(part.get("text", "") for part in sent[-1]["content"])
         _, _, excerpt = prompt.partition("\n\nContext from the editor:\n\n")
         fence, _, text = excerpt.partition("\n")[2].partition("\n")
-        return text.removesuffix(f"{fence}\n")
+        return text[: f"\n{text}".index(f"\n{fence}\n")]
 
     def statuses(self) -> list[str]:
         """Of all edits, in the order in which they were made."""

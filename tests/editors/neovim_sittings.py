@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from neovim import Json, alive, wait_until
 from neovim_desk import Desk, done, edit, step
 from neovim_review import Reviewer, lines_of
-from neovim_tally import State, Tally, by_all, states, tally, told
+from neovim_tally import State, Tally, by_all, history, states, tally, told
 from typist import AgentEdit, Typist, counted, document
 
 NAME = "shop.txt"
@@ -98,15 +98,16 @@ def reviewed(desk: Desk, seed: int, count: int) -> Tally:
     result.said.update(reviewer.said)
     result.wrong += reviewer.wrong
     statuses = by_call(desk)
-    undos = by_all(desk, "person")
     now = states(sitting.edits, desk.nvim.lines())
     for is_, (each, outcome, is_in) in zip(now, told(result, desk, sitting.edits), strict=True):
         status = statuses.get(outcome.call_id, ["rejected"])[0]
         wanted: State = "in" if is_in and status in {"applied", "kept"} else "out"
         # What an undo brought back or took away again is the person's; of hunks that were joined
         # by typing, the older goes where the newer goes; what could not be told apart stayed.
-        free = status in {"superseded", "conflict"} or any(undos[mark] for mark in each.marks)
-        result.expect(each, is_, is_ if free and is_ != "torn" else wanted, status)
+        undone = not result.undone_by_person.isdisjoint(each.marks)
+        if is_ != "torn" and (undone or status in {"superseded", "conflict"}):
+            continue
+        result.expect(each, is_, wanted, f"{status}; {history(desk, each)}")
     return result
 
 
@@ -172,7 +173,6 @@ def mirrored(desk: Desk, seed: int, count: int) -> Tally:
     result = sitting.end()
     disk = (desk.folder / NAME).read_text()
     proposals = {e["toolCallId"]: e for e in desk.edits(status="proposed")}
-    undos = by_all(desk, "person")
     now = states(sitting.edits, desk.nvim.lines())
     written = states(sitting.edits, disk.split("\n"))
     for is_, on_disk, (each, outcome, is_in) in zip(
@@ -182,7 +182,7 @@ def mirrored(desk: Desk, seed: int, count: int) -> Tally:
         proposed = outcome.call_id in proposals and is_ == "out"
         result.said["proposed"] += proposed
         result.applied -= proposed
-        if not any(undos[mark] for mark in each.marks):
+        if result.undone_by_person.isdisjoint(each.marks):
             result.expect(each, is_, "out" if proposed or not is_in else "in", outcome.text)
     desk.nvim.command("silent write!")
     if (desk.folder / NAME).read_text() != desk.nvim.text():
@@ -191,9 +191,15 @@ def mirrored(desk: Desk, seed: int, count: int) -> Tally:
 
 
 def killed(desk: Desk, seed: int, count: int) -> Tally:
-    """The server is killed in the middle of a turn; the person types on, and starts another."""
+    """The server is killed in the middle of a turn; the person types on, and starts another.
+
+    There is another server for the file, as there mostly is: a Neovim whose only one is gone
+    stops counting the changes of the text, and the next server is never told of any.
+    """
     sitting = Sitting(desk, seed, count)
+    desk.nvim.command("set cmdheight=4")  # it says at length that the server is gone
     sitting.begin()
+    desk.neighbour()
     sitting.desk.prompt("Go.")
     sitting.type_until(lambda: taken(desk) >= count // 2, 20)
     server = desk.server()
@@ -208,7 +214,6 @@ def killed(desk: Desk, seed: int, count: int) -> Tally:
     sitting.type_for(1)
     result = sitting.end()
     result.edits = at_kill
-    undos = by_all(desk, "person")
     lines = desk.nvim.lines()
     listed = desk.edits()
     for each, is_ in zip(sitting.edits, states(sitting.edits, lines), strict=True):
@@ -216,7 +221,7 @@ def killed(desk: Desk, seed: int, count: int) -> Tally:
         status = found[-1]["status"] if found else "none"
         result.applied += is_ == "in"
         result.said[status] += status in {"lost", "unknown"}
-        if is_ == "torn" or not any(undos[mark] for mark in each.marks):
+        if is_ == "torn" or result.undone_by_person.isdisjoint(each.marks):
             wanted: State = "in" if status in {"applied", "superseded"} else "out"
             result.expect(each, is_, is_ if status == "unknown" else wanted, f"{status}: {found}")
     for hunk in (h for e in listed for h in e["hunks"] if h["status"] == "applied"):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from typing import Literal
 
 from neovim import Json
@@ -33,6 +34,11 @@ class Tally:
     back: int = 0
     said: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
+    #: Marks that an undo in the editor took or brought back.
+    undone_by_person: set[str] = field(default_factory=set)
+    #: Edits of which such an undo left a part: one in insert mode takes the person's typing and
+    #: the edits beside it as one, and does not always find the lines again.
+    torn: int = 0
     #: Ranges of hunks that were found where the listing said.
     compared: int = 0
     lost: int = 0
@@ -57,14 +63,18 @@ class Tally:
             "conflict": said.pop("conflict", 0),
             "unknown": said.pop("unknown", 0),
             "else": said.total(),
+            "undo tore": self.torn,
             "slowest": f"{1000 * self.slowest:.0f} ms",
             "doubled": self.doubled,
             "lost": self.lost,
         }
 
     def expect(self, made: AgentEdit, is_: State, wanted: State, why: str) -> None:
-        """An edit that is half in counts as lost, like one that is out and must not be."""
-        if is_ != wanted:
+        """An edit that is half in counts as lost, like one that is out and must not be; not if
+        an undo of Neovim's own is what broke it."""
+        if is_ == "torn" and not self.undone_by_person.isdisjoint(made.marks):
+            self.torn += 1
+        elif is_ != wanted:
             self.lost += is_ != "in"
             self.doubled += is_ == "in"
             self.wrong.append(f"{made.marks}: {is_}, not {wanted}; {why}")
@@ -85,22 +95,28 @@ def tally(desk: Desk, typist: Typist, lines: list[str]) -> Tally:
     """
     result = Tally(words=len(typist.words), undos=typist.undos, prompts=desk.nvim.prompts)
     result.sent_again = sent_again(desk.sends())
-    wanted = counted(lines) + Counter(typist.words)
-    steps = desk.steps()
-    for made in steps:
+    wanted = counted(lines)
+    for made in desk.steps():
         by = change(made)
         wanted.update(by)
         if made["by"] == "agent":
             for word in typist.words:
                 result.differ(word, by[word], 0, "by a step of the agent's side")
+            for mark in (mark for mark in by if by[mark] > 0 and wanted[mark] > 1):
+                result.differ(mark, wanted[mark], 1, f"brought in where it was: {made}")
+        else:
+            result.undone_by_person.update(mark for mark in by if by[mark])
+    wanted.update(typist.words)
     now = counted(desk.nvim.lines())
     for word in sorted(wanted.keys() | now.keys()):
         if word in typist.words and not now[word] and typist.interrupted(word):
             result.said["word typed at a prompt"] += 1
         else:
             result.differ(word, now[word], wanted[word], "by all that happened")
-    if desk.shown() != desk.nvim.text():
-        result.wrong.append("the server knows another text than the editor shows")
+    known, shown = desk.shown().splitlines(), desk.nvim.text().splitlines()
+    if known != shown:
+        differences = "\n".join(unified_diff(known, shown, "server", "editor", n=0, lineterm=""))
+        result.wrong.append(f"the server knows another text than the editor shows\n{differences}")
     return result
 
 
@@ -118,6 +134,16 @@ def by_all(desk: Desk, who: str) -> Words:
         if made["by"] == who:
             total.update(change(made))
     return total
+
+
+def history(desk: Desk, made: AgentEdit) -> str:
+    """What changed an edit's words, step by step."""
+    told: list[str] = []
+    for each in desk.steps():
+        by = change(each)
+        if any(by[mark] for mark in made.marks):
+            told.append(f"{each['by']}: {each['removed']} -> {each['added']}")
+    return "\n".join(told)
 
 
 def states(edits: Iterable[AgentEdit], lines: list[str]) -> list[State]:

@@ -92,6 +92,9 @@ class Typist:
     prompts: list[int] = field(default_factory=list)
     _next_key: float = 0.0
 
+    def __post_init__(self) -> None:
+        self.nvim.dismisses = True
+
     def type_a_while(self) -> None:
         """Goes somewhere, types a word or a few, leaves insert mode, now and then undoes."""
         taken = self.nvim.lua("return #vim.tbl_filter(function(s) return s.taken end, _G.sends)")
