@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.journal import Journal, Texts
+from lsp_agent.workspace.journal import Journal
 from lsp_agent.workspace.records import (
     ChangeStatus,
     Record,
@@ -71,6 +71,14 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
+class Texts:
+    """Before and after a change, shared by all states of it that are held."""
+
+    before: Text | None
+    after: Text | None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One change of one file. ``path`` is real. ``pending``: recorded, not known to be in yet.
     ``time`` is seconds since the epoch. ``decided`` has the hunks that were decided one by one,
@@ -96,12 +104,12 @@ class Change:
     @property
     def before(self) -> Text | None:
         """None for a new file. Raises RuntimeError while ``cold``."""
-        return self._texts()[0]
+        return self._texts().before
 
     @property
     def after(self) -> Text | None:
         """None for a deleted file. Raises RuntimeError while ``cold``."""
-        return self._texts()[1]
+        return self._texts().after
 
     def _texts(self) -> Texts:
         if self.texts is None:
@@ -133,8 +141,8 @@ class Ledger:
         # By age: those that wait, and those that do not but still have their texts.
         self._waiting: dict[str, None] = {}
         self._hot: dict[str, None] = {}
-        # Cold ones whose texts somebody still holds, or has just asked for.
-        self._loaded: WeakValueDictionary[str, Change] = WeakValueDictionary()
+        # The texts of cold ones that somebody still holds, or has just asked for.
+        self._held: WeakValueDictionary[str, Texts] = WeakValueDictionary()
         # By path, the changes that its review is made of.
         self._reviews: dict[str, frozenset[str]] = {}
         self._journal = Journal(folder)
@@ -142,7 +150,7 @@ class Ledger:
         found, reviews = self._journal.recover(_WAITING)
         for record, texts in found:
             self._sized(record.id, record.size)
-            self._store(_change(record, texts))
+            self._store(_change(record, texts and Texts(*texts)))
             if record.status == "pending":
                 self.set_status(record.id, "unknown")
         for path, entry in reviews.items():
@@ -169,7 +177,7 @@ class Ledger:
             path=path,
             status=status,
             time=time.time(),
-            texts=(before, after),
+            texts=Texts(before, after),
         )
         try:
             size = await asyncio.wrap_future(self._journal.add(_record(change), before, after))
@@ -192,9 +200,10 @@ class Ledger:
         """The texts as they turned out to be: the person may type between record and edit. What
         was decided of single hunks no longer holds."""
         change = self._changes[change_id]
-        if change.texts == (before, after):
+        texts = Texts(before, after)
+        if change.texts == texts:
             return change
-        change = replace(change, texts=(before, after), decided=_NO_HUNKS)
+        change = replace(change, texts=texts, decided=_NO_HUNKS)
         self._store(change)
 
         def sized() -> None:
@@ -259,7 +268,7 @@ class Ledger:
         if not change.cold:
             return change
         try:
-            texts = await asyncio.wrap_future(self._journal.load(change_id))
+            texts = Texts(*await asyncio.wrap_future(self._journal.load(change_id)))
         except (OSError, UnicodeDecodeError) as error:
             raise LedgerFailed(
                 f"{self.folder}: the texts of change {change_id} are gone: {error}; "
@@ -267,7 +276,8 @@ class Ledger:
             ) from error
         now = self._with_texts(change_id)
         if now.cold:
-            now = self._loaded[change_id] = replace(now, texts=texts)
+            self._held[change_id] = texts
+            now = replace(now, texts=texts)
         return now
 
     def changes(
@@ -333,10 +343,10 @@ class Ledger:
         self._journal.close()
 
     def _with_texts(self, change_id: str) -> Change:
-        """The change; a cold one with the texts that somebody has loaded, if so."""
+        """The change; a cold one with the texts that somebody holds, if so."""
         change = self._changes[change_id]
-        loaded = self._loaded.get(change_id) if change.cold else None
-        return replace(change, texts=loaded.texts) if loaded else change
+        texts = self._held.get(change_id) if change.cold else None
+        return replace(change, texts=texts) if texts else change
 
     def _changed(self, change: Change) -> Change:
         self._store(change)
@@ -360,7 +370,9 @@ class Ledger:
             oldest = next(iter(self._hot))
             del self._hot[oldest]
             size -= self._sizes.get(oldest, 0)
-            change = self._loaded[oldest] = self._changes[oldest]
+            change = self._changes[oldest]
+            if change.texts is not None:
+                self._held[oldest] = change.texts
             self._changes[oldest] = replace(change, texts=None)
 
     def _tell(self, change: Change) -> None:

@@ -115,8 +115,9 @@ async def test_a_change_too_long_to_stay_is_decided_with_the_texts_that_its_make
     assert [c.cold for c in book.changes()] == [True]
     heard: list[bool] = []
     book.subscribe(lambda change: heard.append(change.cold))
+    book.decide(applied.id, {0: "kept"})
     kept = book.set_status(applied.id, "kept")
-    assert (kept.cold, heard) == (False, [False])
+    assert (kept.cold, heard) == (False, [False, False])
     book.close()
 
 
