@@ -17,6 +17,7 @@ from bench.edit import edit
 from bench.keystroke import keystroke
 from bench.measure import Row
 from bench.opened import opened_files
+from bench.review import hunk_list, revert, undo
 from bench.setting import FULL, QUICK, Setting
 from bench.startup import start_up
 from bench.turns import turns_memory
@@ -28,6 +29,9 @@ BENCHES: Sequence[Callable[[Setting], Row]] = (
     held_back,
     keystroke,
     edit,
+    hunk_list,
+    undo,
+    revert,
     opened_files,
     turns_memory,
 )
@@ -42,7 +46,7 @@ def main() -> None:
     args = parser.parse_args()
     begun = time.monotonic()
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory(prefix="lsp-agent-bench-") as home:
+    with tempfile.TemporaryDirectory(prefix="bench-") as home:
         folder = Path(home, "workspace").resolve()
         folder.mkdir()
         setting = Setting(Path(home), folder, QUICK if args.quick else FULL)

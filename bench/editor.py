@@ -10,12 +10,12 @@ from lsp_agent.text.lines import splice, split_lines
 
 class EditingClient(Client):
     """Texts are ASCII, so that a column is the same in every encoding. ``seen`` is called with
-    the name of each event."""
+    each event."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
         super().__init__(command, env, cwd)
         self._documents: dict[str, tuple[int, list[str]]] = {}
-        self.seen: Callable[[str], None] = lambda _: None
+        self.seen: Callable[[Json], None] = lambda _: None
 
     def open(self, path: Path) -> None:
         text = path.read_text(encoding="ascii")
@@ -37,8 +37,8 @@ class EditingClient(Client):
     def on_message(self, message: Json) -> None:
         """Called with all that the server says and asks."""
         match message:
-            case {"method": "agent/event", "params": {"type": str(name)}}:
-                self.seen(name)
+            case {"method": "agent/event", "params": event}:
+                self.seen(event)
             case {"method": "workspace/applyEdit", "id": msg_id, "params": params}:
                 for document_edit in params["edit"]["documentChanges"]:
                     self._apply(document_edit)

@@ -15,6 +15,7 @@ from pathlib import Path
 from bench.editor import EditingClient, scripted
 from bench.measure import Limit, Row
 from bench.setting import Setting
+from bench.vscode import Json
 from bench.wire import SERVER
 
 _FEW = 50
@@ -75,8 +76,8 @@ def touched_in(setting: Setting, files: int) -> Touched:
     script.write_text(json.dumps({"steps": steps}), encoding="ascii")
     command, env = _watched(setting.env, log)
 
-    def mark(event: str) -> None:
-        if event == _EVENT and command == SERVER:
+    def mark(event: Json) -> None:
+        if event["type"] == _EVENT and command == SERVER:
             with log.open("ab") as file:
                 file.write(_MARK)
 
