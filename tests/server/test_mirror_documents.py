@@ -301,3 +301,39 @@ def test_the_agent_is_not_told_of_its_own_writes(project: Project) -> None:
     )
     editor.ask_agent("Go.")
     assert "since you last saw it" not in "".join(editor.tool_texts())
+
+
+def test_a_revert_takes_back_what_a_command_changed_made_deleted_and_renamed(
+    project: Project,
+) -> None:
+    project.file("changed.txt", TEXT)
+    project.file("deleted.txt", TEXT)
+    project.file("old.txt", TEXT + "old\n")
+    command = "sed -i s/two/2/ changed.txt; echo new > made.txt; rm deleted.txt; mv old.txt new.txt"
+    editor = hosted(project, step("", bash(command)))
+    editor.ask_agent("Go.")
+    names = sorted(path.name for path in project.folder.iterdir())
+    assert names == ["changed.txt", "made.txt", "new.txt"]
+    editor.call("agent/revert", {})
+    texts = {path.name: path.read_text() for path in project.folder.iterdir()}
+    assert texts == {"changed.txt": TEXT, "deleted.txt": TEXT, "old.txt": TEXT + "old\n"}
+
+
+def test_a_file_deleted_under_its_document_comes_back_by_a_revert(project: Project) -> None:
+    path = project.file("a.txt", TEXT)
+    editor = hosted(project, step("", bash("rm a.txt")))
+    document = editor.open(path)
+    editor.ask_agent("Go.")
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+    editor.call("agent/revert", {})
+    assert path.read_text() == TEXT
+
+
+def test_unsaved_text_outlives_a_revert_of_what_was_merged(project: Project) -> None:
+    path = project.file("a.txt", TEXT)
+    editor = hosted(project, step("", bash("sed -i s/two/2/ a.txt")))
+    document = editor.open(path)
+    editor.type(document, 4, "typed ")
+    editor.ask_agent("Go.")
+    editor.call("agent/revert", {})
+    assert document.text.content == "one\ntwo\nthree\nfour\ntyped five\n"
