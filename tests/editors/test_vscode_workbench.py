@@ -110,7 +110,8 @@ def test_hosted_edits_beside_a_typist_are_each_in_once(
             continue
         if outcome.text.startswith(NOT_CONFIRMED):
             row.said["not confirmed in 5 s"] += 1
-            if not all(mark in text for mark in change.there):  # it may have come later
+            now = counted(text)  # it may have come later
+            if not all(now[m] for m in change.there) or any(now[m] for m in change.gone):
                 continue
         row.in_ += 1
         wanted.update(change.there)

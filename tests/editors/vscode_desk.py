@@ -106,8 +106,9 @@ class Desk:
         )
 
     def close(self) -> None:
-        """Ends the server, then closes the tab without saving."""
+        """Ends the server, then closes the tab without saving, and what was said."""
         self.workbench.run("await stop()")
+        self.workbench.command("notifications.clearAll")
         self.workbench.command("workbench.action.revertAndCloseActiveEditor")
 
     # Requests
