@@ -13,6 +13,7 @@ import stat
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -22,7 +23,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Step, present
+from lsp_agent.text.presence import Step, present, without
 from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.file_host import FileHost, View
 from lsp_agent.workspace.flight import nearer
@@ -121,7 +122,7 @@ class Recovery:
                 view = await self._host.view(from_ledger(path), None)
                 if view.not_text is None:
                     await self._judge_by(path, view)
-            except LspAgentError as error:
+            except (KeyError, LspAgentError) as error:
                 # It cannot be told, so the ledger says what it said.
                 _log.warning("%s: the agent's changes cannot be looked for: %s", path, error)
             self._judged.add(path)
@@ -131,43 +132,52 @@ class Recovery:
         # Its own hunks the review finds by itself.
         review = await self._reviews.refreshed(path, view.text or EMPTY)
         live = {hunk.change_id for hunk in review.hunks}
+        self._let_go(path)
         changes = [
             await self._ledger.loaded(change.id)
             for change in sorted(self._ledger.changes(path=path), key=lambda each: each.time)
             if change.status in _IN | {"unknown", "lost", "proposed"}
             or (change.status == "rejected" and change.on_disk)
         ]
-        steps: list[Step] = [(change.before, change.after) for change in changes]
-        found = await anyio.to_thread.run_sync(present, steps, view.text)
+        found = await anyio.to_thread.run_sync(_look_for, changes, view.text)
         doubtful = self._doubtful[path].keys() - live
-        for change, hunks in zip(changes, found, strict=True):
+        for each in found:
+            change = each.change
             now = self._ledger.get(change.id)
             if change.id not in doubtful or now is None or now.status != change.status:
                 continue
-            if again and change.status != "lost":
-                continue
-            self._settle(change, hunks or (), is_in=_all_in(change, hunks, view.text))
+            if not again or change.status == "lost":
+                self._settle(each, view.text)
         if not (view.open and view.dirty):
-            there = [c.id for c, hunks in zip(changes, found, strict=True) if hunks is not None]
-            self._ledger.mark_on_disk(there)
+            self._ledger.mark_on_disk(each.change.id for each in found if each.hunks is not None)
+        await self._reviews.refreshed(path, view.text or EMPTY)  # so that they are written down
 
-    def _settle(self, change: Change, hunks: Sequence[int], *, is_in: bool) -> None:
-        """``hunks`` are those that are in."""
-        match change.status:
-            case "unknown" | "applied" | "kept":
-                if not is_in:
-                    self._lose(change)
-                elif change.status == "unknown":
-                    self._ledger.set_status(change.id, "applied")
-                elif change.status == "applied" and not change.decided:
-                    self._reviews.landed(change.path, change.before, change.after, change.id)
-            case "lost" | "proposed" | "rejected" if is_in:
-                back = [i for i in hunks if change.decided.get(i) in _TAKEN_OUT | {"lost"}]
-                self._ledger.decide(change.id, dict.fromkeys(back, "applied"))
-                kept = self._doubtful[change.path][change.id] == "kept"
-                self._ledger.set_status(change.id, "kept" if kept else "applied")
-            case _:
-                pass
+    def _let_go(self, path: str) -> None:
+        """What the review finds gone is lost only if it has never been on disk: else somebody has
+        changed the file since."""
+        for change_id, was in self._doubtful[path].items():
+            change = self._ledger.get(change_id)
+            if was == "applied" and change and change.on_disk and change.status == "lost":
+                gone = [index for index, status in change.decided.items() if status == "lost"]
+                self._ledger.decide(change_id, dict.fromkeys(gone, "superseded"))
+                self._ledger.set_status(change_id, "superseded")
+
+    def _settle(self, found: "_Found", now: Text | None) -> None:
+        change = found.change
+        if not found.is_in:
+            if change.status in ("unknown", "applied", "kept"):
+                self._lose(change)
+            return
+        if change.status in ("lost", "rejected"):
+            hunks = found.hunks or ()
+            back = [i for i in hunks if change.decided.get(i) in _TAKEN_OUT | {"lost"}]
+            self._ledger.decide(change.id, dict.fromkeys(back, "applied"))
+        if "kept" in (change.status, self._doubtful[change.path][change.id]):
+            self._ledger.set_status(change.id, "kept")
+            return
+        if change.status != "applied" or not change.decided:
+            self._reviews.landed(change.path, found.without, now, change.id)
+        self._ledger.set_status(change.id, "applied")
 
     def _lose(self, change: Change) -> None:
         """Where it was on disk before, somebody has changed the file since."""
@@ -222,6 +232,25 @@ def _is_doubtful(change: Change, *, recent: bool) -> bool:
             return change.on_disk and recent
         case _:
             return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """``hunks`` of the change are in, None where none is; ``without`` it the text were so."""
+
+    change: Change
+    hunks: tuple[int, ...] | None
+    is_in: bool
+    without: Text | None
+
+
+def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
+    steps: list[Step] = [(change.before, change.after) for change in changes]
+    found = present(steps, now)
+    return [
+        _Found(change, hunks, _all_in(change, hunks, now), without(step, now))
+        for change, step, hunks in zip(changes, steps, found, strict=True)
+    ]
 
 
 def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bool:

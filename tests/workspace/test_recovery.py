@@ -95,6 +95,24 @@ async def test_a_document_that_opens_in_time_is_what_counts(tmp_path: Path) -> N
 
 
 @pytest.mark.asyncio
+async def test_marks_that_come_back_leave_those_of_others_as_they_are(tmp_path: Path) -> None:
+    """The first was on its way, the second is in the review that was written down."""
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "pending")
+        later = await run.change(LINES, LINES.replace("four", "FOUR"), "applied")
+        run.marks(LINES.replace("four", "FOUR"))
+        run.file.write_text(BOTH)
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert run.statuses() == ["applied", "applied"]
+        assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+        await run.host.undo(str(run.file), [(later, 0)])
+        assert run.file.read_text() == TWO
+    async with a_run(tmp_path) as run:
+        assert run.marks(TWO) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
 async def test_changes_of_the_same_lines_are_told_apart(tmp_path: Path) -> None:
     """The first was saved, the second died with the buffer; or both came back."""
     second = TWO.replace("TWO", "2")
