@@ -120,10 +120,12 @@ def by_call(desk: Desk) -> dict[str, list[str]]:
     return found
 
 
-def reverted(desk: Desk, seed: int, count: int) -> Tally:
+def reverted(desk: Desk, seed: int, count: int, *, apart: bool) -> Tally:
     """Two turns of ``count`` edits; the last one is taken back, and brought back again, while the
-    person types."""
+    person types, in other lines than the agent if ``apart``. Where they meet in a word the
+    revert may say that it cannot be made, and then changes nothing."""
     sitting = Sitting(desk, seed, count, turns=2)
+    sitting.typist.apart = apart
     sitting.begin()
     sitting.turn()
     sitting.typist.undoing = 0  # an undo would take the whole revert back

@@ -61,7 +61,9 @@ def test_many_hunks_are_undone_and_kept_beside_a_typist(
 def test_the_last_turn_is_taken_back_and_brought_back_beside_a_typist(
     desk: Desk, check: Check
 ) -> None:
-    check("revert", sittings.reverted(desk, seed=3, count=8))
+    tally = sittings.reverted(desk, seed=3, count=8, apart=True)
+    check("revert, apart", tally)
+    assert tally.reverted == tally.back > 4
 
 
 @pytest.mark.slow
@@ -69,7 +71,7 @@ def test_the_last_turn_is_taken_back_and_brought_back_beside_a_typist(
 def test_a_long_turn_is_taken_back_and_brought_back_beside_a_typist(
     desk: Desk, check: Check, seed: int
 ) -> None:
-    check("revert", sittings.reverted(desk, seed, count=30))
+    check("revert, beside", sittings.reverted(desk, seed, count=30, apart=False))
 
 
 def test_what_an_agent_writes_under_unsaved_text_comes_in_beside_a_typist(

@@ -86,6 +86,8 @@ class Typist:
     meanwhile: Callable[[], None] = lambda: None
     #: How often something typed is followed by an undo.
     undoing: float = 0.2
+    #: Types in lines that the agent leaves alone.
+    apart: bool = False
     words: list[str] = field(default_factory=list)
     undos: int = 0
     #: Neovim's prompts that were seen before each word.
@@ -100,9 +102,10 @@ class Typist:
         taken = self.nvim.lua("return #vim.tbl_filter(function(s) return s.taken end, _G.sends)")
         soon = taken + self.rng.randrange(3)
         target = self.edits[soon] if soon < len(self.edits) else self.rng.choice(self.edits)
-        offset = self.rng.choice((-1, 0, 0, 0, 1))
-        start = self.rng.choice(("A ", "A ", "I", "o", "O", "i"))
-        self.nvim.lua(GO_TO, target.place, offset, start == "i")
+        offset = 0 if self.apart else self.rng.choice((-1, 0, 0, 0, 1))
+        start = self.rng.choice(("A ", "I") if self.apart else ("A ", "A ", "I", "o", "O", "i"))
+        place = rf"\<has{target.near[-3:]}\>" if self.apart else target.place
+        self.nvim.lua(GO_TO, place, offset, start == "i")
         for key in start:
             self._key(key)
         for number in range(self.rng.randint(1, 3)):
@@ -117,7 +120,7 @@ class Typist:
         self.words.append(word)
         self.prompts.append(self.nvim.prompts)
         if number:
-            self._key(self.rng.choice((" ", "<CR>")))
+            self._key(" " if self.apart else self.rng.choice((" ", "<CR>")))
         for letter in word:
             if self.rng.random() < 0.05:
                 self._key("y")
