@@ -12,7 +12,7 @@ from weakref import WeakSet
 import anyio
 
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.merge import Merge, merge3_fine
+from lsp_agent.text.merge import Merge, merge3_fine, preferring
 from lsp_agent.workspace.disk_look import Content
 from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
@@ -118,6 +118,8 @@ class BringIn:
         self._base: Text | None = None
         self._saved: Text | None = None
         self._theirs = now
+        #: Whether all of it was in the text that was sent last.
+        self._clean = False
 
     async def run(self) -> Brought:
         """Raises NotOpen, and LspAgentError where it cannot be recorded or sent."""
@@ -225,8 +227,7 @@ class BringIn:
         if placed.status == "unknown":  # base stays: the next change brings this one as well
             return Brought(self._disk, "merged", open=True, change=placed.change)
         change = placed.change if placed.status != "conflict" else None
-        merge = self._merged(self._document.text)
-        if placed.status == "conflict" or not merge.clean:
+        if placed.status == "conflict" or not self._clean:
             return await self._propose(change)
         if change is None:
             return await self._came_by_itself(self._shown_before())
@@ -236,7 +237,9 @@ class BringIn:
     def _resolve(self, view: View) -> Text:
         if not view.open:
             raise NotOpen
-        return self._merged(view.require_text()).text
+        merge = self._merged(view.require_text())
+        self._clean = merge.clean
+        return merge.text
 
     def _merged(self, ours: Text) -> Merge:
         return merge3_fine(self._base or EMPTY, ours, self._theirs)
@@ -249,7 +252,7 @@ class BringIn:
         """What is not in becomes a proposal: the document with the agent's lines in the places
         that both have changed."""
         ours = self._document.text
-        theirs = merge3_fine(self._base or EMPTY, self._theirs, ours).text
+        theirs = ours.with_lines(preferring(self._base or EMPTY, self._theirs, ours).lines)
         self._now_in()
         if theirs == ours:
             what: What = "merged" if change else "nothing"

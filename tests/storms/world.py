@@ -334,6 +334,12 @@ class World:
             await self.edits.keep(edit.edit_id, hunks)
             self.kept = True
         elif what == "apply":
+            # What a proposal shows as taken out, whoever accepts it takes out.
+            for hunk in edit.hunks:
+                if hunk.status == "proposed" and hunks in (None, [hunk.hunk_id]):
+                    gone = set(MINE.findall(hunk.old_text)) - set(MINE.findall(hunk.new_text))
+                    self.tokens -= {name.rstrip("\r\n") for name in gone}
+                    self.kept = self.kept or bool(gone)
             await self.edits.apply(edit.edit_id, hunks)
         elif what == "reject":
             await self.edits.reject(edit.edit_id, hunks)
