@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lsp_agent.text.diff import Hunk, diff
-from lsp_agent.text.lines import Text, split_lines
+from lsp_agent.text.lines import Text, append_lines
 from lsp_agent.text.merge import merge3_fine
 
 Key = tuple[str, int]
@@ -110,13 +110,13 @@ class Review:
 
     def kept(self, keys: Collection[Key]) -> "Review":
         """Without these hunks, whose lines are the base's from now on."""
-        lines: list[str] = []
+        base = _Builder()
         hunks: list[ReviewHunk] = []
         at = shift = 0
         for hunk in self.hunks:
             if hunk.key in keys:
-                lines += self.base.lines[at : hunk.base_start]
-                lines += self.text.lines[hunk.start : hunk.end]
+                base.add(self.base.lines[at : hunk.base_start])
+                base.add(self.text.lines[hunk.start : hunk.end])
                 at = hunk.base_end
                 shift += hunk.end - hunk.start - (hunk.base_end - hunk.base_start)
             else:
@@ -124,8 +124,8 @@ class Review:
                 hunks.append(replace(hunk, base_start=start, base_end=end))
         if len(hunks) == len(self.hunks):
             return self
-        lines += self.base.lines[at:]
-        return _sound(self.base.with_lines(tuple(lines)), self.text, hunks)
+        base.add(self.base.lines[at:])
+        return base.review(self.base, self.text, hunks)
 
     def handed_on(self, keys: Collection[Key], key: Key) -> "Review":
         """With these hunks, as they stand, those of ``key``."""
@@ -150,13 +150,12 @@ class Review:
             if without is None:
                 clashing.append(hunk.key)
                 continue
-            lines += self.text.lines[at : hunk.start]
-            lines += without
+            append_lines(lines, self.text.lines[at : hunk.start])
+            append_lines(lines, without)
             at = hunk.end
             undone.append(hunk.key)
-        lines += self.text.lines[at:]
-        text = Text.of("".join(lines), like=self.text)
-        return Undo(text, tuple(undone), tuple(clashing))
+        append_lines(lines, self.text.lines[at:])
+        return Undo(self.text.with_lines(tuple(lines)), tuple(undone), tuple(clashing))
 
     def undone(self, now: Text, keys: Collection[Key]) -> "tuple[Review, list[Gone]]":
         """After the undoing of these hunks made ``now`` of the text; what is left of them is the
@@ -202,7 +201,7 @@ def _stepped(
     named: list[tuple[Hunk, Key | None]] = list(
         zip(steps, owners or [None] * len(steps), strict=True)
     )
-    base: list[str] = []
+    base = _Builder()
     hunks: list[ReviewHunk] = []
     gone: list[Gone] = []
     copied = 0  # of the old base, in lines
@@ -216,14 +215,14 @@ def _stepped(
         if group.steps:
             to_after = group.steps[-1][0].new_end - group.steps[-1][0].old_end
         end = group.end + to_after
-        base += review.base.lines[copied:base_start]
+        base.add(review.base.lines[copied:base_start])
         copied = base_end
         if not group.live and owners is None:
-            base += after.lines[start:end]
+            base.add(after.lines[start:end])
             to_new_base += end - start - (base_end - base_start)
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
-        base += old
+        base.add(old)
         hunk = ReviewHunk(
             *_owner(group),
             base_start + to_new_base,
@@ -236,8 +235,8 @@ def _stepped(
         if not alike:
             hunks.append(hunk)
         gone += _gone(group, None if alike else hunk.key, undone=alike and owners is None)
-    base += review.base.lines[copied:]
-    return _sound(review.base.with_lines(tuple(base)), after, hunks), gone
+    base.add(review.base.lines[copied:])
+    return base.review(review.base, after, hunks), gone
 
 
 def _owner(group: _Group) -> Key:
@@ -340,16 +339,26 @@ def _is_unfinished(text: Text) -> bool:
     return bool(text.lines) and not text.lines[-1].endswith(("\n", "\r"))
 
 
-def _sound(base: Text, text: Text, hunks: Sequence[ReviewHunk]) -> Review:
-    """The review, its base split into lines anew where a joint of it made two lines one (``\\r``
-    before ``\\n``): its hunks are then found again by their places."""
-    content = split_lines(base.content)
-    if len(content) == len(base.lines):
-        return Review(base, text, tuple(hunks))
-    base = base.with_lines(tuple(content))
-    found: list[ReviewHunk] = []
-    for hunk in diff(base.lines, text.lines) if hunks else []:
-        nearest = min(hunks, key=lambda each: abs(each.start - hunk.new_start))
-        place = hunk.old_start, hunk.old_end, hunk.new_start, hunk.new_end
-        found.append(ReviewHunk(*nearest.key, *place, nearest.left, nearest.mixed))
-    return Review(base, text, tuple(found))
+class _Builder:
+    """Puts a base together from pieces of texts."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._count = 0
+
+    def add(self, lines: Lines) -> None:
+        self._count += len(lines)
+        append_lines(self._lines, lines)
+
+    def review(self, like: Text, text: Text, hunks: Sequence[ReviewHunk]) -> Review:
+        """With this base. Where pieces met in the middle of a line (``\\r`` before ``\\n``), the
+        hunks are found again by their places."""
+        base = like.with_lines(tuple(self._lines))
+        if len(base.lines) == self._count:
+            return Review(base, text, tuple(hunks))
+        found: list[ReviewHunk] = []
+        for hunk in diff(base.lines, text.lines) if hunks else []:
+            nearest = min(hunks, key=lambda each: abs(each.start - hunk.new_start))
+            place = hunk.old_start, hunk.old_end, hunk.new_start, hunk.new_end
+            found.append(ReviewHunk(*nearest.key, *place, nearest.left, nearest.mixed))
+        return Review(base, text, tuple(found))
