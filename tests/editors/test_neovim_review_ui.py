@@ -22,6 +22,11 @@ vim.lsp.buf.code_action({
   filter = function(action) return vim.startswith(action.title, title) end,
 })
 """
+# A preview lies in no workspace folder: the newest Neovim starts a server of its own for it.
+STARTED = """
+local clients = vim.lsp.get_clients({ _uninitialized = true })
+return vim.iter(clients):all(function(client) return client.initialized end)
+"""
 LENSES = """
 vim.lsp.codelens.refresh()
 vim.wait(2000, function() return #vim.lsp.codelens.get(0) > 0 end)
@@ -70,6 +75,7 @@ def test_a_proposal_is_previewed_in_a_window_and_applied_by_hunk(desk: Desk) -> 
     assert wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "a.txt.diff")
     assert desk.nvim.lines()[-4:] == ["+TWO", " three", " four", " five"]
     assert desk.nvim.lua("return vim.bo.readonly")
+    assert wait_until(lambda: desk.nvim.lua(STARTED))
     desk.nvim.command("silent edit #")
     desk.nvim.keys("2G")
     act(desk, "Apply the agent's proposal (line 2)")
