@@ -19,7 +19,7 @@ from lsp_agent.protocol.errors import RequestFailed
 _LONGEST_FOLDER = 80
 #: The kernel cuts longer first lines of scripts.
 _LONGEST_INTERPRETER = 100
-_PREFIX = "lsp-agent-"
+_PREFIX = "lsp-agent-bridge-"
 _GATE_SOCKET = "gate.sock"
 #: A younger folder may belong to a server that is just about to listen.
 _ABANDONED_SECONDS = 60
