@@ -39,7 +39,7 @@ SMUGGLED: Mapping[str, Any] = {
     "another spelling": bash(f"GIT STATUS; {TOUCH}"),
     "with a variable before": bash(f"GIT_PAGER='{TOUCH}' git status"),
     "key in capitals": call("bash", COMMAND=TOUCH),
-    "behind a gate's own line": bash(f"/tmp/lsp-agent-x/gate 1 || exit\n{TOUCH}"),
+    "behind a gate's own line": bash(f"/tmp/lsp-agent-bridge-x/gate 1 || exit\n{TOUCH}"),
 }
 #: What is refused without a question.
 REFUSED: Mapping[str, tuple[Any, str]] = {

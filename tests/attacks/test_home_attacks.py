@@ -22,7 +22,7 @@ TARGETS: Mapping[str, tuple[str, str]] = {
     "where the user's settings really are": ("dotfiles/agent.toml", SETTINGS),
     "our data": ("data/lsp-agent/workspaces/x/journal.jsonl", DATA),
     "our data's folder": ("data/lsp-agent", DATA),
-    "the gate of a running agent": ("RUNTIME/lsp-agent-x/gate", RUNNING),
+    "the gate of a running agent": ("RUNTIME/lsp-agent-bridge-x/gate", RUNNING),
     "the folder's own limits": (".lsp-agent.toml", "only the user changes it"),
 }
 
