@@ -15,7 +15,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.review import Gone, Key, Review, ReviewHunk
-from lsp_agent.workspace.ledger import Change, Ledger, ReviewHunkRecord, ReviewRecord
+from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewHunkRecord, ReviewRecord
 
 #: Lines from which on texts are compared in a thread where that is possible.
 _LONG = 5_000
@@ -55,6 +55,8 @@ class Reviews:
         self._states: dict[str, _State] = {}
         #: Changes that are part of a review, so that one that goes in is not taken twice.
         self._taken: set[str] = set()
+        #: Changes that were heard of before: one of them that is kept did not go in just now.
+        self._heard_of = self._in_ledger()
         self._subscribers: list[Callable[[str], None]] = []
         ledger.subscribe(self._take)
 
@@ -100,6 +102,10 @@ class Reviews:
         """``current`` that is not remembered: what is seen may never be."""
         state = self._states.get(path)
         return _folded(state, now)[0].review if state else Review.of(now)
+
+    def mark(self, path: str) -> object:
+        """The same object as long as nothing is known to have changed in a file's review."""
+        return self._states.get(path)
 
     def base_exists(self, path: str) -> bool:
         """Whether there was a file before the agents' open changes of it."""
@@ -155,10 +161,22 @@ class Reviews:
             self._taken.discard(change_id)
             self._ledger.set_status(change_id, _summary(change.decided.values()))
 
+    def _in_ledger(self) -> set[str]:
+        return {change.id for change in self._ledger.changes()}
+
+    def _is_new(self, change: Change) -> bool:
+        new = change.id not in self._heard_of
+        if change.status != "unknown":  # it may still go in
+            self._heard_of.add(change.id)
+        if len(self._heard_of) > 4 * MAX_CHANGES:
+            self._heard_of = self._in_ledger()
+        return new
+
     def _take(self, change: Change) -> None:
+        new = self._is_new(change)
         if change.status == "applied" and change.id not in self._taken:
             self.landed(change.path, change.before, change.after, change.id)
-        elif change.status == "kept" and change.id not in self._taken:
+        elif change.status == "kept" and new:
             self._settled(change)
         elif change.status not in ("applied", "proposed"):
             self._taken.discard(change.id)
@@ -197,8 +215,8 @@ class Reviews:
         self._store(change.path, replace(state, review=review), [])
         if earlier is not None:
             self._taken.add(earlier[0])
-            self._ledger.decide(earlier[0], {earlier[1]: "applied"})
             self._ledger.set_status(earlier[0], "applied")
+            self._ledger.decide(earlier[0], {earlier[1]: "applied"})
 
     def _superseded_by(self, change: Change) -> Key | None:
         """The last hunk of an earlier change of the file that a later one took over."""

@@ -284,6 +284,21 @@ async def test_reverts_of_reverts_bring_back_single_turns(bench: Bench) -> None:
 
 
 @pytest.mark.asyncio
+async def test_marks_of_others_stay_when_a_revert_is_taken_back(bench: Bench) -> None:
+    bench.put("a.txt", LINES)
+    one = LINES.replace("two", "2")
+    await bench.agent("t1", "a.txt", one)
+    await bench.agent("x", "a.txt", one.replace("six", "6"), session="other")
+    await bench.agent("t2", "a.txt", one.replace("six", "6").replace("four", "4"))
+    await bench.revert("t1", only=True)
+    await bench.revert(bench.last.revert_id)
+    assert bench.statuses()[:2] == ["kept", "applied"]
+    assert bench.statuses("other") == ["applied"]
+    shown = Text.of(bench.disk("a.txt") or "")
+    assert len(bench.reviews.current(str(bench.root / "a.txt"), shown).hunks) == 2
+
+
+@pytest.mark.asyncio
 async def test_an_edit_that_the_editor_shows_late_settles_the_revert_then(bench: Bench) -> None:
     bench.put("a.txt", LINES)
     editor = await bench.open("a.txt", LINES, Policy("late", lie="late", late=1.5))
