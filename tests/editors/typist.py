@@ -137,10 +137,10 @@ class Typist:
 
     def interrupted(self, word: str) -> bool:
         """Whether Neovim stopped at a prompt of its own while the word was typed, or right
-        after: that prompt takes a key, whoever is connected."""
+        before or after: that prompt takes keys, whoever is connected."""
         number = self.words.index(word)
         later = [*self.prompts[number + 2 :], self.nvim.prompts][0]
-        return later > self.prompts[number]
+        return later > self.prompts[max(number - 1, 0)]
 
     def _back_in_normal_mode(self) -> None:
         def normal() -> bool:
