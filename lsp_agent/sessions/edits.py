@@ -29,6 +29,9 @@ from lsp_agent.workspace.reviews import Reviews, open_indexes
 
 _log = logging.getLogger(__name__)
 
+#: How often a file is looked at that agents change meanwhile.
+_LOOKS = 5
+
 #: Lines from which on texts are compared in a thread.
 _LONG = 5_000
 #: Changes whose hunks are remembered.
@@ -352,7 +355,12 @@ class Edits:
     async def _shown(self, path: str) -> Text | None:
         """What a file shows, with what was typed taken into its review; None where that cannot
         be told."""
-        now = await _text_now(self._host, path)
+        now = None
+        for _ in range(_LOOKS):
+            mark = self._reviews.mark(path)
+            now = await _text_now(self._host, path)
+            if self._reviews.mark(path) is mark:  # else it may be what was there before a change
+                break
         if now is not None:
             await self._reviews.refreshed(path, now)
         return now
