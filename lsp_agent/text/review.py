@@ -157,11 +157,23 @@ class Review:
         append_lines(lines, self.text.lines[at:])
         return Undo(self.text.with_lines(tuple(lines)), tuple(undone), tuple(clashing))
 
-    def undone(self, now: Text, keys: Collection[Key]) -> "tuple[Review, list[Gone]]":
-        """After the undoing of these hunks made ``now`` of the text; what is left of them is the
-        person's. They are not among the Gone."""
+    def undone(self, now: Text, keys: Collection[Key]) -> "tuple[Review, list[Gone], list[Key]]":
+        """After the undoing of these hunks made ``now`` of the text: what is left of them is the
+        person's. Returns also which of them are out; one that a person has meanwhile joined with
+        another stays open as long as it has lines of the agents'."""
         review, gone = self.typed(now)
-        return review.kept(keys), [each for each in gone if each.key not in keys]
+        expected = self.undo(keys)
+        if expected.text == now and not expected.clashing:
+            return review.kept(keys), [g for g in gone if g.key not in keys], list(keys)
+        still = {
+            hunk.key
+            for hunk in review.hunks
+            if hunk.key in keys
+            and hunk.touched  # else its lines are out, and stand elsewhere alike
+            and review._without(hunk) != review.lines_of(hunk)
+        }
+        out = [key for key in keys if key not in still]
+        return review.kept(out), [each for each in gone if each.key not in keys], out
 
     def lines_of(self, hunk: ReviewHunk) -> Lines:
         return self.text.lines[hunk.start : hunk.end]
@@ -198,8 +210,10 @@ def _stepped(
     """``review`` once its text has become ``after``; ``owners`` name the step's hunks if they are
     to be reviewed, else only what is in a hunk is."""
     steps = diff(review.text.lines, after.lines)
-    named: list[tuple[Hunk, Key | None]] = list(
-        zip(steps, owners or [None] * len(steps), strict=True)
+    named: list[tuple[Hunk, Key | None]] = (
+        [(line, None) for step in steps for line in _by_line(step)]
+        if owners is None
+        else list(zip(steps, owners, strict=True))
     )
     base = _Builder()
     hunks: list[ReviewHunk] = []
@@ -237,6 +251,18 @@ def _stepped(
         gone += _gone(group, None if alike else hunk.key, undone=alike and owners is None)
     base.add(review.base.lines[copied:])
     return base.review(review.base, after, hunks), gone
+
+
+def _by_line(step: Hunk) -> Iterator[Hunk]:
+    """Line for line where as many came as went: a person who types in neighbouring lines joins no
+    hunks."""
+    size = step.old_end - step.old_start
+    if size != step.new_end - step.new_start:
+        yield step
+        return
+    for at in range(size):
+        old, new = step.old_start + at, step.new_start + at
+        yield Hunk(old, old + 1, new, new + 1)
 
 
 def _owner(group: _Group) -> Key:
@@ -287,6 +313,14 @@ def _groups(
     unfinished = any(_is_unfinished(text) for text in (review.base, review.text, after))
     sticky = size if unfinished else -1
     live, steps = deque(review.hunks), deque(named)
+
+    def restores(hunk: ReviewHunk, news: Sequence[tuple[Hunk, Key | None]]) -> bool:
+        """Whether what was deleted is put back at its place."""
+        return len(news) == 1 and (
+            hunk.start == hunk.end == news[0][0].old_start == news[0][0].old_end
+            and after.lines[news[0][0].new_start : news[0][0].new_end] == review.base_lines_of(hunk)
+        )
+
     while live or steps:
         first_is_live = not steps or (live and _place(live[0]) <= _step_place(steps[0][0]))
         start, end = _range(live[0]) if first_is_live else _step_range(steps[0][0])
@@ -297,10 +331,15 @@ def _groups(
         else:
             in_steps.append(steps.popleft())
         while True:
-            if live and _overlap(_range(live[0]), (start, end), sticky):
+            if live and (
+                _overlap(_range(live[0]), (start, end), sticky) or restores(live[0], in_steps)
+            ):
                 in_live.append(live.popleft())
                 end = max(end, in_live[-1].end)
-            elif steps and _overlap(_step_range(steps[0][0]), (start, end), sticky):
+            elif steps and (
+                _overlap(_step_range(steps[0][0]), (start, end), sticky)
+                or any(restores(hunk, [steps[0]]) for hunk in in_live[-1:])
+            ):
                 in_steps.append(steps.popleft())
                 end = max(end, in_steps[-1][0].old_end)
             else:

@@ -141,8 +141,8 @@ class Reviews:
 
     def undone(self, path: str, before: Text, after: Text, keys: Collection[Key]) -> None:
         """These hunks were taken out of ``before``, which gave ``after``."""
-        review, gone = self.current(path, before).undone(after, keys)
-        self._decided(path, review, [*_outcomes(gone), *((key, "rejected") for key in keys)])
+        review, gone, out = self.current(path, before).undone(after, keys)
+        self._decided(path, review, [*_outcomes(gone), *((key, "rejected") for key in out)])
 
     def settle(self, change_id: str) -> None:
         """Ends the review of a change of which no hunk is open any more."""

@@ -45,6 +45,7 @@ BETWEEN = (" ", "", "\t", " é ", "😀", "a\u0301", "\u2028", "\f", " 汉 ", " 
 
 OURS = re.compile("⟦[0-9]+⟧")
 MINE = re.compile("«[0-9]+»|«[0-9]+,»(?:\r\n|\n)")
+PARTED = re.compile("«[0-9]+,»(?![\r\n])")
 PLACE = re.compile(f"<[0-9]+>|{OURS.pattern}|{MINE.pattern}")
 
 
@@ -179,6 +180,8 @@ class World:
         if editor is None:
             return
         text = editor.buffer.text
+        if re.search("[«»⟦⟧<>]", PLACE.sub("", PARTED.sub("", text))):
+            return  # a word stands broken until an edit that went astray is put right
         places = {0, len(text)} | {p for m in PLACE.finditer(text) for p in (m.start(), m.end())}
         offset = self.chance.choice(sorted(places))
         if text[offset - 1 : offset + 1] == "\r\n":
@@ -406,7 +409,7 @@ class World:
             if not hunk.touched
         ]
         # Typing may have come between a line end and the token that it was typed with.
-        parted = re.search("«[0-9]+,»(?![\\r\\n])", text)
+        parted = PARTED.search(text)
         if self.kept or self.formatted or left or review.hunks or parted:
             return wrong
         if MINE.sub("", text) != self.start:

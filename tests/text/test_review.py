@@ -38,8 +38,8 @@ def test_undoing_one_hunk_leaves_the_other() -> None:
     found = review("a\nb\nc\n", "A\nb\nC\n")
     undo = found.undo([("c1", 0)])
     assert undo.text == text("a\nb\nC\n")
-    after, gone = found.undone(undo.text, undo.undone)
-    assert (all_keys(after), gone) == ([("c1", 1)], [])
+    after, gone, out = found.undone(undo.text, undo.undone)
+    assert (all_keys(after), gone, out) == ([("c1", 1)], [], [("c1", 0)])
 
 
 def test_keeping_a_hunk_puts_it_into_the_base() -> None:
@@ -151,11 +151,18 @@ def test_the_texts_are_alike_outside_the_hunks_whatever_happens(
                 assert not set(some) & set(all_keys(found))
             case _:
                 undo = found.undo(some)
-                found, _ = found.undone(undo.text, undo.undone)
+                found, _, out = found.undone(undo.text, undo.undone)
                 assert found.text == undo.text
-                assert not set(undo.undone) & set(all_keys(found))
+                assert set(out) == set(undo.undone)
+                assert not set(out) & set(all_keys(found))
         check(found)
     assert found.kept(all_keys(found)).base == found.text
     untouched = [hunk.key for hunk in found.hunks if not hunk.touched]
     if len(untouched) == len(found.hunks):
         assert found.undo(untouched).text == found.base
+
+
+def test_a_deletion_that_the_person_takes_back_is_no_longer_open() -> None:
+    found, gone = review("a\nb\nc\n", "a\nc\n").typed(text("a\nb\nc\n"))
+    assert (found.hunks, found.base) == ((), text("a\nb\nc\n"))
+    assert gone == [Gone(("c1", 0), "rejected")]
