@@ -355,21 +355,21 @@ class Edits:
     async def _shown(self, path: str) -> Text | None:
         """What a file shows, with what was typed taken into its review; None where that cannot
         be told."""
-        now = None
         for _ in range(_LOOKS):
             mark = self._reviews.mark(path)
             now = await _text_now(self._host, path)
-            if self._reviews.mark(path) is mark:  # else it may be what was there before a change
-                break
-        if now is not None:
-            await self._reviews.refreshed(path, now)
-        return now
+            if now is None:
+                return None
+            # What was read may be from before a change that has gone in since.
+            if self._reviews.mark(path) is mark and await self._reviews.refresh(path, now):
+                return now
+        return None
 
     async def _edit(self, change: Change, now: Text | None, *, open_only: bool = False) -> Edit:
         """``now`` is what the file shows, None where that cannot be told."""
         change = await self._ledger.loaded(change.id)
         now = _left_by(change) if now is None else now
-        review = self._reviews.current(change.path, now)
+        review = self._reviews.peek(change.path, now)
         if open_only and change.status == "applied":
             return self._edit_on(change, now, review, ())
         if len(now.lines) <= _LONG or not _has_recorded(change):

@@ -14,6 +14,7 @@ from lsp_agent.text.lines import Text, append_lines, split_lines
 
 Lines = tuple[str, ...]
 Differ = Callable[[Sequence[str], Sequence[str]], list[Hunk]]
+Clash = Callable[[Hunk, Hunk], bool]
 
 # Words, runs of blanks, single punctuation marks, line ends: joined they give the text again.
 _TOKEN = re.compile(r"\r\n|\r|\n|\w+|[^\S\r\n]+|[^\w\s]")
@@ -52,6 +53,12 @@ def merge3_fine(base: Text, ours: Text, theirs: Text) -> Merge:
     return _merged(base, ours, theirs, _by_tokens)
 
 
+def merge3_beside(base: Text, ours: Text, theirs: Text) -> Merge:
+    """``merge3_fine`` in which what one side puts right before or behind the other's change is no
+    clash: for taking a change out, where it cannot matter."""
+    return _merged(base, ours, theirs, _by_tokens_beside, _overlap)
+
+
 def preferring(base: Text, ours: Text, theirs: Text) -> Text:
     """``merge3_fine`` with *ours* in the tokens that clash, and in these alone."""
     return _merged(base, ours, theirs, _by_preferred_tokens).text
@@ -75,14 +82,35 @@ class _Region:
         return self.theirs if self.base == self.ours else None
 
 
+def _clash(one: Hunk, other: Hunk) -> bool:
+    start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
+    return start < end or (start == end and (_inserts(one) or _inserts(other)))
+
+
+def _overlap(one: Hunk, other: Hunk) -> bool:
+    start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
+    if start == end and _inserts(one) != _inserts(other):
+        at, other_one = (one, other) if _inserts(one) else (other, one)
+        return other_one.old_start < at.old_start < other_one.old_end
+    return _clash(one, other)
+
+
+def _inserts(hunk: Hunk) -> bool:
+    return hunk.old_start == hunk.old_end
+
+
 def _merged(
-    base: Text, ours: Text, theirs: Text, second_try: Callable[[_Region], Lines | None]
+    base: Text,
+    ours: Text,
+    theirs: Text,
+    second_try: Callable[[_Region], Lines | None],
+    clash: Clash = _clash,
 ) -> Merge:
     if theirs in (ours, base):
         return Merge(ours)
     if ours == base:
         return Merge(ours.with_lines(theirs.lines))
-    regions = _regions(base.lines, ours.lines, theirs.lines, diff)
+    regions = _regions(base.lines, ours.lines, theirs.lines, diff, clash)
     out: list[str] = []
     conflicts: list[Conflict] = []
     done = 0
@@ -108,17 +136,25 @@ def _by_tokens(region: _Region) -> Lines | None:
     return _token_wise(region, strict=True)
 
 
+def _by_tokens_beside(region: _Region) -> Lines | None:
+    for longer, same in ((region.ours, region.theirs), (region.theirs, region.ours)):
+        # Both made the same of it, and one put something beside it.
+        if same and same in (longer[: len(same)], longer[-len(same) :]):
+            return longer
+    return _token_wise(region, strict=True, clash=_overlap)
+
+
 def _by_preferred_tokens(region: _Region) -> Lines | None:
     return _token_wise(region, strict=False)
 
 
-def _token_wise(region: _Region, *, strict: bool) -> Lines | None:
+def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Lines | None:
     base, ours, theirs = (
         tuple(_TOKEN.findall("".join(side))) for side in (region.base, region.ours, region.theirs)
     )
     out: list[str] = []
     done = 0
-    for part in _regions(base, ours, theirs, raw_diff):
+    for part in _regions(base, ours, theirs, raw_diff, clash):
         outcome = part.outcome
         if outcome is None:
             if strict:
@@ -131,14 +167,16 @@ def _token_wise(region: _Region, *, strict: bool) -> Lines | None:
     return tuple(split_lines("".join(out)))
 
 
-def _regions(base: Lines, ours: Lines, theirs: Lines, differ: Differ) -> list[_Region]:
+def _regions(
+    base: Lines, ours: Lines, theirs: Lines, differ: Differ, clash: Clash
+) -> list[_Region]:
     """The changed ranges of ``base``, ascending; hunks that clash share one."""
     our_hunks, their_hunks = differ(base, ours), differ(base, theirs)
     regions: list[_Region] = []
     our_shift = their_shift = 0
     our_at = their_at = 0
     while our_at < len(our_hunks) or their_at < len(their_hunks):
-        our_past, their_past = _group(our_hunks, our_at, their_hunks, their_at)
+        our_past, their_past = _group(our_hunks, our_at, their_hunks, their_at, clash)
         our_group, their_group = our_hunks[our_at:our_past], their_hunks[their_at:their_past]
         start = min(group[0].old_start for group in (our_group, their_group) if group)
         end = max(group[-1].old_end for group in (our_group, their_group) if group)
@@ -162,7 +200,9 @@ def _shift(group: list[Hunk], before: int) -> int:
     return group[-1].new_end - group[-1].old_end if group else before
 
 
-def _group(ours: list[Hunk], our_at: int, theirs: list[Hunk], their_at: int) -> tuple[int, int]:
+def _group(
+    ours: list[Hunk], our_at: int, theirs: list[Hunk], their_at: int, clash: Clash
+) -> tuple[int, int]:
     """The ends of the next run of hunks that clash, directly or through one another."""
     our_past, their_past = our_at, their_at
     if their_at == len(theirs) or (
@@ -176,13 +216,13 @@ def _group(ours: list[Hunk], our_at: int, theirs: list[Hunk], their_at: int) -> 
         if (
             their_past < len(theirs)
             and our_past > our_at
-            and _clash(ours[our_past - 1], theirs[their_past])
+            and clash(ours[our_past - 1], theirs[their_past])
         ):
             their_past += 1
         elif (
             our_past < len(ours)
             and their_past > their_at
-            and _clash(theirs[their_past - 1], ours[our_past])
+            and clash(theirs[their_past - 1], ours[our_past])
         ):
             our_past += 1
         else:
@@ -191,9 +231,3 @@ def _group(ours: list[Hunk], our_at: int, theirs: list[Hunk], their_at: int) -> 
 
 def _place(hunk: Hunk) -> tuple[int, int]:
     return hunk.old_start, hunk.old_end
-
-
-def _clash(one: Hunk, other: Hunk) -> bool:
-    start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
-    inserts = one.old_start == one.old_end or other.old_start == other.old_end
-    return start < end or (inserts and start == end)

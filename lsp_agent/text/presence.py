@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.live_hunks import with_hunks
-from lsp_agent.text.merge import merge3_fine
+from lsp_agent.text.merge import merge3_beside
 
 Step = tuple[Text | None, Text | None]
 """A change: the texts before and after it."""
@@ -91,5 +91,5 @@ class Clash(Exception):
 
 def _merged(base: Text | None, ours: Text | None, theirs: Text | None) -> Text | None:
     """None where the two clash; encoding and BOM are those of ``theirs``."""
-    merge = merge3_fine(base or EMPTY, theirs or EMPTY, ours or EMPTY)
+    merge = merge3_beside(base or EMPTY, theirs or EMPTY, ours or EMPTY)
     return merge.text if merge.clean else None

@@ -78,7 +78,9 @@ def _look(path: str, known: Seen | None) -> Seen:
     if known is not None and content == known.content:
         content = known.content  # one text in memory, not two
     settled = time.time() - max(status.st_mtime, status.st_ctime) >= _SETTLED_SECONDS
-    return Seen(content, stamp if settled else None, (status.st_dev, status.st_ino))
+    # Of a file with several names the others were there before: it did not move to one of them.
+    file_id = (status.st_dev, status.st_ino) if status.st_nlink == 1 else None
+    return Seen(content, stamp if settled else None, file_id)
 
 
 def _content(path: str) -> Content:

@@ -130,7 +130,8 @@ class Recovery:
     async def _judge_by(self, path: str, view: View) -> None:
         again = path in self._judged
         # Its own hunks the review finds by itself.
-        review = await self._reviews.refreshed(path, view.text or EMPTY)
+        await self._reviews.refresh(path, view.text or EMPTY)
+        review = self._reviews.peek(path, view.text or EMPTY)
         live = {hunk.change_id for hunk in review.hunks}
         self._let_go(path)
         changes = [
@@ -150,7 +151,7 @@ class Recovery:
                 self._settle(each, view.text)
         if not (view.open and view.dirty):
             self._ledger.mark_on_disk(each.change.id for each in found if each.hunks is not None)
-        await self._reviews.refreshed(path, view.text or EMPTY)  # so that they are written down
+        await self._reviews.refresh(path, view.text or EMPTY)  # so that they are written down
 
     def _let_go(self, path: str) -> None:
         """What the review finds gone is lost only if it has never been on disk: else somebody has

@@ -14,6 +14,7 @@ import anyio.to_thread
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.review import Gone, Key, Review, ReviewHunk
 from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewHunkRecord, ReviewRecord
 
@@ -55,6 +56,8 @@ class Reviews:
         self._states: dict[str, _State] = {}
         #: Changes that are part of a review, so that one that goes in is not taken twice.
         self._taken: set[str] = set()
+        #: Changes of which nobody knows whether they are in.
+        self._unknown: set[str] = set()
         #: Changes that were heard of before: one of them that is kept did not go in just now.
         self._heard_of = self._in_ledger()
         self._subscribers: list[Callable[[str], None]] = []
@@ -89,14 +92,18 @@ class Reviews:
         self._store(path, *_folded(state, now))
         return self._review(path, now)
 
-    async def refreshed(self, path: str, now: Text) -> Review:
-        """``current`` that compares long texts in a thread."""
-        while (state := self._states.get(path)) is not None and len(now.lines) > _LONG:
-            folded = await anyio.to_thread.run_sync(_folded, state, now)
-            if self._states.get(path) is state:
-                self._store(path, *folded)
-                return self._review(path, now)
-        return self.current(path, now)
+    async def refresh(self, path: str, now: Text) -> bool:
+        """``current`` that compares long texts in a thread. False if the review has changed
+        meanwhile, so that ``now`` may be too old."""
+        state = self._states.get(path)
+        if state is None or len(now.lines) <= _LONG:
+            self.current(path, now)
+            return True
+        folded = await anyio.to_thread.run_sync(_folded, state, now)
+        if self._states.get(path) is not state:
+            return False
+        self._store(path, *folded)
+        return True
 
     def peek(self, path: str, now: Text) -> Review:
         """``current`` that is not remembered: what is seen may never be."""
@@ -175,14 +182,33 @@ class Reviews:
     def _take(self, change: Change) -> None:
         new = self._is_new(change)
         if change.status == "applied" and change.id not in self._taken:
-            self.landed(change.path, change.before, change.after, change.id)
+            before, after = self._when_it_landed(change)
+            self.landed(change.path, before, after, change.id)
         elif change.status == "kept" and new:
             self._settled(change)
         elif change.status not in ("applied", "proposed"):
             self._taken.discard(change.id)
             self._forget(change)
+        if change.status == "unknown":
+            self._unknown.add(change.id)
+        else:
+            self._unknown.discard(change.id)
         if change.status not in ("applied", "pending"):
             self._tell(change.path)
+
+    def _when_it_landed(self, change: Change) -> tuple[Text | None, Text | None]:
+        """The texts around the change. What is found late is in the text already, and others may
+        have gone in since it was sent."""
+        state = self._states.get(change.path)
+        texts = change.before, change.after
+        if state is None or change.id not in self._unknown:
+            return texts
+        now = _folded(state, None)[0].review.text
+        before, after = change.before or EMPTY, change.after or EMPTY
+        if merge3_fine(before, now, after).text != now:
+            return texts
+        without = merge3_fine(after, now, before)
+        return (without.text, now) if without.clean else texts
 
     def _settled(self, change: Change) -> None:
         """A change went in that nobody is to review."""
