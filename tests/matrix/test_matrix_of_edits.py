@@ -23,7 +23,7 @@ from matrix_model import (
     start,
     typed,
 )
-from scripted_editor import POLICIES, ScriptedEditor, VirtualClock, run
+from scripted_editor import POLICIES, Policy, ScriptedEditor, VirtualClock, run
 from world import Desk, without_threads
 
 from lsp_agent.agents.tool_host import Block, ToolRequest
@@ -45,14 +45,24 @@ CELLS = [cell for cell in cells() if impossible(cell) is None]
 class Bench:
     """One file in one state, and all that an edit of it goes through."""
 
-    def __init__(self, folder: Path, cell: Cell, clock: VirtualClock, tasks: TaskGroup) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cell: Cell,
+        clock: VirtualClock,
+        tasks: TaskGroup,
+        policy: Policy = POLICIES[0],
+    ) -> None:
+        self.policy = policy
+        self.wanted = True
+        self.answered = ""
         self.cell = cell
         self.root = folder / "w"
         self.root.mkdir()
         self.named = self.file = self.root / "doc.txt"
         self._on_disk(folder)
         self.documents = Documents("utf-16", clock)
-        self.desk = Desk(POLICIES[0])
+        self.desk = Desk(policy)
         editor = cast(Editor, self.desk)
         self.ledger = Ledger(str(folder / "ledger"))
         reviews = Reviews(self.ledger)
@@ -81,7 +91,7 @@ class Bench:
             turn_id="t1",
             stopped=False,
             hosts_files=cell.way == "hosted",
-            still_wanted=lambda: lambda: True,
+            still_wanted=lambda: lambda: self.wanted,
         )
         self.tools = HostedTools(
             cast(Any, services), "s1", str(self.root), turn, lambda *_: None, lambda: settings
@@ -112,7 +122,7 @@ class Bench:
             self.documents,
             path_to_uri(str(self.file)),
             text,
-            POLICIES[0],
+            self.policy,
             on_save=lambda text: cast(None, self.file.write_bytes(text.encode())),
         )
         for old, new in zip(text.splitlines(), wanted.splitlines(), strict=True):
@@ -126,6 +136,7 @@ class Bench:
         request = ToolRequest(tool, {"path": "doc.txt", **args}, "c1")
         try:
             answer = await self.tools.run(request)
+            self.answered = answer.text
         except LspAgentError as error:  # the bridge answers with it
             return str(error)
         return answer.text if answer.is_error else None
