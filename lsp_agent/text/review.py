@@ -157,18 +157,18 @@ class Review:
         append_lines(lines, self.text.lines[at:])
         return Undo(self.text.with_lines(tuple(lines)), tuple(undone), tuple(clashing))
 
-    def undone(self, now: Text, keys: Collection[Key]) -> "tuple[Review, list[Gone], list[Key]]":
+    def undone(
+        self, now: Text, keys: Collection[Key], *, joined: bool = False
+    ) -> "tuple[Review, list[Gone], list[Key]]":
         """After the undoing of these hunks made ``now`` of the text: what is left of them is the
-        person's. Returns also which of them are out; one that a person has meanwhile joined with
-        another stays open as long as it has lines of the agents'."""
+        person's. Returns also which of them are out: all, but where a person has meanwhile
+        ``joined`` hunks one that still has lines of the agents' stays open."""
         review, gone = self.typed(now)
-        expected = self.undo(keys)
-        if expected.text == now and not expected.clashing:
-            return review.kept(keys), [g for g in gone if g.key not in keys], list(keys)
         still = {
             hunk.key
             for hunk in review.hunks
-            if hunk.key in keys
+            if joined
+            and hunk.key in keys
             and hunk.touched  # else its lines are out, and stand elsewhere alike
             and review._without(hunk) != review.lines_of(hunk)
         }

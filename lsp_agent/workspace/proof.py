@@ -217,12 +217,13 @@ class Placement:
             return None
         if not self.sends:
             self._meant = self._resolved(now)
+        elif self._change is None and (how := self._likely_in(now)) is not None:
+            # First: what was typed in an edit that is in could be merged with all of it again.
+            return self._proof("in", how)
         elif (meant := merged(self._base, self._meant, now)) is not None:
             self._meant = meant
         elif self._change is not None:  # a repair: it is to be made whatever was typed
             self._meant = carried(self._base, self._meant, self._flight.typed_since(self._mark))
-        elif (how := self._likely_in(now)) is not None:
-            return self._proof("in", how)
         else:
             try:
                 self._meant = self._resolved(now)
@@ -239,7 +240,7 @@ class Placement:
         return self._proof("in", "merge" if self.sends else "same")
 
     def _likely_in(self, now: Text) -> How | None:
-        """What speaks for an edit that was not refused and that no longer merges: a client may
+        """What speaks for an edit that was not refused and that cannot be seen: a client may
         have put it in and told of it together with what was typed there."""
         if self._all_refused:
             return None

@@ -148,7 +148,11 @@ class Reviews:
 
     def undone(self, path: str, before: Text, after: Text, keys: Collection[Key]) -> None:
         """These hunks were taken out of ``before``, which gave ``after``."""
-        review, gone, out = self.current(path, before).undone(after, keys)
+        state = self._states.get(path)
+        was = {hunk.key for hunk in state.review.hunks} if state else set[Key]()
+        review = self.current(path, before)
+        joined = bool(was - {hunk.key for hunk in review.hunks} - set(keys))
+        review, gone, out = review.undone(after, keys, joined=joined)
         self._decided(path, review, [*_outcomes(gone), *((key, "rejected") for key in out)])
 
     def settle(self, change_id: str) -> None:
@@ -253,7 +257,7 @@ class Reviews:
         ]
         for each in sorted(older, key=lambda each: each.time, reverse=True):
             taken = [index for index, status in each.decided.items() if status == "superseded"]
-            if each.status in ("superseded", "applied") and taken:
+            if taken and each.status not in ("pending", "unknown"):
                 return each.id, max(taken)
         return None
 
