@@ -10,7 +10,7 @@ Pure. Lines are 0-based, ranges half-open.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -127,12 +127,12 @@ class Review:
         base.add(self.base.lines[at:])
         return base.review(self.base, self.text, hunks)
 
-    def handed_on(self, keys: Collection[Key], key: Key) -> "Review":
-        """With these hunks, as they stand, those of ``key``."""
-        change_id, index = key
+    def handed_on(self, keys: Mapping[Key, Key]) -> "Review":
+        """With these hunks, as they stand, by other names."""
         hunks = [
-            replace(hunk, change_id=change_id, index=index) if hunk.key in keys else hunk
+            replace(hunk, change_id=change_id, index=index)
             for hunk in self.hunks
+            for change_id, index in [keys.get(hunk.key, hunk.key)]
         ]
         return replace(self, hunks=tuple(hunks))
 

@@ -237,29 +237,31 @@ class Reviews:
         keys = [hunk.key for hunk in state.review.hunks if hunk.change_id == change.id]
         if not keys:
             return
-        earlier = self._superseded_by(change) if change.status == "rejected" else None
-        if earlier is None:
-            review = state.review.kept(keys)
-        else:
-            review = state.review.handed_on(keys, earlier)
+        names = self._superseded_by(change) if change.status == "rejected" else []
+        earlier = dict(zip(keys, names, strict=False))
+        review = state.review.kept(keys[len(earlier) :]).handed_on(earlier)
         self._store(change.path, replace(state, review=review), [])
-        if earlier is not None:
-            self._taken.add(earlier[0])
-            self._ledger.set_status(earlier[0], "applied")
-            self._ledger.decide(earlier[0], {earlier[1]: "applied"})
+        for change_id, index in earlier.values():
+            self._taken.add(change_id)
+            self._ledger.set_status(change_id, "applied")
+            self._ledger.decide(change_id, {index: "applied"})
 
-    def _superseded_by(self, change: Change) -> Key | None:
-        """The last hunk of an earlier change of the file that a later one took over."""
+    def _superseded_by(self, change: Change) -> list[Key]:
+        """The hunks of earlier changes of the file that later ones took over: the last change's
+        first, and of each in their order."""
         older = [
             each
             for each in self._ledger.changes(path=change.path)
-            if each.time <= change.time and each.id != change.id
+            if each.time <= change.time
+            and each.id != change.id
+            and each.status not in ("pending", "unknown")
         ]
-        for each in sorted(older, key=lambda each: each.time, reverse=True):
-            taken = [index for index, status in each.decided.items() if status == "superseded"]
-            if taken and each.status not in ("pending", "unknown"):
-                return each.id, max(taken)
-        return None
+        return [
+            (each.id, index)
+            for each in sorted(older, key=lambda each: each.time, reverse=True)
+            for index in sorted(each.decided)
+            if each.decided[index] == "superseded"
+        ]
 
     def _decided(self, path: str, review: Review, outcomes: _Outcomes) -> None:
         state = self._states.get(path)
