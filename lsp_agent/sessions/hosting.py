@@ -20,12 +20,9 @@ from lsp_agent.wires.zot_messages import tool_kind
 
 HostingState = Literal["starting", "hosted", "mirror"]
 
-_MIRROR_NOTICE = (
-    "This agent changes files on disk by itself: it does not see unsaved text. What it changes is "
-    "merged into open documents afterwards; where you have changed the same lines, it becomes a "
-    "proposal."
-)
-_MIRROR_BEFORE = " `review = before` cannot hold for it: you are asked before each of its edits."
+#: Short: some editors stop the typist for a message that does not fit into a line.
+_MIRROR_NOTICE = "This agent writes files itself; open ones are merged with them."
+_MIRROR_BEFORE = " `review = before` cannot hold for it: each edit is asked about."
 _LOST = "The agent lost its connection to the editor and was ended."
 _BYPASSED = (
     "The agent ran a command without asking whether it may, and was ended. Check its `command` in"

@@ -245,7 +245,11 @@ class Reverts:
     def _report(self, session_id: str, files: Sequence[FileReverted]) -> None:
         left = [file for file in files if file.outcome == "conflict"]
         if left:
-            names = "; ".join(f"{Path(file.path).name} ({file.reason})" for file in left)
+            # The file is named already, and a long message stops the typist in some editors.
+            names = "; ".join(
+                f"{Path(file.path).name} ({(file.reason or '').removeprefix(f'{file.path}: ')})"
+                for file in left
+            )
             notice = Notice("warning", f"Not taken back: {names}", "lsp-agent")
         else:
             done = [f"{Path(file.path).name} {file.outcome}" for file in files]

@@ -36,7 +36,7 @@ def test_the_agent_writes_files_itself_and_one_notice_says_so(project: Project) 
     assert editor.ask_agent("Go on.")["text"] == "Again."
     assert editor.call("agent/state")["hosting"] == "mirror"
     assert len(notices(editor)) == 1
-    assert "by itself" in notices(editor)[0]
+    assert "itself" in notices(editor)[0]
     shown = [params["message"] for params in editor.received("window/showMessage")]
     assert shown == notices(editor)
 
