@@ -629,15 +629,15 @@ async def test_the_folder_of_a_killed_server_is_removed_by_the_next(
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
         async with Bridge(Host()) as living:
             os.utime(Path(living.folder).parent, (0, 0))
-            _abandoned(Path(runtime, "lsp-agent-killed"))
-            _abandoned(Path(runtime, "lsp-agent-just-made"), old=False)
-            _abandoned(Path(runtime, "lsp-agent-no-bridge"), with_socket=False)
+            _abandoned(Path(runtime, "lsp-agent-bridge-killed"))
+            _abandoned(Path(runtime, "lsp-agent-bridge-just-made"), old=False)
+            _abandoned(Path(runtime, "lsp-agent-bridge-no-bridge"), with_socket=False)
             _abandoned(Path(runtime, "other"))
             before = set(os.listdir(runtime))  # noqa: PTH208
             async with Bridge(Host()) as bridge:
                 own = {Path(bridge.folder).parent.name}
                 left = set(os.listdir(runtime)) - own  # noqa: PTH208
-        assert before - left == {"lsp-agent-killed"}
+        assert before - left == {"lsp-agent-bridge-killed"}
 
 
 @pytest.mark.asyncio

@@ -293,7 +293,7 @@ def test_a_refused_key_ends_the_turn_with_an_error(start: Start) -> None:
 def test_a_mirrored_agent_works_on_the_disk_and_says_so_once(
     project: Project, agent: ScriptedAgent, start: Start
 ) -> None:
-    path = project.file("a.txt", "one\n")
+    path = project.file("a.txt", "one\n\nlast\n")
     editor = start(
         do(read("a.txt"), edit("a.txt", ("one", "two")), bash("cat a.txt")),
         say("Done."),
@@ -302,17 +302,19 @@ def test_a_mirrored_agent_works_on_the_disk_and_says_so_once(
         hosting="mirror",
         options=ALLOWED,
     )
-    editor.type(editor.open(path), 0, "typed\n")
+    document = editor.open(path)
+    editor.type(document, 2, "typed\n")
     assert editor.ask_agent("Go.")["text"] == "Done."
     assert editor.ask_agent("Again.")["text"] == "Done again."
-    assert contents(project.folder) == {"a.txt": b"two\n", "n.txt": b"new\n"}
+    assert contents(project.folder) == {"a.txt": b"two\n\nlast\n", "n.txt": b"new\n"}
     texts = agent.read_by_model(editor)
-    assert texts[0] == "one\n"  # not what was typed
-    assert output(texts[2]).endswith("two\n")
+    assert texts[0] == "one\n\nlast\n"  # not what was typed
+    assert output(texts[2]).endswith("two\n\nlast\n")
     assert [call["tool"] for call in editor.events("toolCall")] == ["read", "edit", "bash", "write"]
     assert editor.tool_texts() == [without_gate(text) for text in texts]
     notices = [notice["source"] for notice in editor.events("notice") if notice["level"] != "debug"]
     assert notices == ["lsp-agent"]
+    assert document.text.content == "two\n\ntyped\nlast\n"
     assert editor.call("agent/state")["hosting"] == "mirror"
 
 
