@@ -1,30 +1,51 @@
-"""Uses the scripted editor and the storms' world; prints what the matrix came to."""
+"""Uses the scripted editor and the storms' world, real servers and their kills; prints what the
+matrix came to."""
 
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-for folder in ("workspace", "storms"):
+for folder in ("workspace", "storms", "server", "faults"):
     sys.path.insert(0, str(Path(__file__).parent.parent / folder))
 sys.path.insert(0, str(Path(__file__).parent))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    from matrix_model import ACTIONS, REVIEWS, STATES, WAYS, cells, impossible  # noqa: PLC0415
+    ran = _told(terminalreporter, "cell")
+    faults = Counter(_told(terminalreporter, "fault point"))
+    kills = sorted(_told(terminalreporter, "kill"))
+    if ran or faults or kills:
+        terminalreporter.section("matrix of edits")
+    if ran:
+        _tell_cells(terminalreporter, ran)
+    if faults:
+        terminalreporter.write_line(f"{sum(faults.values())} runs with a fault injected:")
+        for fault, count in faults.items():
+            terminalreporter.write_line(f"{count:5}  {fault}")
+    if kills:
+        terminalreporter.write_line(f"{len(kills)} runs with a real kill:")
+        for cell, came_to in kills:
+            terminalreporter.write_line(f"       {cell}: {came_to}")
 
-    ran = [
+
+def _told(terminalreporter: pytest.TerminalReporter, wanted: str) -> list[Any]:
+    """The properties of this name of the tests that ran."""
+    return [
         value
         for outcome in ("passed", "failed")
         for report in terminalreporter.stats.get(outcome, [])
         if report.when == "call"
         for name, value in report.user_properties
-        if name == "cell"
+        if name == wanted
     ]
-    if not ran:
-        return
-    terminalreporter.section("matrix of edits")
+
+
+def _tell_cells(terminalreporter: pytest.TerminalReporter, ran: list[Any]) -> None:
+    from matrix_model import ACTIONS, REVIEWS, STATES, WAYS, cells, impossible  # noqa: PLC0415
+
     for title, values, place in (
         ("state", STATES, 0),
         ("action", ACTIONS, 1),

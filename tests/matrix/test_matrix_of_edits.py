@@ -23,7 +23,7 @@ from matrix_model import (
     start,
     typed,
 )
-from scripted_editor import POLICIES, Policy, ScriptedEditor, VirtualClock, run
+from scripted_editor import POLICIES, Point, Policy, ScriptedEditor, VirtualClock, run
 from world import Desk, without_threads
 
 from lsp_agent.agents.tool_host import Block, ToolRequest
@@ -54,6 +54,7 @@ class Bench:
         policy: Policy = POLICIES[0],
     ) -> None:
         self.policy = policy
+        self.keys: Callable[[ScriptedEditor, Point, int], None] = lambda *_: None
         self.wanted = True
         self.answered = ""
         self.cell = cell
@@ -123,6 +124,7 @@ class Bench:
             path_to_uri(str(self.file)),
             text,
             self.policy,
+            keys=self.keys,
             on_save=lambda text: cast(None, self.file.write_bytes(text.encode())),
         )
         for old, new in zip(text.splitlines(), wanted.splitlines(), strict=True):
