@@ -51,7 +51,9 @@ class Scene:
             edit("a.txt", "two", "TWO") if action == "edit" else write("a.txt", EDITED + self.typed)
         )
         reads = step("", call("read", path="a.txt"))
-        self.editor = project.editor(reads, step("", self.changes), step("Done."), client=SAVES)
+        # It talks on, so that no turn is over before the kill.
+        talks = step("Done. " * 500, pace_ms=20)
+        self.editor = project.editor(reads, step("", self.changes), talks, client=SAVES)
         self.document: Document | None = None
         if state != "not open":
             self.document = self.editor.open(self.path, LINES + self.typed)
@@ -73,8 +75,10 @@ class Scene:
     def agent_killed(self) -> None:
         if self.document is None:
             self.editor.prompt("Go.")
+            self.editor.event("toolCall", PATIENCE, tool="read")
+            agent = agent_of(self.editor)
             self.editor.event("toolCall", PATIENCE, tool=self.changes["name"])
-            os.kill(agent_of(self.editor), signal.SIGKILL)
+            os.kill(agent, signal.SIGKILL)
         else:
 
             def kill_and_apply(params: Json) -> Json:
