@@ -193,7 +193,10 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        return bool(self._queue) or self._turn is not None or self._compaction is not None
+        """Whether there is something to stop. A turn that has ended may still hold the next one
+        back for a moment."""
+        runs = self._turn is not None and not self._turn.ended
+        return bool(self._queue) or runs or self._compaction is not None
 
     @property
     def turn(self) -> Turn | None:

@@ -12,8 +12,11 @@ LINES = "one\ntwo\nthree\n"
 
 
 def applied(desk: Desk, count: int = 1) -> None:
-    """All edits so far are in, as the agent was told, and were sent no more often than needed."""
-    assert desk.statuses() == ["applied"] * count
+    """All edits so far are in, as the agent was told, and were sent no more often than needed.
+    Where a later one changed the same lines, the review of the earlier is part of its own."""
+    *earlier, last = desk.statuses()
+    assert (len(earlier) + 1, last) == (count, "applied")
+    assert set(earlier) <= {"applied", "superseded"}
     assert not [outcome.text for outcome in desk.outcomes() if outcome.is_error]
     assert not [outcome.text for outcome in desk.outcomes() if "not confirmed" in outcome.text]
 
@@ -104,7 +107,7 @@ def test_an_edit_in_a_crlf_file_keeps_its_line_ends(desk: Desk) -> None:
     desk.nvim.command("silent write")
     assert path.read_bytes() == "one\r\n2a\r\n2b 🙂 and more\r\nTHREE\r\n".encode()
     assert seen_by_the_server(desk) == path.read_bytes().decode()
-    assert desk.statuses() == ["applied"] * 2
+    assert desk.statuses() == ["superseded", "applied"]
     assert [outcome.is_error for outcome in desk.outcomes()] == [False, True, False, False]
 
 
