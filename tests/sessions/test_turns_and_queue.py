@@ -93,7 +93,8 @@ def test_every_turn_ends_exactly_once_and_in_order(happenings: list[tuple[str, i
             for task in course.asked:
                 assert task.exception() is None or isinstance(task.exception(), RequestFailed)
             assert on.session.queued == ()
-            assert on.session.status in ("idle", "failed")
+            async with on.session.at_rest():
+                assert on.session.status in ("idle", "failed")
             last = on.session.prompt("prompt 99")
             await on.settle()
             assert on.agent
