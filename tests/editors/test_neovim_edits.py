@@ -67,7 +67,7 @@ def test_typing_before_the_first_flush_at_version_0_is_kept(desk: Desk) -> None:
     desk.wait(turn)
     wait_until(lambda: desk.nvim.mode() == "n")  # all keys have taken effect
     assert desk.nvim.lines() == [typed, "one", "TWO", "three"]
-    desk.run("Show.")
+    desk.run("Read it.")
     assert seen_by_the_server(desk) == desk.nvim.text()
     assert all(send["version"] >= 1 for send in desk.sends())
     applied(desk)
