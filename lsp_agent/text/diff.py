@@ -36,6 +36,16 @@ Match = tuple[int, int, int]
 """A run of equal lines: old start, new start, length."""
 
 
+def overlap(start: int, end: int, other_start: int, other_end: int) -> bool:
+    """Whether two half-open ranges share a line, or an empty one lies inside the other: not at
+    its edge."""
+    if start == end:
+        return other_start < start < other_end
+    if other_start == other_end:
+        return start < other_start < end
+    return start < other_end and other_start < end
+
+
 def diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """The changed line ranges, ascending; between two of them lies at least one kept line.
 

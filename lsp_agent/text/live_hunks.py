@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from lsp_agent.text.diff import Hunk, diff
+from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text
 
 
@@ -86,11 +86,7 @@ def _place(start: int, end: int, since: list[Hunk]) -> tuple[int, int, bool]:
 
 def _touches(later: Hunk, start: int, end: int) -> bool:
     """Whether ``later`` changed lines ``start`` to ``end``, or what was put at their place."""
-    if start == end:
-        # The hunk only deleted: touched by lines put there, or by a change across the place.
-        return later.old_start < start < later.old_end or (
-            later.old_start == later.old_end == start
-        )
-    if later.old_start == later.old_end:
-        return start < later.old_start < end
-    return later.old_start < end and start < later.old_end
+    # Where the hunk only deleted, lines put there touch it.
+    return overlap(start, end, later.old_start, later.old_end) or (
+        start == end == later.old_start == later.old_end
+    )

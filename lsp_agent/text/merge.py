@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lsp_agent.text.diff import Hunk, diff, raw_diff
+from lsp_agent.text.diff import Hunk, diff, overlap, raw_diff
 from lsp_agent.text.lines import Text, append_lines, split_lines
 
 Lines = tuple[str, ...]
@@ -84,19 +84,15 @@ class _Region:
 
 def _clash(one: Hunk, other: Hunk) -> bool:
     start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
-    return start < end or (start == end and (_inserts(one) or _inserts(other)))
+    inserts = one.old_start == one.old_end or other.old_start == other.old_end
+    return start < end or (inserts and start == end)
 
 
 def _overlap(one: Hunk, other: Hunk) -> bool:
-    start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
-    if start == end and _inserts(one) != _inserts(other):
-        at, other_one = (one, other) if _inserts(one) else (other, one)
-        return other_one.old_start < at.old_start < other_one.old_end
-    return _clash(one, other)
-
-
-def _inserts(hunk: Hunk) -> bool:
-    return hunk.old_start == hunk.old_end
+    """``_clash`` but for an insertion at the edge of what is no insertion."""
+    return overlap(one.old_start, one.old_end, other.old_start, other.old_end) or (
+        one.old_start == one.old_end == other.old_start == other.old_end
+    )
 
 
 def _merged(

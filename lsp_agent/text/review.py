@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lsp_agent.text.diff import Hunk, diff
+from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
 from lsp_agent.text.merge import merge3_fine
 
@@ -309,16 +309,17 @@ def _groups(
 ) -> Iterator[_Group]:
     """In the text's order. Open hunks and steps overlap if they share a line, or if one lies
     inside the other; at an unfinished last line also if they meet."""
-    size = len(review.text.lines)
     unfinished = any(_is_unfinished(text) for text in (review.base, review.text, after))
-    sticky = size if unfinished else -1
+    sticky = len(review.text.lines) if unfinished else -1
     live, steps = deque(review.hunks), deque(named)
 
-    def restores(hunk: ReviewHunk, news: Sequence[tuple[Hunk, Key | None]]) -> bool:
+    def meets(range_: tuple[int, int], end: int) -> bool:
+        return overlap(*range_, start, end) or range_[1] == end == sticky
+
+    def restores(hunk: ReviewHunk, step: Hunk) -> bool:
         """Whether what was deleted is put back at its place."""
-        return len(news) == 1 and (
-            hunk.start == hunk.end == news[0][0].old_start == news[0][0].old_end
-            and after.lines[news[0][0].new_start : news[0][0].new_end] == review.base_lines_of(hunk)
+        return hunk.start == hunk.end == step.old_start == step.old_end and (
+            after.lines[step.new_start : step.new_end] == review.base_lines_of(hunk)
         )
 
     while live or steps:
@@ -332,13 +333,14 @@ def _groups(
             in_steps.append(steps.popleft())
         while True:
             if live and (
-                _overlap(_range(live[0]), (start, end), sticky) or restores(live[0], in_steps)
+                meets(_range(live[0]), end)
+                or (len(in_steps) == 1 and restores(live[0], in_steps[0][0]))
             ):
                 in_live.append(live.popleft())
                 end = max(end, in_live[-1].end)
             elif steps and (
-                _overlap(_step_range(steps[0][0]), (start, end), sticky)
-                or any(restores(hunk, [steps[0]]) for hunk in in_live[-1:])
+                meets(_step_range(steps[0][0]), end)
+                or (in_live and restores(in_live[-1], steps[0][0]))
             ):
                 in_steps.append(steps.popleft())
                 end = max(end, in_steps[-1][0].old_end)
@@ -362,16 +364,6 @@ def _place(hunk: ReviewHunk) -> tuple[int, int]:
 
 def _step_place(step: Hunk) -> tuple[int, int]:
     return step.old_start, 1 if step.old_start == step.old_end else 2
-
-
-def _overlap(one: tuple[int, int], other: tuple[int, int], sticky: int) -> bool:
-    if one[1] == other[1] == sticky:
-        return True
-    if one[0] == one[1]:
-        return other[0] < one[0] < other[1]
-    if other[0] == other[1]:
-        return one[0] < other[0] < one[1]
-    return one[0] < other[1] and other[0] < one[1]
 
 
 def _is_unfinished(text: Text) -> bool:

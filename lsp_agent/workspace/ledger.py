@@ -23,7 +23,6 @@ from lsp_agent.workspace.records import (
     ChangeStatus,
     Record,
     ReviewEntry,
-    ReviewHunkRecord,
     ReviewRecord,
 )
 
@@ -34,7 +33,6 @@ __all__ = [
     "Ledger",
     "LedgerFailed",
     "Origin",
-    "ReviewHunkRecord",
     "ReviewRecord",
 ]
 

@@ -18,6 +18,7 @@ from typing import Any, Literal, cast, get_args
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
+from lsp_agent.text.review import ReviewHunk
 
 _log = logging.getLogger(__name__)
 
@@ -63,23 +64,6 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewHunkRecord:
-    """A hunk under review: hunk ``index`` of the change ``change_id``. Lines are 0-based and
-    half-open: ``base_start`` to ``base_end`` in the base, ``start`` to ``end`` in the text.
-    ``left`` are the lines that the agents had left there, None while they stand so; ``mixed``: the
-    person's lines in it cannot be told from the agents' any more."""
-
-    change_id: str
-    index: int
-    base_start: int
-    base_end: int
-    start: int
-    end: int
-    left: tuple[str, ...] | None
-    mixed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ReviewRecord:
     """The review of one path: ``text`` was seen last, ``base`` is it without the hunks' work;
     ``base_exists`` is False where without it there is no file."""
@@ -87,7 +71,7 @@ class ReviewRecord:
     base: Text
     text: Text
     base_exists: bool
-    hunks: tuple[ReviewHunkRecord, ...]
+    hunks: tuple[ReviewHunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +81,7 @@ class ReviewEntry:
     base: TextRef
     text: TextRef
     base_exists: bool
-    hunks: tuple[ReviewHunkRecord, ...]
+    hunks: tuple[ReviewHunk, ...]
 
     @property
     def texts(self) -> tuple[TextRef, ...]:
@@ -185,10 +169,10 @@ def _review(line: Line) -> ReviewEntry:
     return ReviewEntry(TextRef(**line["base"]), TextRef(**line["text"]), line["base_exists"], hunks)
 
 
-def _review_hunk(hunk: list[Any]) -> ReviewHunkRecord:
+def _review_hunk(hunk: list[Any]) -> ReviewHunk:
     *place, left = hunk[:7]
     lines = None if left is None else tuple(left)
-    return ReviewHunkRecord(*place, left=lines, mixed=any(hunk[7:]))
+    return ReviewHunk(*place, left=lines, mixed=any(hunk[7:]))
 
 
 def _decided(hunks: dict[str, str]) -> dict[int, EditStatus]:

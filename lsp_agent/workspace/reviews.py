@@ -15,8 +15,8 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import merge3_fine
-from lsp_agent.text.review import Gone, Key, Review, ReviewHunk
-from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewHunkRecord, ReviewRecord
+from lsp_agent.text.review import Gone, Key, Review
+from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewRecord
 
 #: Lines from which on texts are compared in a thread where that is possible.
 _LONG = 5_000
@@ -68,10 +68,9 @@ class Reviews:
         for path in self._ledger.reviews():
             record = await self._ledger.review_of(path)
             if record is not None and path not in self._states:
-                hunks = tuple(_hunk(hunk) for hunk in record.hunks)
-                review = Review(record.base, record.text, hunks)
+                review = Review(record.base, record.text, record.hunks)
                 self._states[path] = _State(review, record.base_exists, restored=True)
-                self._taken.update(hunk.change_id for hunk in hunks)
+                self._taken.update(hunk.change_id for hunk in record.hunks)
 
     def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Calls ``callback(path)`` when an agent or a decision has changed a file's review;
@@ -351,30 +350,5 @@ def _keys(state: _State) -> list[Key]:
 
 
 def _record(state: _State) -> ReviewRecord:
-    hunks = tuple(
-        ReviewHunkRecord(
-            hunk.change_id,
-            hunk.index,
-            hunk.base_start,
-            hunk.base_end,
-            hunk.start,
-            hunk.end,
-            hunk.left,
-            hunk.mixed,
-        )
-        for hunk in state.review.hunks
-    )
-    return ReviewRecord(state.review.base, state.review.text, state.base_exists, hunks)
-
-
-def _hunk(record: ReviewHunkRecord) -> ReviewHunk:
-    return ReviewHunk(
-        record.change_id,
-        record.index,
-        record.base_start,
-        record.base_end,
-        record.start,
-        record.end,
-        record.left,
-        record.mixed,
-    )
+    review = state.review
+    return ReviewRecord(review.base, review.text, state.base_exists, review.hunks)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.text.lines import Text
+from lsp_agent.text.review import ReviewHunk
 from lsp_agent.workspace import journal, ledger
 from lsp_agent.workspace.ledger import (
     Change,
@@ -12,7 +13,6 @@ from lsp_agent.workspace.ledger import (
     Ledger,
     LedgerFailed,
     Origin,
-    ReviewHunkRecord,
     ReviewRecord,
 )
 
@@ -27,7 +27,7 @@ async def settled(
 
 
 def review(*change_ids: str) -> ReviewRecord:
-    hunks = tuple(ReviewHunkRecord(i, 0, 0, 1, 0, 1, None) for i in change_ids)
+    hunks = tuple(ReviewHunk(i, 0, 0, 1, 0, 1, None) for i in change_ids)
     return ReviewRecord(Text.of("0\n"), Text.of("1\n"), base_exists=True, hunks=hunks)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.ledger import Ledger, Origin, ReviewHunkRecord, ReviewRecord
+from lsp_agent.text.review import ReviewHunk
+from lsp_agent.workspace.ledger import Ledger, Origin, ReviewRecord
 
 ORIGIN = Origin("s1")
 BEFORE, AFTER = Text.of("a\r\n", Text((), "utf-16-le", bom=True)), Text.of("b\nc\n")
@@ -19,8 +20,8 @@ REVIEW = ReviewRecord(
     Text.of("b\n\udcff\u2028"),
     base_exists=False,
     hunks=(
-        ReviewHunkRecord("1", 0, 0, 1, 0, 2, None),
-        ReviewHunkRecord("2", 3, 1, 1, 2, 2, ("left\r\n", "")),
+        ReviewHunk("1", 0, 0, 1, 0, 2, None),
+        ReviewHunk("2", 3, 1, 1, 2, 2, ("left\r\n", "")),
     ),
 )
 
@@ -140,8 +141,9 @@ async def test_a_text_that_a_change_and_a_review_share_stays_for_either(tmp_path
 _KILLED = """
 import asyncio, os, signal, sys
 from lsp_agent.text.lines import Text
+from lsp_agent.text.review import ReviewHunk
 from lsp_agent.workspace import journal
-from lsp_agent.workspace.ledger import Ledger, Origin, ReviewHunkRecord, ReviewRecord
+from lsp_agent.workspace.ledger import Ledger, Origin, ReviewRecord
 
 lines_left = int(sys.argv[2])
 append = journal.Journal._append
@@ -159,7 +161,7 @@ async def main():
     ledger = Ledger(sys.argv[1])
     change = await ledger.record(Origin("s"), "/w/a", Text.of("a"), Text.of("b"))
     ledger.set_status(change.id, "applied")
-    hunk = ReviewHunkRecord(change.id, 0, 0, 1, 0, 1, None)
+    hunk = ReviewHunk(change.id, 0, 0, 1, 0, 1, None)
     one = ReviewRecord(Text.of("a"), Text.of("b"), base_exists=True, hunks=(hunk,))
     ledger.set_review("/w/a", one)
     two = ReviewRecord(Text.of("a"), Text.of("bx"), base_exists=True, hunks=(hunk,))
