@@ -133,6 +133,19 @@ SHARED: tuple[type[BaseModel], ...] = (
     methods.ModelInfo,
     methods.SessionInfo,
     methods.CommandInfo,
+    methods.Diagnostic,
+    methods.FileDiagnostics,
+)
+
+
+#: Shown with the request; the others are among the shared types.
+_OF_SERVER_REQUESTS = (
+    "DocumentParams",
+    "SaveAnswer",
+    "ReloadAnswer",
+    "AskAnswer",
+    "DiagnosticsParams",
+    "DiagnosticsAnswer",
 )
 
 
@@ -140,7 +153,7 @@ def server_request(name: str, params: str, result: str) -> Callable[[], str]:
     types = [
         interface(getattr(methods, model))
         for model in (params, result)
-        if model in ("DocumentParams", "SaveAnswer", "ReloadAnswer", "AskAnswer")
+        if model in _OF_SERVER_REQUESTS
     ]
     return lambda: f"`{name}` (`{params}`) → `{result}`\n" + _typescript(types)
 
@@ -183,6 +196,9 @@ def pages() -> Mapping[str, Regions]:
         methods.SAVE_REQUEST: server_request(methods.SAVE_REQUEST, "DocumentParams", "SaveAnswer"),
         methods.RELOAD_REQUEST: server_request(
             methods.RELOAD_REQUEST, "DocumentParams", "ReloadAnswer"
+        ),
+        methods.DIAGNOSTICS_REQUEST: server_request(
+            methods.DIAGNOSTICS_REQUEST, "DiagnosticsParams", "DiagnosticsAnswer"
         ),
         methods.EVENT_NOTIFICATION: lambda: _typescript([event_union()]),
         "messages": lambda: _typescript(

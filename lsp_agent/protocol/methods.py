@@ -332,6 +332,7 @@ ASK_REQUEST = "agent/ask"
 SYNC_REQUEST = "agent/sync"
 SAVE_REQUEST = "agent/saveDocument"
 RELOAD_REQUEST = "agent/reloadDocument"
+DIAGNOSTICS_REQUEST = "agent/diagnostics"
 
 
 class AskAnswer(Model):
@@ -348,3 +349,31 @@ class SaveAnswer(Model):
 
 class ReloadAnswer(Model):
     reloaded: bool
+
+
+class DiagnosticsParams(Model):
+    """Of these documents; of all if ``uris`` is left out."""
+
+    uris: list[str] | None = None
+
+
+class Diagnostic(Model):
+    """LSP's own, as the editor has it; what is not named here is not looked at. ``severity``
+    counts from 1, an error, to 4, a hint."""
+
+    range: Range
+    severity: int | None = None
+    code: str | int | None = None
+    source: str | None = None
+    message: str
+
+
+class FileDiagnostics(Model):
+    uri: str
+    diagnostics: list[Diagnostic]
+
+
+class DiagnosticsAnswer(Model):
+    """Each document that was asked for; of all documents those that have any."""
+
+    files: list[FileDiagnostics]
