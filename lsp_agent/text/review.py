@@ -10,7 +10,7 @@ Pure. Lines are 0-based, ranges half-open.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -30,7 +30,8 @@ class ReviewHunk:
 
     ``left`` is what the agents left there, once a person has changed it; None while the text's
     lines still are that. ``mixed``: an agent has since changed the person's lines in a way that
-    cannot be told apart any more, so that only the person can undo it.
+    cannot be told apart any more, so that only the person can undo it. ``over``: the hunks that
+    it took over, so that it is known whose it is should its own change be taken out.
     """
 
     change_id: str
@@ -41,6 +42,7 @@ class ReviewHunk:
     end: int
     left: Lines | None = None
     mixed: bool = False
+    over: tuple[Key, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -127,14 +129,25 @@ class Review:
         base.add(self.base.lines[at:])
         return base.review(self.base, self.text, hunks)
 
-    def handed_on(self, keys: Mapping[Key, Key]) -> "Review":
-        """With these hunks, as they stand, by other names."""
-        hunks = [
-            replace(hunk, change_id=change_id, index=index)
-            for hunk in self.hunks
-            for change_id, index in [keys.get(hunk.key, hunk.key)]
-        ]
-        return replace(self, hunks=tuple(hunks))
+    def without_change(
+        self, change_id: str, heirs: Collection[Key] = ()
+    ) -> "tuple[Review, list[Key]]":
+        """Once a change was taken out as a whole: what is left in a hunk of it is, as it stands,
+        that of the first of ``heirs`` that it had taken over, which are returned; the person's
+        where there is none."""
+        hunks: list[ReviewHunk] = []
+        inherited: list[Key] = []
+        for hunk in self.hunks:
+            heir = next((key for key in hunk.over if key in heirs), None)
+            if hunk.change_id == change_id and heir is not None:
+                over = tuple(key for key in hunk.over if key != heir)
+                hunks.append(replace(hunk, change_id=heir[0], index=heir[1], over=over))
+                inherited.append(heir)
+            else:
+                hunks.append(hunk)
+        review = replace(self, hunks=tuple(hunks))
+        left = [hunk.key for hunk in hunks if hunk.change_id == change_id]
+        return review.kept(left), inherited
 
     def undo(self, keys: Collection[Key]) -> Undo:
         """What the text is without these hunks. A person's lines in them stay; where they cannot
@@ -237,18 +250,20 @@ def _stepped(
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
         base.add(old)
+        owner = _owner(group)
         hunk = ReviewHunk(
-            *_owner(group),
+            *owner,
             base_start + to_new_base,
             base_end + to_new_base,
             start,
             end,
             *_left(review, group, new if by_agent else None),
+            _over(group, owner),
         )
         alike = old == new
         if not alike:
             hunks.append(hunk)
-        gone += _gone(group, None if alike else hunk.key, undone=alike and owners is None)
+        gone += _gone(group, None if alike else owner, undone=alike and owners is None)
     base.add(review.base.lines[copied:])
     return base.review(review.base, after, hunks), gone
 
@@ -271,6 +286,12 @@ def _owner(group: _Group) -> Key:
         if key is not None:
             return key
     return group.live[0].key
+
+
+def _over(group: _Group, owner: Key) -> tuple[Key, ...]:
+    """What the owner of a group has taken over: of each hunk its own name and what that had."""
+    keys = (key for hunk in group.live for key in (hunk.key, *hunk.over))
+    return tuple(key for key in dict.fromkeys(keys) if key != owner)
 
 
 def _gone(group: _Group, owner: Key | None, *, undone: bool) -> Iterator[Gone]:
@@ -391,5 +412,7 @@ class _Builder:
         for hunk in diff(base.lines, text.lines) if hunks else []:
             nearest = min(hunks, key=lambda each: abs(each.start - hunk.new_start))
             place = hunk.old_start, hunk.old_end, hunk.new_start, hunk.new_end
-            found.append(ReviewHunk(*nearest.key, *place, nearest.left, nearest.mixed))
+            found.append(
+                ReviewHunk(*nearest.key, *place, nearest.left, nearest.mixed, nearest.over)
+            )
         return Review(base, text, tuple(found))

@@ -108,7 +108,7 @@ def review_line(path: str, entry: ReviewEntry | None) -> Line:
     if entry is None:
         return {"review": path}
     hunks = [
-        (h.change_id, h.index, h.base_start, h.base_end, h.start, h.end, h.left, h.mixed)
+        (h.change_id, h.index, h.base_start, h.base_end, h.start, h.end, h.left, h.mixed, h.over)
         for h in entry.hunks
     ]
     return {
@@ -172,7 +172,8 @@ def _review(line: Line) -> ReviewEntry:
 def _review_hunk(hunk: list[Any]) -> ReviewHunk:
     *place, left = hunk[:7]
     lines = None if left is None else tuple(left)
-    return ReviewHunk(*place, left=lines, mixed=any(hunk[7:]))
+    over = tuple((change_id, index) for change_id, index in hunk[8]) if len(hunk) > 8 else ()
+    return ReviewHunk(*place, left=lines, mixed=any(hunk[7:8]), over=over)
 
 
 def _decided(hunks: dict[str, str]) -> dict[int, EditStatus]:

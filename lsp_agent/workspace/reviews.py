@@ -233,34 +233,24 @@ class Reviews:
             return
         state, outcomes = _folded(state, None)
         self._store(change.path, state, outcomes)
-        keys = [hunk.key for hunk in state.review.hunks if hunk.change_id == change.id]
-        if not keys:
+        heirs = self._superseded_by(change, state.review) if change.status == "rejected" else []
+        review, inherited = state.review.without_change(change.id, heirs)
+        if review == state.review:
             return
-        names = self._superseded_by(change) if change.status == "rejected" else []
-        earlier = dict(zip(keys, names, strict=False))
-        review = state.review.kept(keys[len(earlier) :]).handed_on(earlier)
         self._store(change.path, replace(state, review=review), [])
-        for change_id, index in earlier.values():
+        for change_id, index in inherited:
             self._taken.add(change_id)
             self._ledger.set_status(change_id, "applied")
             self._ledger.decide(change_id, {index: "applied"})
 
-    def _superseded_by(self, change: Change) -> list[Key]:
-        """The hunks of earlier changes of the file that later ones took over: the last change's
-        first, and of each in their order."""
-        older = [
-            each
-            for each in self._ledger.changes(path=change.path)
-            if each.time <= change.time
-            and each.id != change.id
-            and each.status not in ("pending", "unknown")
-        ]
-        return [
-            (each.id, index)
-            for each in sorted(older, key=lambda each: each.time, reverse=True)
-            for index in sorted(each.decided)
-            if each.decided[index] == "superseded"
-        ]
+    def _superseded_by(self, change: Change, review: Review) -> list[Key]:
+        """The hunks that those of a change took over, and that nobody has decided on."""
+        taken_over = (h.over for h in review.hunks if h.change_id == change.id)
+        return [key for keys in taken_over for key in keys if self._is_superseded(*key)]
+
+    def _is_superseded(self, change_id: str, index: int) -> bool:
+        change = self._ledger.get(change_id)
+        return change is not None and change.decided.get(index) == "superseded"
 
     def _decided(self, path: str, review: Review, outcomes: _Outcomes) -> None:
         state = self._states.get(path)

@@ -21,7 +21,7 @@ REVIEW = ReviewRecord(
     base_exists=False,
     hunks=(
         ReviewHunk("1", 0, 0, 1, 0, 2, None),
-        ReviewHunk("2", 3, 1, 1, 2, 2, ("left\r\n", "")),
+        ReviewHunk("2", 3, 1, 1, 2, 2, ("left\r\n", ""), over=(("1", 1), ("3", 0))),
     ),
 )
 
