@@ -10,6 +10,7 @@ import math
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,9 @@ from lsp_agent.workspace.files import FileProblem, NotText, decode, read_bytes
 from lsp_agent.workspace.paths import from_ledger, uri_to_path
 
 _log = logging.getLogger(__name__)
+
+# Content changes whose times are remembered: an edit of ours with more may pass for typing.
+_TYPED = 256
 
 Span = tuple[int, int, int, int]
 """Start line and column, end line and column; 0-based."""
@@ -66,7 +70,7 @@ class OpenDocument:
         self.version: int | None = None
         self.seq = 0
         self.closed = True
-        self.typed_at = self._typed_before = -math.inf
+        self._typed: deque[float] = deque([-math.inf], maxlen=_TYPED)
         self.lines: list[str] = []
         self._text: Text | None = None
         self._saved: Text | None = None
@@ -166,9 +170,16 @@ class OpenDocument:
         with self.record(lambda _: event.set(), event.set):
             yield event
 
-    def not_typed(self) -> None:
-        """The change just observed was an edit of ours."""
-        self.typed_at = self._typed_before
+    @property
+    def typed_at(self) -> float:
+        return self._typed[-1]
+
+    def not_typed(self, changes: int) -> None:
+        """The last ``changes``, the one just observed among them, were an edit of ours."""
+        for _ in range(min(changes, len(self._typed))):
+            self._typed.pop()
+        if not self._typed:
+            self._typed.append(-math.inf)
 
     # What follows is called by Documents alone.
 
@@ -190,7 +201,7 @@ class OpenDocument:
             splice(
                 self.lines, first, self._column(first, start), last, self._column(last, end), text
             )
-        self._typed_before, self.typed_at = self.typed_at, self.clock()
+        self._typed.append(self.clock())
         self._changed(before, span, text)
 
     def _changed(self, before: Text | None, span: Span | None, text: str) -> None:

@@ -174,28 +174,29 @@ class Flight:
         self._tracks.clear()
         self._strayed = None
 
-    def changed(self, change: ContentChange, now: float) -> bool:
-        """One content change; call it for each, in order. True if it is our edit."""
+    def changed(self, change: ContentChange, now: float) -> int:
+        """One content change; call it for each, in order. How many of the last ones, this one
+        among them, are our edit; 0 where it is not, or not whole yet."""
         self._last_heard = now
         if self._answer is None:
             self._changed_before = True
         else:
             self._changed_after = True
         if self._landed is not None:
-            return False
+            return 0
         if not self._checked:
             self._typed.append(splice_of(change, self._encoding))
         if self._strayed is not None:
-            return False
+            return 0
         # First, since an edit that replaces what was typed in its place gives what was meant.
         for track in self._tracks:
             if self._has_strayed(track, change):
-                return True
+                return len(track.attempt.edits)
         for attempt in self._attempts:
             if change.after == attempt.meant:
                 self._landed = Landed("state", attempt)
-                return True
-        return False
+                return 1 if change.span is None else len(attempt.edits)
+        return 0
 
     def replied(self, applied: bool | None, now: float) -> None:
         """The client's answer; None if none came, which proves nothing."""

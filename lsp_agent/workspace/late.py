@@ -51,8 +51,8 @@ class Late:
             self._check.cancel()
 
     def _changed(self, change: ContentChange) -> None:
-        if self._flight.changed(change, self._document.clock()):
-            self._document.not_typed()
+        if ours := self._flight.changed(change, self._document.clock()):
+            self._document.not_typed(ours)
         # A client that refuses what comes between keys has just sent them: it may take it now.
         if self._flight.strayed is not None or (self._change is not None and self._flight.refused):
             self._tell_strayed(self._flight.strayed)

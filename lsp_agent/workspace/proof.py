@@ -324,8 +324,8 @@ class Placement:
         return decision
 
     def _changed(self, change: ContentChange) -> None:
-        if self._flight.changed(change, self._document.clock()):
-            self._document.not_typed()
+        if ours := self._flight.changed(change, self._document.clock()):
+            self._document.not_typed(ours)
         self._wake.set()
 
     def _closing(self) -> None:

@@ -7,6 +7,7 @@ from scripted_editor import POLICIES, ScriptedEditor, VirtualClock, run
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.flight import Timings
 from lsp_agent.workspace.proof import place
 
 URI = "untitled:doc"
@@ -54,3 +55,24 @@ def test_no_edit_is_refused_beside_a_fast_typist() -> None:
 def test_keys_that_come_too_fast_to_fit_between_hold_nothing_up() -> None:
     _, longest = run(lambda clock: edits_beside_typing(clock, 150))
     assert longest < 1
+
+
+def test_nothing_waits_for_keys_after_an_edit_of_ours_in_many_places() -> None:
+    async def two_edits(clock: VirtualClock) -> float:
+        documents = Documents(clock=clock)
+        text = "".join(f"word{n}\nkept\n" for n in range(20))
+        editor = ScriptedEditor(documents, URI, text, NEOVIM)
+        document = documents.get(URI)
+        assert document is not None
+        started = 0.0
+        for old, new in (("word", "WORD"), ("WORD", "Word")):
+            started = clock()
+
+            def resolve(now: Text, old: str = old, new: str = new) -> Text:
+                return Text.of(now.content.replace(old, new))
+
+            proof = await place(document, editor, resolve, "edit", still_wanted=lambda: True)
+            assert proof.outcome == "in"
+        return clock() - started
+
+    assert run(two_edits) < Timings().align_wait
