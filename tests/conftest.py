@@ -44,11 +44,21 @@ def _vscode() -> str | None:
     return "no VS Code's workbench: .ci/vscode .venv/vscode brings one"
 
 
+def _plain_editor(name: str, program: str) -> str | None:
+    fetched = Path(sys.prefix) / "editors"
+    tmux = shutil.which("tmux") or (fetched / "tmux" / "bin" / "tmux").exists()
+    if tmux and (fetched / name / "bin" / program).exists():
+        return None
+    return f"no {program} with a tmux: .ci/editors .venv/editors brings one"
+
+
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
     "neovim": _neovim,
     "vscode": _vscode,
+    "helix": lambda: _plain_editor("helix", "hx"),
+    "emacs": lambda: _plain_editor("emacs", "emacs"),
 }
 
 
