@@ -133,11 +133,14 @@ def _by_tokens(region: _Region) -> Lines | None:
 
 
 def _by_tokens_beside(region: _Region) -> Lines | None:
+    lines = _token_wise(region, strict=True, clash=_overlap)
+    if lines is not None:
+        return lines
     for longer, same in ((region.ours, region.theirs), (region.theirs, region.ours)):
         # Both made the same of it, and one put something beside it.
         if same and same in (longer[: len(same)], longer[-len(same) :]):
             return longer
-    return _token_wise(region, strict=True, clash=_overlap)
+    return None
 
 
 def _by_preferred_tokens(region: _Region) -> Lines | None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from random_texts import triples
 
 from lsp_agent.text.lines import Text, split_lines
-from lsp_agent.text.merge import Conflict, Merge, merge3, merge3_fine
+from lsp_agent.text.merge import Conflict, Merge, merge3, merge3_beside, merge3_fine
 
 Triple = tuple[Text, Text, Text]
 Merger = Callable[[Text, Text, Text], Merge]
@@ -128,6 +128,12 @@ def test_the_second_try_is_as_strict_about_tokens(ours: str, theirs: str):
 def test_line_ends_and_words_are_separate_tokens():
     base, ours, theirs = "one two\n", "one two\r\n", "1 two\n"
     assert merged(merge3_fine, base, ours, theirs) == "1 two\r\n"
+
+
+def test_what_is_beside_the_others_change_is_told_by_words_before_lines():
+    # The line end that was typed leaves the rest of the line as the other side made it.
+    assert merged(merge3_beside, "AB x\n", "AB mine\n x\n", " x\n") == " mine\n x\n"
+    assert merged(merge3_beside, "x\n", "y\nmine\n", "y\n") == "y\nmine\n"
 
 
 def test_the_merged_text_has_the_encoding_and_bom_of_ours():
