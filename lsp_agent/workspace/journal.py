@@ -14,13 +14,13 @@ import logging
 import os
 import queue
 import threading
-import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
@@ -62,7 +62,9 @@ class Journal:
         # What the journal says now. Read and written by the writer thread alone.
         self._contents = Contents()
         self._uses: Counter[str] = Counter()
-        self._last_kept: deque[tuple[weakref.ref[Text], TextRef]] = deque(maxlen=_KEPT_LAST)
+        self._last_kept: deque[TextRef] = deque(maxlen=_KEPT_LAST)
+        # Of what is kept, by its SHA-256, what somebody has in memory.
+        self._held: WeakValueDictionary[str, Text] = WeakValueDictionary()
         self._appended = 0
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -267,9 +269,10 @@ class Journal:
         return None if text is None else self._put(text)
 
     def _put(self, text: Text) -> TextRef:
-        for held, ref in self._last_kept:
-            last = held()
+        for ref in self._last_kept:
+            last = self._held.get(ref.sha256)
             if last is not None and self._uses[ref.sha256] and text == last:
+                self._held[ref.sha256] = text  # it may well be held for longer
                 if (ref.encoding, ref.bom) == (text.encoding, text.bom):
                     return ref
                 return replace(ref, encoding=text.encoding, bom=text.bom)
@@ -285,7 +288,8 @@ class Journal:
             finally:
                 os.close(file)
             fresh.replace(path)
-        self._last_kept.append((weakref.ref(text), ref))
+        self._last_kept.append(ref)
+        self._held[ref.sha256] = text
         return ref
 
     def _load_both(self, record: Record) -> Texts:
@@ -293,8 +297,13 @@ class Journal:
         return before and self._load(before), after and self._load(after)
 
     def _load(self, ref: TextRef) -> Text:
-        content = self._text_path(ref.sha256).read_bytes().decode("utf-8", "surrogatepass")
-        return Text.of(content, Text((), ref.encoding, bom=ref.bom))
+        held = self._held.get(ref.sha256)
+        if held is None:
+            content = self._text_path(ref.sha256).read_bytes().decode("utf-8", "surrogatepass")
+            held = self._held[ref.sha256] = Text.of(content, Text((), ref.encoding, bom=ref.bom))
+        if (held.encoding, held.bom) == (ref.encoding, ref.bom):
+            return held
+        return Text(held.lines, ref.encoding, bom=ref.bom)
 
     def _forget(self, entry: Record | ReviewEntry | None) -> None:
         for ref in entry.texts if entry else ():
