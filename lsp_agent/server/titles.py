@@ -1,4 +1,4 @@
-"""Titles of code actions: short, in one line, told apart."""
+"""Code actions: commands under titles that are short, in one line, told apart."""
 
 from collections.abc import Iterable
 
@@ -29,3 +29,13 @@ def told_apart(actions: Iterable[types.CodeAction]) -> list[types.CodeAction]:
                 action.command.title = action.title
         told.append(action)
     return told
+
+
+def action(
+    title: str, kind: types.CodeActionKind, command: str, argument: object
+) -> types.CodeAction:
+    return types.CodeAction(
+        title=title,
+        kind=kind,
+        command=types.Command(title=title, command=command, arguments=[argument]),
+    )
