@@ -14,7 +14,7 @@ from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.sessions.launcher import AgentChoice, start_agent
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.services import Services
-from lsp_agent.wires.wire import Command, GetState
+from lsp_agent.wires.wire import Command, GetMessages, GetModels, GetState, SetModel
 
 #: How long a hung agent may hold up who asks for its state.
 STATE_SECONDS = 1.0
@@ -88,6 +88,33 @@ class AgentKeeper:
         if reply.error is not None:
             raise RequestFailed("conflict", reply.error)
         return dict(reply.data)
+
+    def require(self, feature: str) -> None:
+        """:raises RequestFailed: "unsupported" where the agent does not have it"""
+        if not self.capabilities.get(feature, False):
+            raise RequestFailed(
+                "unsupported",
+                f"The agent {self._choice.name} cannot do this ({feature}).",
+                {"feature": feature, "agent": self._choice.name},
+            )
+
+    async def messages(self) -> object:
+        """The transcript; an agent that does not run yet has none."""
+        return [] if self.link is None else (await self.ask(GetMessages())).get("messages", [])
+
+    async def models(self) -> dict[str, object]:
+        """:raises RequestFailed: "unsupported", or as ``ask`` does"""
+        self.require("models")
+        told = await self.ask(GetModels())
+        state = await self.state()
+        return {"models": told.get("models", []), "current": state.get("model")}
+
+    async def set_model(self, model: str) -> None:
+        """:raises RequestFailed: "unknownModel", "unsupported", or as ``running`` does"""
+        self.require("setModel")
+        reply = await (await self.running()).request(SetModel(model))
+        if reply.error is not None:
+            raise RequestFailed("unknownModel", reply.error, {"model": model})
 
     async def state(self) -> dict[str, object]:
         """The agent's own state as it says it now, or as it said it last."""

@@ -8,7 +8,6 @@ place that appends it.
 """
 
 import uuid
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -43,14 +42,8 @@ from lsp_agent.sessions.launcher import AgentChoice
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.silence import until_silent
 from lsp_agent.sessions.turn import Turn
-from lsp_agent.wires.wire import (
-    Clear,
-    CompactEnded,
-    GetMessages,
-    GetModels,
-    Prompt,
-    SetModel,
-)
+from lsp_agent.sessions.turn_queue import TurnQueue
+from lsp_agent.wires.wire import Clear, CompactEnded, Prompt
 
 #: How long an agent may take to settle after a stop, before it is ended and started again.
 SETTLE_SECONDS = 5.0
@@ -75,15 +68,14 @@ class Session:
         self.title: str | None = None
         self.usage = Usage()
         self._services = services
-        self._queue: deque[Turn | Compaction] = deque()
-        self._wake = anyio.Event()
+        self._queue = TurnQueue()
         self._at_work = anyio.Lock()
         self._closed = anyio.Event()
         self._turn: Turn | None = None
         self._compaction: Compaction | None = None
         self._settled = anyio.Event()
         self.hosting = Hosting(services, self, choice.agent.hosting)
-        self._keeper = AgentKeeper(
+        self.agent = AgentKeeper(
             services,
             choice,
             cwd,
@@ -123,11 +115,9 @@ class Session:
         result tells when it has ended.
         """
         if turn_id is not None and (self._turn is None or self._turn.id != turn_id):
-            named = [item for item in self._queue if isinstance(item, Turn) and item.id == turn_id]
-            self._drop(*named)
-            return self._stopped(None, None, bool(named))
+            return self._stopped(None, None, self._drop(turn_id))
         ran = self.busy
-        self._drop(*self._queue)
+        self._drop()
         if self._turn is not None:
             self._mark_stopped(self._turn)
         return self._stopped(self._turn, self._compaction, ran)
@@ -136,7 +126,7 @@ class Session:
         if turn is not None:
             await self._stop_turn(turn)
         elif compaction is not None:
-            await compaction.stop(self._keeper, ABORT_SECONDS)
+            await compaction.stop(self.agent, ABORT_SECONDS)
         return ran
 
     async def compact(self) -> str:
@@ -145,7 +135,7 @@ class Session:
         :raises RequestFailed: "unsupported", or as the agent failed
         """
         self._require_open()
-        self._require("compact")
+        self.agent.require("compact")
         compaction = Compaction()
         self._enqueue(compaction)
         return await compaction.summary()
@@ -153,12 +143,12 @@ class Session:
     async def clear(self) -> None:
         """Drops the transcript. :raises RequestFailed: "busy", "unsupported\""""
         self._require_open()
-        self._require("clear")
+        self.agent.require("clear")
         if self.busy:
             raise RequestFailed("busy", "The agent is at work; stop it before clearing.")
         async with self._at_work:  # a prompt that comes meanwhile waits
-            if self._keeper.link is not None:
-                await self._keeper.ask(Clear())
+            if self.agent.link is not None:
+                await self.agent.ask(Clear())
                 self.hosting.served.clear()
 
     @asynccontextmanager
@@ -168,28 +158,6 @@ class Session:
             raise RequestFailed("busy", "The agent is at work; stop it first.")
         async with self._at_work:
             yield
-
-    async def messages(self) -> object:
-        if self._keeper.link is None:
-            return []
-        return (await self._keeper.ask(GetMessages())).get("messages", [])
-
-    async def models(self) -> dict[str, object]:
-        self._require("models")
-        told = await self._keeper.ask(GetModels())
-        state = await self.state()
-        return {"models": told.get("models", []), "current": state.get("model")}
-
-    async def set_model(self, model: str) -> None:
-        """:raises RequestFailed: "unknownModel", "unsupported\""""
-        self._require("setModel")
-        reply = await (await self._keeper.running()).request(SetModel(model))
-        if reply.error is not None:
-            raise RequestFailed("unknownModel", reply.error, {"model": model})
-
-    async def state(self) -> dict[str, object]:
-        """The agent's own state as it says it now, or as it said it last."""
-        return await self._keeper.state()
 
     @property
     def busy(self) -> bool:
@@ -209,7 +177,7 @@ class Session:
 
     @property
     def queued(self) -> tuple[str, ...]:
-        return tuple(item.id for item in self._queue if isinstance(item, Turn))
+        return self._queue.turn_ids
 
     @property
     def settings(self) -> Settings:
@@ -217,7 +185,7 @@ class Session:
 
     @property
     def capabilities(self) -> dict[str, bool]:
-        return {**self._keeper.capabilities, "reviewBefore": self.hosting.can_review_before}
+        return {**self.agent.capabilities, "reviewBefore": self.hosting.can_review_before}
 
     def emit(self, event: Event, turn_id: str | None) -> StampedEvent:
         return self.log.append(event, turn_id)
@@ -228,7 +196,7 @@ class Session:
         """Works until :meth:`close`; nothing that happens to one turn ends it."""
         try:
             async with anyio.create_task_group() as self._tasks:
-                self._keeper.live_in(self._tasks)
+                self.agent.live_in(self._tasks)
                 await self._work()
                 await self.close()  # it needs the tasks that read from the agent
                 self._tasks.cancel_scope.cancel()
@@ -238,17 +206,16 @@ class Session:
     async def _work(self) -> None:
         while self.status not in ("closing", "closed"):
             if not self._queue:
-                self._wake = anyio.Event()
-                await self._wake.wait()
+                await self._queue.wait()
                 continue
             async with self._at_work:
-                if not self._queue:
-                    continue
-                item = self._queue.popleft()
-                if isinstance(item, Turn):
-                    await self._run_turn(item)
-                else:
-                    await self._run_compaction(item)
+                match self._queue.take():
+                    case Turn() as turn:
+                        await self._run_turn(turn)
+                    case Compaction() as compaction:
+                        await self._run_compaction(compaction)
+                    case None:
+                        pass  # dropped meanwhile
 
     async def close(self) -> None:
         """Ends the turn, the queue and the agent with everything that it started; returns when
@@ -257,7 +224,7 @@ class Session:
             await self._closed.wait()
             return
         self.status = "closing"
-        self._wake.set()
+        self._queue.wake()
         try:
             with anyio.move_on_after(CLOSE_SECONDS, shield=True):
                 await self._end_all()
@@ -266,10 +233,10 @@ class Session:
             self._closed.set()
 
     async def _end_all(self) -> None:
-        self._drop(*self._queue)
+        self._drop()
         if self._turn is not None and not self._turn.ended:
             self._mark_stopped(self._turn)
-        await self._keeper.close(abort=self._turn is not None and self._turn.sent)
+        await self.agent.close(abort=self._turn is not None and self._turn.sent)
         if self._turn is not None:
             self._end(self._turn, "aborted", None)
         if self._compaction is not None:
@@ -283,7 +250,7 @@ class Session:
         self.status = "starting"
         self.hosting.turn_begins()
         try:
-            link = await self._keeper.running()
+            link = await self.agent.running()
             self.status = "running"
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch_silence, turn, partial(self._fail, turn))
@@ -316,7 +283,7 @@ class Session:
 
     async def _settle(self, turn: Turn) -> None:
         """After an abort: waits for the agent's own end of the turn, else ends the agent."""
-        if not (turn.aborted and turn.sent) or self._keeper.link is None:
+        if not (turn.aborted and turn.sent) or self.agent.link is None:
             return
         with anyio.move_on_after(SETTLE_SECONDS):
             await self._settled.wait()
@@ -325,7 +292,7 @@ class Session:
             Notice("warning", "The agent did not stop; it is started again.", "lsp-agent"), None
         )
         self.emit(AgentStatus("restarting"), None)
-        await self._keeper.kill()
+        await self.agent.kill()
 
     async def _watch_silence(
         self, turn: Turn | None, fail: Callable[[RequestFailed], None]
@@ -342,13 +309,13 @@ class Session:
         message = f"The agent said nothing for {limit:g} s and was ended."
         with anyio.CancelScope(shield=True):  # the end of what is watched cancels this watch
             fail(RequestFailed("agentTimeout", message))
-            await self._keeper.kill()
+            await self.agent.kill()
 
     def _last_sign(self, turn: Turn | None) -> float | None:
         """When the agent was last heard of; None while others have the word."""
         if (turn and turn.running_calls) or self._services.questions.open(self.id):
             return None
-        return self._keeper.link.heard_at if self._keeper.link else None
+        return self.agent.link.heard_at if self.agent.link else None
 
     def _mark_stopped(self, turn: Turn) -> None:
         """From here on everything of the turn is refused."""
@@ -358,10 +325,10 @@ class Session:
 
     async def _stop_turn(self, turn: Turn) -> None:
         """The rest of DESIGN's order: tell the agent, end the processes, answer."""
-        link = self._keeper.link
+        link = self.agent.link
         if link is None:
             self._end(turn, "aborted", None)
-            self._keeper.cancel_start()
+            self.agent.cancel_start()
             return
         if turn.sent:
             with anyio.move_on_after(0.2):
@@ -397,7 +364,7 @@ class Session:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch_silence, None, partial(compaction.end, None))
-                await compaction.run(self._keeper)
+                await compaction.run(self.agent)
                 tasks.cancel_scope.cancel()
         finally:
             self._compaction = None
@@ -405,14 +372,14 @@ class Session:
 
     def _at_rest(self) -> None:
         if self.status in ("starting", "running"):
-            self.status = "idle" if self._keeper.link is not None else "failed"
+            self.status = "idle" if self.agent.link is not None else "failed"
 
     # -- what the agent says and does
 
     def end_agent(self, why: str) -> None:
         """Without its bridge the agent would run commands ungated: it is ended at once."""
         self.emit(Notice("error", why, "lsp-agent"), self._turn.id if self._turn else None)
-        self._tasks.start_soon(self._keeper.kill)
+        self._tasks.start_soon(self.agent.kill)
 
     def _on_event(self, event: Received) -> None:
         if isinstance(event, CompactEnded):
@@ -428,7 +395,7 @@ class Session:
             return  # the agent still speaks of a turn that was ended without it
         elif isinstance(event, TurnEnded):
             self._settled.set()
-            link = self._keeper.link
+            link = self.agent.link
             if link is not None and not link.alive:
                 self._fail(turn, link.death())
             elif self.hosting.unsettled:
@@ -466,21 +433,22 @@ class Session:
     # -- small helpers
 
     def _enqueue(self, item: Turn | Compaction) -> None:
-        self._queue.append(item)
+        self._queue.put(item)
         if self._turn is not None or len(self._queue) > 1:
             self._tell_queue()
-        self._wake.set()
 
-    def _drop(self, *items: Turn | Compaction) -> None:
-        for item in items:
-            self._queue.remove(item)
+    def _drop(self, turn_id: str | None = None) -> bool:
+        """Ends that waiting turn, or all that waits."""
+        dropped = self._queue.drop(turn_id)
+        for item in dropped:
             if isinstance(item, Turn):
                 item.aborted = True
                 self._end(item, "aborted", None)
             else:
                 item.end(None)
-        if items:
+        if dropped:
             self._tell_queue()
+        return bool(dropped)
 
     def _tell_queue(self) -> None:
         self.emit(QueueChanged(self.queued), None)
@@ -489,17 +457,9 @@ class Session:
         if self.status in ("closing", "closed"):
             raise RequestFailed("unknownSession", "The session is closed; open a new one.")
 
-    def _require(self, feature: str) -> None:
-        if not self.capabilities.get(feature, False):
-            raise RequestFailed(
-                "unsupported",
-                f"The agent {self.choice.name} cannot do this ({feature}).",
-                {"feature": feature, "agent": self.choice.name},
-            )
-
     def _refuse_when_busy(self, when_busy: WhenBusy) -> None:
         if when_busy == "steer":
-            self._require("steer")
+            self.agent.require("steer")
         raise RequestFailed(
             "busy", "The agent is at work; queue the prompt or stop the running turn."
         )

@@ -31,17 +31,17 @@ async def state(context: Context, params: SessionParams) -> StateResult:
 
 async def messages(context: Context, params: SessionParams) -> MessagesResult:
     session = context.sessions.get(params.session_id)
-    return MessagesResult(messages=cast(Any, await session.messages()))
+    return MessagesResult(messages=cast(Any, await session.agent.messages()))
 
 
 async def models(context: Context, params: SessionParams) -> ModelsResult:
     session = context.sessions.get(params.session_id)
-    return ModelsResult.model_validate(await session.models())
+    return ModelsResult.model_validate(await session.agent.models())
 
 
 async def set_model(context: Context, params: SetModelParams) -> StateResult:
     session = context.sessions.get(params.session_id)
-    await session.set_model(params.model)
+    await session.agent.set_model(params.model)
     return await _state(context, session)
 
 
@@ -91,7 +91,7 @@ async def run_command(context: Context, params: RunCommandParams) -> RunCommandR
 
 
 async def _state(context: Context, session: Session) -> StateResult:
-    told = await session.state()
+    told = await session.agent.state()
     agent = session.choice.agent
     return StateResult(
         session_id=session.id,
