@@ -1,57 +1,31 @@
-"""The ledger's changes as the edits that clients review, hunk by hunk."""
+"""The review of the agents' edits: what a person decides on them, hunk by hunk or all at once."""
 
-import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from weakref import WeakValueDictionary, ref
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
 
 import anyio
-import anyio.to_thread
 
-from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Hunk, Position, Range
-from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.events import EditChanged, EditEventName
+from lsp_agent.protocol.edits import Edit
+from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 from lsp_agent.protocol.settings import Settings
-from lsp_agent.text.diff import Hunk as DiffHunk
-from lsp_agent.text.diff import diff
+from lsp_agent.sessions.edit_views import APPLICABLE, EditViews, indexes_of
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.live_hunks import LiveHunk, awaited_hunks, live_hunks, with_hunks
-from lsp_agent.text.positions import to_units
-from lsp_agent.text.review import Key, Review, ReviewHunk
+from lsp_agent.text.review import Key
 from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.file_host import FileHost, NotWanted, Placed, Save
-from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText
-from lsp_agent.workspace.ledger import Change, Ledger, LedgerFailed
-from lsp_agent.workspace.paths import OutsideWorkspace, from_ledger, path_to_uri
+from lsp_agent.workspace.file_host import FileHost, Placed, Save
+from lsp_agent.workspace.files import ChangedOnDisk, NotText
+from lsp_agent.workspace.ledger import Change, Ledger
+from lsp_agent.workspace.paths import OutsideWorkspace
 from lsp_agent.workspace.reviews import Reviews, open_indexes
 
-_log = logging.getLogger(__name__)
-
-#: How often a file is looked at that agents change meanwhile.
-_LOOKS = 5
-
-#: Lines from which on texts are compared in a thread.
-_LONG = 5_000
-#: Changes whose hunks are remembered.
-_DIFFS = 100
-#: Statuses of what may still be put into the workspace.
-_APPLICABLE: frozenset[str] = frozenset({"proposed", "conflict", "lost"})
 #: Statuses on which keep, reject and apply change nothing more. Fewer than the ledger's, which
 #: only asks what nobody waits for: a conflict or a lost edit may still be applied by hand.
 _DECIDED: frozenset[str] = frozenset({"kept", "rejected", "superseded"})
-
-_EVENTS: dict[EditStatus, EditEventName] = {
-    "proposed": "editProposed",
-    "applied": "editApplied",
-    "kept": "editKept",
-    "rejected": "editRejected",
-    "conflict": "editConflict",
-    "superseded": "editSuperseded",
-    "lost": "editLost",
-    "unknown": "editUnknown",
-}
+#: Statuses of what may have hunks that are not in: of an applied edit those that were lost.
+_IN_PART: frozenset[str] = APPLICABLE | {"applied"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +36,26 @@ class Rejection:
     reason: str | None
 
 
-class Edits:
-    """Review of edits and their hunks. All positions are in the encoding that the client
-    negotiated; a hunk's id is its place in its edit.
+@dataclass(frozen=True, slots=True)
+class Unapplied:
+    """An edit that did not get in, and why."""
 
-    ``settings`` are those that hold at a path. One decision on a file at a time: another one
-    that comes meanwhile sees what the first has made of it.
-    """
+    edit_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AtHand:
+    """``changes`` of one file, with their texts, and what the file shows: None where that cannot
+    be told."""
+
+    changes: Sequence[Change]
+    now: Text | None
+
+
+class Edits(EditViews):
+    """One decision on a file at a time: another one that comes meanwhile sees what the first has
+    made of it. ``settings`` are those that hold at a path."""
 
     def __init__(
         self,
@@ -78,117 +65,47 @@ class Edits:
         reviews: Reviews,
         settings: Callable[[str], Settings],
     ) -> None:
-        self._ledger = ledger
-        self._host = host
-        self._documents = documents
-        self._reviews = reviews
+        super().__init__(ledger, host, documents, reviews)
         self._settings = settings
-        self._diffs = _Diffs()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._on_rejected: list[Callable[[Rejection], None]] = []
-
-    def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
-        """Calls ``callback(path)`` when an agent or a decision changed what there is to review
-        in a file; returns what ends that."""
-        return self._reviews.subscribe(callback)
 
     def on_rejected(self, callback: Callable[[Rejection], None]) -> None:
         """Calls ``callback`` with what a person takes back."""
         self._on_rejected.append(callback)
 
-    async def find(
-        self,
-        session_id: str | None = None,
-        path: str | None = None,
-        statuses: Collection[EditStatus] | None = None,
-        *,
-        open_only: bool = False,
-    ) -> list[Edit]:
-        """The edits that fit all that is given, oldest first; not those whose texts are gone.
-        ``open_only`` leaves out the decided hunks of applied edits, whose place costs a diff."""
-        edits: list[Edit] = []
-        shown: dict[str, Text | None] = {}
-        for change in self._ledger.changes(session_id=session_id, path=path):
-            if change.path not in shown and _fits(change, statuses):
-                # What was typed since may have ended the review of some.
-                shown[change.path] = await self._shown(change.path)
-            present = self._ledger.get(change.id)
-            if present is None or not _fits(present, statuses):
-                continue
-            try:
-                edits.append(await self._edit(present, shown[change.path], open_only=open_only))
-            except (KeyError, LedgerFailed) as error:
-                _log.warning("edit %s is not listed: %s", change.id, error)
-        return edits
-
-    def summaries(self, session_id: str, turn_id: str) -> list[EditSummary]:
-        return [
-            EditSummary(edit_id=change.id, uri=self._uri(change), status=change.status)
-            for change in self._ledger.changes(session_id=session_id)
-            if change.turn_id == turn_id and change.status != "pending"
-        ]
-
-    async def get(self, edit_id: str) -> Edit:
-        change = await self._change(edit_id)
-        shown = await self._shown(change.path)
-        return await self._edit(self._ledger.get(edit_id) or change, shown)
-
-    async def texts(self, edit_id: str, hunks: Sequence[str] | None = None) -> tuple[Text, Text]:
-        """The whole texts before an edit and after it, or after these hunks of it."""
-        change = await self._change(edit_id)
-        before, after = change.before or EMPTY, change.after or EMPTY
-        if hunks is not None:
-            after = with_hunks(before, after, _indexes(change, hunks))
-        return before, after
+    # -- one edit, or hunks of it
 
     async def apply(
         self, edit_id: str, hunks: Sequence[str] | None = None
     ) -> tuple[bool, str | None, Edit]:
-        """Puts a proposal, or some hunks of it, into the workspace: (applied, why not, the edit).
+        """Puts an edit that is not in, or some hunks of it, into the workspace: (applied, why
+        not, the edit).
 
         :raises RequestFailed: "outsideWorkspace", "conflict" or "editorFailed" where the file
             cannot be changed; "unknownEdit" for a hunk that it does not have
         """
-        change = await self._change(edit_id)
-        async with self._lock(change.path):
-            change = await self._change(edit_id)
-            wanted = None if hunks is None else _indexes(change, hunks)
-            still_open = [i for i in open_indexes(change) if wanted is None or i in wanted]
-            if change.status not in _APPLICABLE or (wanted and not still_open):
-                return (
-                    change.status in ("applied", "kept", "proposed"),
-                    None,
-                    await self.get(edit_id),
-                )
-            with _failures(edit_id):
-                placed = await self._host.accept(edit_id, hunks=wanted, save=self._save(change))
-            reason = None if placed.status == "applied" else _why(placed)
-            return placed.status == "applied", reason, await self.get(edit_id)
+        reason = await self._apply(edit_id, hunks)
+        return reason is None, reason, await self.get(edit_id)
 
     async def reject(
         self, edit_id: str, hunks: Sequence[str] | None = None, reason: str | None = None
     ) -> Edit:
-        """Drops a proposal, or takes an applied edit back out; or some hunks of either. The agent
-        is told, with the ``reason``.
+        """Drops an edit that is not in, or takes an applied one back out; or some hunks of
+        either. The agent is told, with the ``reason``.
 
         :raises RequestFailed: "conflict" where the person has since changed its lines;
             "outsideWorkspace", "conflict" or "editorFailed" where the file cannot be changed;
             "unknownEdit" for a hunk that it does not have
         """
-        change = await self._change(edit_id)
-        async with self._lock(change.path):
-            change = await self._change(edit_id)
-            if change.status in _DECIDED:
-                return await self.get(edit_id)
-            wanted = None if hunks is None else _indexes(change, hunks)
-            with _failures(edit_id):
-                if change.status == "unknown":
-                    await self._take_out(change)
-                elif change.status in ("applied", "proposed"):
-                    await self._reject_hunks(change, wanted)
-                else:
-                    self._ledger.set_status(edit_id, "rejected")
-            self._tell_rejected(Rejection(change, reason))
+        async with self._deciding(edit_id) as at_hand:
+            (change,) = at_hand.changes
+            if change.status not in _DECIDED:
+                wanted = None if hunks is None else indexes_of(change, hunks)
+                for placed in await self._take_back(at_hand, wanted):
+                    if placed.status != "rejected":
+                        raise RequestFailed("conflict", _why(placed), {"editId": edit_id})
+                self._tell_rejected(change, reason)
             return await self.get(edit_id)
 
     async def keep(self, edit_id: str, hunks: Sequence[str] | None = None) -> Edit:
@@ -197,35 +114,49 @@ class Edits:
         :raises RequestFailed: "conflict" for an edit that is not in the workspace; "unknownEdit"
             for a hunk that it does not have
         """
-        change = await self._change(edit_id)
-        async with self._lock(change.path):
-            change = await self._change(edit_id)
-            if change.status in _DECIDED:
-                return await self.get(edit_id)
-            wanted = None if hunks is None else _indexes(change, hunks)
-            now = await self._shown(change.path)
-            keys = self._open_keys(change, now, wanted)
-            if now is not None and keys:
-                self._reviews.keep(change.path, now, keys)
-            elif change.status == "applied" and wanted is None:
-                self._ledger.set_status(edit_id, "kept")
-            elif change.status != "applied" and not _all_decided(change, wanted):
-                raise RequestFailed(
-                    "conflict", f"The edit is {change.status}; apply it first.", {"editId": edit_id}
-                )
+        async with self._deciding(edit_id) as at_hand:
+            (change,) = at_hand.changes
+            if change.status not in _DECIDED:
+                wanted = None if hunks is None else indexes_of(change, hunks)
+                if (
+                    not self._keep(change, at_hand.now, wanted)
+                    and change.status != "applied"
+                    and not _all_decided(change, wanted)
+                ):
+                    raise RequestFailed(
+                        "conflict",
+                        f"The edit is {change.status}; apply it first.",
+                        {"editId": edit_id},
+                    )
             return await self.get(edit_id)
+
+    # -- all that fit what is given
+
+    async def apply_all(
+        self, session_id: str | None = None, turn_id: str | None = None, path: str | None = None
+    ) -> tuple[list[Edit], list[Unapplied]]:
+        """Puts every proposal that fits all that is given into the workspace, oldest first: (all
+        of them, why some are not in). None of them keeps the others out."""
+        failures: list[Unapplied] = []
+        found = [c for c in self._open(session_id, turn_id, path) if c.status == "proposed"]
+        for change in found:
+            try:
+                reason = await self._apply(change.id, None)
+            except RequestFailed as error:
+                reason = str(error)
+            if reason is not None:
+                failures.append(Unapplied(change.id, reason))
+        return await self._listed(found), failures
 
     async def keep_all(
         self, session_id: str | None = None, turn_id: str | None = None, path: str | None = None
     ) -> list[Edit]:
-        """Keeps every applied edit that fits all that is given."""
-        found = self._reviewable(session_id, turn_id, path, {"applied", "proposed"})
-        edits: list[Edit] = []
-        for change in found:
-            now = await self._shown(change.path)
-            if change.status == "applied" or self._open_keys(change, now, None):
-                edits.append(await self.keep(change.id))
-        return edits
+        """Keeps every applied edit, and what is in of the others, that fits all that is given."""
+        kept: list[Change] = []
+        for edit_ids in _by_path(self._open(session_id, turn_id, path)):
+            async with self._deciding(*edit_ids) as at_hand:
+                kept += [c for c in at_hand.changes if self._keep(c, at_hand.now, None)]
+        return await self._listed(kept)
 
     async def undo_all(
         self, session_id: str | None = None, turn_id: str | None = None, path: str | None = None
@@ -233,79 +164,111 @@ class Edits:
         """Takes every open hunk that fits all that is given out of the workspace, one step a
         file, and drops such proposals; hunks that clash with the person's lines stay open.
 
-        :raises RequestFailed: as ``reject``
+        :raises RequestFailed: as ``reject``, once the other files have been gone through
         """
-        found = self._reviewable(session_id, turn_id, path, {"applied", "proposed"})
-        by_path: dict[str, list[Change]] = defaultdict(list)
-        for change in found:
-            by_path[change.path].append(change)
-        for where, changes in by_path.items():
-            async with self._lock(where):
-                await self._undo_in(where, changes)
-        return [await self.get(change.id) for change in found]
+        found = self._open(session_id, turn_id, path)
+        failed: RequestFailed | None = None
+        for edit_ids in _by_path(found):
+            try:
+                async with self._deciding(*edit_ids) as at_hand:
+                    await self._take_back(at_hand, None)
+                    for change in at_hand.changes:
+                        self._tell_rejected(change, None)
+            except RequestFailed as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        return await self._listed(found)
 
-    def event(self, change: Change) -> EditChanged | None:
-        """The event that tells of a change's new status, told at once so that events keep their
-        order: of a file that is not open it is known what it now holds."""
-        if change.status == "pending":
-            return None
-        if change.cold:  # an old one that nobody decided just now; its hunks can be asked for
-            return EditChanged(_EVENTS[change.status], self._edit_of(change, ()))
-        document = self._documents.at(change.path)
-        if document is not None:
-            now = document.text
-            review = self._reviews.current(change.path, now)
-        else:  # not known well enough to be remembered
-            now = _left_by(change)
-            review = self._reviews.peek(change.path, now)
-        return EditChanged(_EVENTS[change.status], self._edit_on(change, now, review))
+    # -- how
 
-    # -- decisions
+    @asynccontextmanager
+    async def _deciding(self, *edit_ids: str) -> AsyncGenerator[_AtHand]:
+        """These edits of one file, while no other decision is taken on it."""
+        changes = [await self._change(edit_id) for edit_id in edit_ids]
+        path = changes[0].path
+        lock = self._locks.get(path)
+        if lock is None:
+            lock = self._locks[path] = anyio.Lock()
+        async with lock:
+            now = await self._shown(path)
+            with _failures(edit_ids[0]):
+                yield _AtHand([self._present(change) for change in changes], now)
 
-    async def _reject_hunks(self, change: Change, wanted: Collection[int] | None) -> None:
-        """Drops what is proposed and takes out what is in."""
-        if change.status == "proposed":
-            dropped = [i for i in open_indexes(change) if wanted is None or i in wanted]
-            self._ledger.decide(change.id, dict.fromkeys(dropped, "rejected"))
-            if not dropped and not open_indexes(change):
-                self._ledger.set_status(change.id, "rejected")
-        now = await self._shown(change.path)
+    def _present(self, change: Change) -> Change:
+        """The change as it is by now."""
+        present = self._ledger.get(change.id)
+        if present is None:
+            raise RequestFailed("unknownEdit", f"There is no edit {change.id!r} any more.")
+        return replace(present, texts=change.texts) if present.cold else present
+
+    async def _apply(self, edit_id: str, hunks: Sequence[str] | None) -> str | None:
+        """Why it is not in; None if it is."""
+        async with self._deciding(edit_id) as at_hand:
+            (change,) = at_hand.changes
+            wanted = None if hunks is None else indexes_of(change, hunks)
+            left = _left(change, wanted)
+            # An empty file has no hunks.
+            if not left and (change.status not in APPLICABLE or wanted is not None):
+                return _why_not(change)
+            placed = await self._host.accept(edit_id, hunks=wanted, save=self._save(change))
+            return None if placed.status == "applied" else _why(placed)
+
+    def _keep(self, change: Change, now: Text | None, wanted: Collection[int] | None) -> bool:
+        """Whether there was anything to keep. ``now`` is what the file shows at this moment."""
         keys = self._open_keys(change, now, wanted)
-        if keys:
-            await self._undo(change.path, keys, change)
-        elif change.status == "applied" and wanted is None and now is None:
-            await self._take_out(change)
-        self._reviews.settle(change.id)
+        if now is not None and keys:
+            self._reviews.keep(change.path, now, keys)
+        elif change.status == "applied" and wanted is None:
+            self._ledger.set_status(change.id, "kept")
+        else:
+            return False
+        return True
 
-    async def _take_out(self, change: Change) -> None:
-        placed = await self._host.take_out(change.id, save=self._save(change))
-        if placed.status != "rejected":
-            raise RequestFailed("conflict", _why(placed), {"editId": change.id})
-
-    async def _undo(self, path: str, keys: Collection[Key], change: Change) -> None:
-        placed = await self._host.undo(path, keys, save=self._save(change))
-        if placed.status != "rejected":
-            raise RequestFailed("conflict", _why(placed), {"editId": change.id})
-
-    async def _undo_in(self, path: str, changes: Sequence[Change]) -> None:
+    async def _take_back(self, at_hand: _AtHand, wanted: Collection[int] | None) -> list[Placed]:
+        """Drops what is not in and takes out what is: hunks in one step, changes that have none
+        and those whose file cannot be looked at as a whole."""
         keys: list[Key] = []
-        now = await self._shown(path)
-        for change in changes:
-            keys += self._open_keys(change, now, None)
-            present = await self._change(change.id)
-            if present.status == "proposed":
-                indexes = open_indexes(present)
-                self._ledger.decide(change.id, dict.fromkeys(indexes, "rejected"))
+        wholes: list[Change] = []
+        for change in at_hand.changes:
+            self._drop(change, wanted)
+            keys += (hunks := self._open_keys(change, at_hand.now, wanted))
+            if change.status == "unknown" or (
+                change.status == "applied"
+                and wanted is None
+                and not hunks
+                and (at_hand.now is None or _has_no_hunks(change))
+            ):
+                wholes.append(change)
+        save = self._save(at_hand.changes[0])
+        placed: list[Placed] = []
         if keys:
-            with _failures(changes[0].id):
-                await self._host.undo(path, keys, save=self._save(changes[0]))
-        for change in changes:
+            placed.append(await self._host.undo(at_hand.changes[0].path, keys, save=save))
+        for change in wholes:
+            placed.append(await self._host.take_out(change.id, save=save))
+        for change in at_hand.changes:
             self._reviews.settle(change.id)
-            self._tell_rejected(Rejection(change, None))
+        return placed
 
-    def _tell_rejected(self, rejection: Rejection) -> None:
+    def _drop(self, change: Change, wanted: Collection[int] | None) -> None:
+        """Drops what is not in of a change. One of which nothing has ever been in is rejected
+        then; of another the review knows what it is."""
+        dropped = _left(change, wanted)
+        whole = dropped == _left(change, None)
+        change = self._ledger.decide(change.id, dict.fromkeys(dropped, "rejected"))
+        if change.status not in APPLICABLE or not whole:
+            return
+        if change.status != "proposed" or not change.decided:
+            kept = "kept" in change.decided.values()
+            self._ledger.set_status(change.id, "kept" if kept else "rejected")
+
+    def _tell_rejected(self, was: Change, reason: str | None) -> None:
+        """If anything of the change was taken back."""
+        now = self._ledger.get(was.id)
+        if now is not None and (now.status, now.decided) == (was.status, was.decided):
+            return
         for callback in self._on_rejected:
-            callback(rejection)
+            callback(Rejection(was, reason))
 
     def _open_keys(
         self, change: Change, now: Text | None, wanted: Collection[int] | None
@@ -319,198 +282,38 @@ class Edits:
             if hunk.change_id == change.id and (wanted is None or hunk.index in wanted)
         ]
 
-    def _reviewable(
-        self,
-        session_id: str | None,
-        turn_id: str | None,
-        path: str | None,
-        statuses: Collection[str],
-    ) -> list[Change]:
+    def _open(self, session_id: str | None, turn_id: str | None, path: str | None) -> list[Change]:
         return [
             change
             for change in self._ledger.changes(session_id=session_id, path=path)
-            if change.status in statuses and turn_id in (None, change.turn_id)
+            if change.status in ("applied", "proposed") and turn_id in (None, change.turn_id)
         ]
-
-    def _lock(self, path: str) -> anyio.Lock:
-        lock = self._locks.get(path)
-        if lock is None:
-            lock = self._locks[path] = anyio.Lock()
-        return lock
 
     def _save(self, change: Change) -> Save:
         return self._settings(change.path).edits.save
 
-    async def _change(self, edit_id: str) -> Change:
-        """With its texts, which the ledger then has too for whom it tells of a decision."""
-        try:
-            return await self._ledger.loaded(edit_id)
-        except KeyError:
-            raise RequestFailed("unknownEdit", f"There is no edit {edit_id!r}.") from None
-        except LedgerFailed as error:
-            raise RequestFailed("editorFailed", str(error), {"editId": edit_id}) from error
 
-    # -- what clients see
-
-    async def _shown(self, path: str) -> Text | None:
-        """What a file shows, with what was typed taken into its review; None where that cannot
-        be told."""
-        for _ in range(_LOOKS):
-            mark = self._reviews.mark(path)
-            now = await _text_now(self._host, path)
-            if now is None:
-                return None
-            # What was read may be from before a change that has gone in since.
-            if self._reviews.mark(path) is mark and await self._reviews.refresh(path, now):
-                return now
-        return None
-
-    async def _edit(self, change: Change, now: Text | None, *, open_only: bool = False) -> Edit:
-        """``now`` is what the file shows, None where that cannot be told."""
-        change = await self._ledger.loaded(change.id)
-        now = _left_by(change) if now is None else now
-        review = self._reviews.peek(change.path, now)
-        if open_only and change.status == "applied":
-            return self._edit_on(change, now, review, ())
-        if len(now.lines) <= _LONG or not _has_recorded(change):
-            return self._edit_on(change, now, review)
-        recorded = await anyio.to_thread.run_sync(self._diffs.recorded, change, now)
-        return self._edit_on(change, now, review, recorded)
-
-    def _edit_on(
-        self,
-        change: Change,
-        now: Text,
-        review: Review,
-        recorded: Sequence[LiveHunk] | None = None,
-    ) -> Edit:
-        """Hunks under review as they are now; the others as they would be. ``recorded`` are
-        those of the change itself where they were looked for already."""
-        assert change.status != "pending"
-        hunks = {
-            hunk.index: self._reviewed(hunk, review, now)
-            for hunk in review.hunks
-            if hunk.change_id == change.id
-        }
-        for hunk in self._diffs.recorded(change, now) if recorded is None else recorded:
-            status = change.decided.get(hunk.index, change.status)
-            hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
-        return self._edit_of(change, tuple(hunks[index] for index in sorted(hunks)))
-
-    def _edit_of(self, change: Change, hunks: tuple[Hunk, ...]) -> Edit:
-        assert change.status != "pending"
-        return Edit(
-            edit_id=change.id,
-            session_id=change.session_id,
-            turn_id=change.turn_id,
-            tool_call_id=change.tool_call_id,
-            uri=self._uri(change),
-            status=change.status,
-            hunks=hunks,
-        )
-
-    def _reviewed(self, hunk: ReviewHunk, review: Review, now: Text) -> Hunk:
-        return Hunk(
-            hunk_id=str(hunk.index),
-            status="applied",
-            range=self._range(now, hunk.start, hunk.end),
-            old_text="".join(review.base_lines_of(hunk)),
-            new_text="".join(review.lines_of(hunk)),
-        )
-
-    def _recorded(self, status: EditStatus, hunk: LiveHunk, now: Text) -> Hunk:
-        return Hunk(
-            hunk_id=str(hunk.index),
-            status=status,
-            range=self._range(now, hunk.start_line, hunk.end_line),
-            old_text="".join(hunk.old_lines),
-            new_text="".join(hunk.new_lines),
-        )
-
-    def _range(self, now: Text, start: int, end: int) -> Range:
-        return Range(start=self._position(now, start), end=self._position(now, end))
-
-    def _uri(self, change: Change) -> str:
-        document = self._documents.at(change.path)
-        return document.uri if document else path_to_uri(change.path)
-
-    def _position(self, now: Text, line: int) -> Position:
-        """The start of a line; past the last one, the end of the text."""
-        if line < len(now.lines) or line == 0:
-            return Position(line=line, character=0)
-        last = now.lines[-1]
-        if last.endswith(("\n", "\r")):
-            return Position(line=len(now.lines), character=0)
-        units = to_units(last, len(last), self._documents.encoding)
-        return Position(line=len(now.lines) - 1, character=units)
+def _by_path(changes: Sequence[Change]) -> list[list[str]]:
+    """The ids of the changes of each file."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for change in changes:
+        found[change.path].append(change.id)
+    return list(found.values())
 
 
-async def _text_now(host: FileHost, path: str) -> Text | None:
-    """What a recorded path shows now, empty where nothing is; None where that cannot be told."""
-    try:
-        view = await host.view(from_ledger(path), None)
-    except (FileProblem, OutsideWorkspace):
-        return None
-    return None if view.not_text else view.text or EMPTY
+def _left(change: Change, wanted: Collection[int] | None) -> list[int]:
+    """The hunks of those wanted that are not in and may still be put in."""
+    left = open_indexes(change) if change.status in _IN_PART else []
+    return [index for index in left if wanted is None or index in wanted]
 
 
-def _has_recorded(change: Change) -> bool:
-    """Whether the change has hunks that are not under review."""
-    return change.status != "applied" or bool(change.decided)
-
-
-class _Diffs:
-    """The hunks of changes that wait to be applied: they are shown anew after each key, and
-    finding them in a long text takes far longer than finding what was typed."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[ref[Text], ref[Text], list[DiffHunk]]] = {}
-
-    def recorded(self, change: Change, now: Text) -> list[LiveHunk]:
-        """The change's own hunks, where not all of them are under review. In any thread."""
-        if not _has_recorded(change):
-            return []
-        before, after = change.before or EMPTY, change.after or EMPTY
-        if change.status not in _APPLICABLE:
-            return live_hunks(before, after, now)
-        return awaited_hunks(before, after, now, self._of(change.id, before, after))
-
-    def _of(self, change_id: str, before: Text, after: Text) -> list[DiffHunk]:
-        known = self._known.get(change_id)
-        if known is None or (known[0](), known[1]()) != (before, after):
-            known = ref(before), ref(after), diff(before.lines, after.lines)
-            if len(self._known) >= _DIFFS:
-                self._known.clear()
-            self._known[change_id] = known
-        return known[2]
-
-
-def _fits(change: Change, statuses: Collection[EditStatus] | None) -> bool:
-    return change.status != "pending" and (statuses is None or change.status in statuses)
-
-
-def _indexes(change: Change, hunks: Sequence[str]) -> list[int]:
-    """:raises RequestFailed: "unknownEdit" for an id that the change has no hunk of"""
-    known = live_hunks(change.before or EMPTY, change.after or EMPTY, change.after or EMPTY)
-    names = {str(hunk.index): hunk.index for hunk in known}
-    for hunk in hunks:
-        if hunk not in names:
-            raise RequestFailed(
-                "unknownEdit",
-                f"The edit has no hunk {hunk!r}; it has {', '.join(names) or 'none'}.",
-                {"editId": change.id},
-            )
-    return [names[hunk] for hunk in hunks]
+def _has_no_hunks(change: Change) -> bool:
+    """Whether it made, or deleted, an empty file."""
+    return (change.before or EMPTY).lines == (change.after or EMPTY).lines
 
 
 def _all_decided(change: Change, wanted: Collection[int] | None) -> bool:
     return wanted is not None and all(index in change.decided for index in wanted)
-
-
-def _left_by(change: Change) -> Text:
-    """The text that a change left, where nothing else has come since."""
-    is_in = change.status in ("applied", "kept", "unknown")
-    return (change.after if is_in else change.before) or EMPTY
 
 
 @contextmanager
@@ -519,16 +322,27 @@ def _failures(edit_id: str) -> Generator[None]:
     data = {"editId": edit_id}
     try:
         yield
+    except RequestFailed:
+        raise
     except OutsideWorkspace as error:
         raise RequestFailed("outsideWorkspace", str(error), data) from error
     except (ChangedOnDisk, NotText) as error:
         raise RequestFailed("conflict", str(error), data) from error
-    except (FileProblem, LedgerFailed, NotWanted) as error:
+    except LspAgentError as error:
         raise RequestFailed("editorFailed", str(error), data) from error
     except KeyError:
         raise RequestFailed(
             "unknownEdit", f"There is no edit {edit_id!r} any more.", data
         ) from None
+
+
+def _why_not(change: Change) -> str | None:
+    """Of an edit of which nothing is left to apply; None if it is in."""
+    if change.status == "unknown":
+        return "The editor has not shown yet whether it took the edit; it may still come."
+    if change.status in ("rejected", "superseded", "lost", "conflict"):
+        return f"The edit is {change.status}; nothing of it is left to apply."
+    return None
 
 
 def _why(placed: Placed) -> str:

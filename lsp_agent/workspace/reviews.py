@@ -284,10 +284,11 @@ class Reviews:
 
 
 def open_indexes(change: Change) -> list[int]:
-    """The hunks of a proposal that nobody has decided on, and those that were lost. Its texts
-    must be at hand."""
+    """The hunks of a change that are not in and may still be put in: those that were lost, and
+    where it is not applied also those that nobody has decided on. Its texts must be at hand."""
     hunks = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
-    return [i for i in range(len(hunks)) if change.decided.get(i, "lost") == "lost"]
+    undecided = "applied" if change.status == "applied" else "lost"
+    return [i for i in range(len(hunks)) if change.decided.get(i, undecided) == "lost"]
 
 
 def _folded(state: _State, now: Text | None) -> tuple[_State, _Outcomes]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from lsp_agent.protocol.settings import Settings
-from lsp_agent.sessions import edits
+from lsp_agent.sessions import edit_views
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import LiveHunk, live_hunks
@@ -35,7 +35,7 @@ async def test_only_the_edits_that_are_asked_for_are_compared(
         compared.append(after)
         return live_hunks(before, after, now)
 
-    monkeypatch.setattr(edits, "live_hunks", counted)
+    monkeypatch.setattr(edit_views, "live_hunks", counted)
     path = tmp_path / "a.txt"
     path.write_text("1\n")
     for number in range(3):
