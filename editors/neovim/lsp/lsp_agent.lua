@@ -1,0 +1,1 @@
+return require("lsp_agent.client").config()

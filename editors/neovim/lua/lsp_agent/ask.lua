@@ -1,0 +1,134 @@
+--- Questions of an agent's: shown in its chat, and asked with |vim.ui.select()|.
+
+local config = require("lsp_agent.config")
+
+local M = {}
+
+-- How long nobody must have typed before a picker comes up: it would take the next keys.
+local PAUSE_MS = 400
+
+-- The answers that are awaited, by question: each is called once.
+---@type table<string, fun(option_id?: string)>
+local awaited = {}
+
+local typed_at = 0
+
+---@param question lsp_agent.Question
+---@param option_id? string
+local function answer(question, option_id)
+  local reply = awaited[question.questionId]
+  awaited[question.questionId] = nil
+  if reply then
+    reply(option_id)
+  end
+end
+
+---@param question lsp_agent.Question
+function M.select(question)
+  local title = question.title
+  if question.detail then
+    title = ("%s\n%s"):format(title, question.detail)
+  end
+  vim.ui.select(question.options, {
+    prompt = title,
+    kind = "lsp_agent_question",
+    format_item = function(option)
+      return option.name
+    end,
+  }, function(option)
+    answer(question, option and option.optionId)
+  end)
+end
+
+-- Brings up the picker once the person pauses in Normal mode.
+---@param question lsp_agent.Question
+local function select_at_pause(question)
+  if not awaited[question.questionId] then
+    return
+  end
+  local idle = vim.uv.now() - typed_at >= PAUSE_MS
+  if idle and vim.api.nvim_get_mode().mode == "n" then
+    M.select(question)
+  else
+    vim.defer_fn(function()
+      select_at_pause(question)
+    end, PAUSE_MS)
+  end
+end
+
+--- `agent/ask`
+---@param question lsp_agent.Question
+---@return { optionId: string }|vim.NIL
+function M.ask(_, question)
+  local thread = coroutine.running()
+  awaited[question.questionId] = function(option_id)
+    assert(coroutine.resume(thread, option_id))
+  end
+  vim.schedule(function()
+    vim.notify(("agent: %s (:Agent answer)"):format(question.title), vim.log.levels.WARN)
+    if config.options.ask == "select" then
+      select_at_pause(question)
+    end
+  end)
+  local option_id = coroutine.yield()
+  return option_id and { optionId = option_id } or vim.NIL
+end
+
+---@param session lsp_agent.Session
+---@param question lsp_agent.Question
+function M.show(session, question)
+  local name = "question " .. question.questionId
+  session.transcript:block(name, "? " .. question.title, ":Agent answer", "LspAgentQuestion")
+  local body = {}
+  if question.detail then
+    vim.list_extend(body, vim.split(question.detail, "\n"))
+  end
+  for number, option in ipairs(question.options) do
+    table.insert(body, ("%d. %s"):format(number, option.name))
+  end
+  session.transcript:update(name, { body = body })
+end
+
+---@param session lsp_agent.Session
+---@param question lsp_agent.Question
+---@param option_id? string
+function M.answered(session, question, option_id)
+  awaited[question.questionId] = nil
+  local said = "not answered"
+  for _, option in ipairs(question.options) do
+    if option.optionId == option_id then
+      said = option.name
+    end
+  end
+  session.transcript:update("question " .. question.questionId, { state = said })
+end
+
+--- Answers the question of this session that is open longest, with its option of that number.
+---@param session lsp_agent.Session
+---@param number integer
+function M.answer(session, number)
+  local question = M.open(session)
+  local option = question and question.options[number]
+  if question and option then
+    answer(question, option.optionId)
+  end
+end
+
+---@param session lsp_agent.Session
+---@return lsp_agent.Question?
+function M.open(session)
+  local ids = vim.tbl_keys(session.questions)
+  table.sort(ids)
+  return session.questions[ids[1]]
+end
+
+--- Called once, by `plugin/lsp_agent.lua`.
+function M.listen()
+  vim.on_key(function(_, typed)
+    if typed == nil or typed ~= "" then
+      typed_at = vim.uv.now()
+    end
+  end, vim.api.nvim_create_namespace("lsp_agent.ask"))
+end
+
+return M

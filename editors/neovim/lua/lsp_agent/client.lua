@@ -1,0 +1,314 @@
+--- The language client: which buffers it is on, how requests are made, what happens at its end.
+
+local config = require("lsp_agent.config")
+
+local M = {}
+
+M.NAME = "lsp_agent"
+
+local WAITING = "lsp_agent_waiting"
+
+---@class lsp_agent.Error
+---@field code integer
+---@field message string
+---@field data? { kind?: string }
+
+-- Calls a method of a client's; those of 0.10 are called without the client.
+---@param client vim.lsp.Client
+---@param name string
+local function call(client, name, ...)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+---@param bufnr integer
+---@return boolean
+function M.is_file(bufnr)
+  local name = vim.api.nvim_buf_get_name(bufnr)
+  -- Names such as oil://… are other plugins' buffers.
+  return vim.bo[bufnr].buftype == "" and name ~= "" and not name:find("^%a[%w+.-]+://")
+end
+
+--- The folder that an agent may work in for a file: the one with a marker, else the working
+--- directory if the file is in it. Files elsewhere (a library's, say) join a client that runs.
+---@param bufnr integer
+---@return string
+function M.root(bufnr)
+  local marked = vim.fs.root(bufnr, config.options.root_markers)
+  if marked then
+    return marked
+  end
+  local folder = vim.fs.dirname(vim.api.nvim_buf_get_name(bufnr))
+  local cwd = vim.uv.cwd()
+  if cwd and vim.startswith(folder .. "/", cwd == "/" and cwd or cwd .. "/") then
+    return cwd
+  end
+  local running = M.all()[1]
+  return running and M.root_of(running) or folder
+end
+
+---@param client vim.lsp.Client
+---@return string
+function M.root_of(client)
+  return client.config.root_dir or ""
+end
+
+---@return vim.lsp.Client[] those that have not ended
+function M.all()
+  return vim.tbl_filter(function(client)
+    return not call(client, "is_stopped")
+  end, vim.lsp.get_clients({ name = M.NAME }))
+end
+
+--- The client of a buffer; for one that is no file's (the chat, a help page) that of the
+--- alternate buffer or of the working directory.
+---@param bufnr? integer
+---@return vim.lsp.Client?
+function M.of(bufnr)
+  for _, each in ipairs({ bufnr or vim.api.nvim_get_current_buf(), vim.fn.bufnr("#") }) do
+    if each > 0 then
+      local attached = vim.lsp.get_clients({ name = M.NAME, bufnr = each })[1]
+      if attached then
+        return attached
+      end
+    end
+  end
+  local clients = M.all()
+  for _, client in ipairs(clients) do
+    if M.root_of(client) == vim.uv.cwd() then
+      return client
+    end
+  end
+  return clients[1]
+end
+
+local told = false
+
+---@return boolean
+local function executable()
+  local program = config.options.cmd[1]
+  if vim.fn.executable(program) == 1 then
+    return true
+  end
+  if not told then
+    told = true
+    local text = "lsp_agent: %s cannot be run; :checkhealth lsp_agent says more"
+    vim.notify(text:format(program), vim.log.levels.ERROR)
+  end
+  return false
+end
+
+--- What `vim.lsp.config()` takes; `lsp/lsp_agent.lua` returns it.
+---@return vim.lsp.Config
+function M.config()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.experimental = {
+    agent = { events = true, sync = true, save = true, reload = true, ask = true },
+  }
+  local edits, ask = require("lsp_agent.edits"), require("lsp_agent.ask")
+  return {
+    name = M.NAME,
+    cmd = config.options.cmd,
+    capabilities = capabilities,
+    init_options = config.options.settings,
+    root_dir = function(bufnr, on_dir)
+      if M.is_file(bufnr) and executable() then
+        on_dir(M.root(bufnr))
+      end
+    end,
+    handlers = {
+      ["workspace/applyEdit"] = edits.apply,
+      ["agent/sync"] = edits.sync,
+      ["agent/saveDocument"] = edits.save,
+      ["agent/reloadDocument"] = edits.reload,
+      ["agent/ask"] = ask.ask,
+      ["agent/event"] = function(_, event, context)
+        require("lsp_agent.sessions").on_event(context.client_id, event)
+      end,
+    },
+    on_init = function(client)
+      require("lsp_agent.sessions").on_start(client)
+    end,
+    on_exit = function(_, _, client_id)
+      vim.schedule(function()
+        require("lsp_agent.sessions").on_exit(client_id)
+      end)
+    end,
+  }
+end
+
+--- Whether buffers of files are to have a client.
+---@return boolean
+function M.enabled()
+  if vim.lsp.is_enabled then
+    return vim.lsp.is_enabled(M.NAME)
+  end
+  return M.chosen == true
+end
+
+--- Attaches a client to a buffer of a file; starts one where there is none for its folder.
+---@param bufnr integer
+function M.attach(bufnr)
+  if not (vim.api.nvim_buf_is_loaded(bufnr) and M.is_file(bufnr) and executable()) then
+    return
+  end
+  local resolved = vim.lsp.config and vim.deepcopy(vim.lsp.config[M.NAME]) or M.config()
+  resolved.root_dir = M.root(bufnr)
+  vim.lsp.start(resolved, { bufnr = bufnr, reuse_client = resolved.reuse_client })
+end
+
+function M.attach_all()
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    M.attach(bufnr)
+  end
+end
+
+--- Makes a request, after all that was typed. Failures are shown unless `on_error` takes them.
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+---@param on_result? fun(result: any)
+---@param on_error? fun(err: lsp_agent.Error)
+function M.request(client, method, params, on_result, on_error)
+  local function answered(err, result)
+    if err and on_error then
+      on_error(err)
+    elseif err then
+      vim.notify("lsp_agent: " .. err.message, vim.log.levels.ERROR)
+    elseif on_result then
+      on_result(result)
+    end
+  end
+  for bufnr in pairs(client.attached_buffers) do
+    M.flush(client, bufnr)
+  end
+  call(client, "request", method, next(params) and params or vim.empty_dict(), answered)
+end
+
+--- A request whose answer does not wait for the turn: the command form.
+---@param client vim.lsp.Client
+---@param command string
+---@param argument table
+---@param on_result? fun(result: any)
+---@param on_error? fun(err: lsp_agent.Error)
+function M.execute(client, command, argument, on_result, on_error)
+  local params = { command = command, arguments = { argument } }
+  M.request(client, "workspace/executeCommand", params, on_result, on_error)
+end
+
+--- Sends the changes of a buffer that Neovim holds back (150 ms by default).
+---@param client vim.lsp.Client
+---@param bufnr integer
+function M.flush(client, bufnr)
+  require("vim.lsp._changetracking").flush(client, bufnr)
+end
+
+--- Ends a server and starts it again for the same buffers.
+---@param client vim.lsp.Client
+function M.restart(client)
+  local buffers = vim.tbl_keys(client.attached_buffers)
+  call(client, "stop")
+  local tries = 0
+  local function start()
+    tries = tries + 1
+    if vim.lsp.get_client_by_id(client.id) == nil then
+      vim.iter(buffers):each(M.attach)
+      return
+    end
+    if tries == 60 then
+      call(client, "stop", true)
+    end
+    vim.defer_fn(start, 50)
+  end
+  start()
+end
+
+-- A client in this process that does nothing. Neovim stops listening for good to a buffer that is
+-- typed in while it has no client: a server that is started afterwards would never be told of a
+-- change. So while a server is gone its buffers have this one.
+---@return vim.lsp.Config
+local function waiting()
+  local stopped = false
+  return {
+    name = WAITING,
+    root_dir = "/",
+    cmd = function(dispatchers)
+      local requests = 0
+      return {
+        request = function(method, _, answer)
+          requests = requests + 1
+          local result = method == "initialize" and { capabilities = vim.empty_dict() } or vim.NIL
+          vim.schedule(function()
+            answer(nil, result)
+          end)
+          return true, requests
+        end,
+        notify = function(method)
+          stopped = stopped or method == "exit"
+          if method == "exit" then
+            dispatchers.on_exit(0, 0)
+          end
+          return true
+        end,
+        is_closing = function()
+          return stopped
+        end,
+        terminate = function()
+          stopped = true
+          dispatchers.on_exit(0, 0)
+        end,
+      }
+    end,
+  }
+end
+
+---@param bufnr integer
+---@param client_id integer
+local function detached(bufnr, client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  if client and client.name == M.NAME and call(client, "is_stopped") then
+    if vim.api.nvim_buf_is_loaded(bufnr) then
+      vim.lsp.start(waiting(), { bufnr = bufnr })
+    end
+  end
+end
+
+---@param bufnr integer
+---@param client_id integer
+local function attached(bufnr, client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  if not client or client.name ~= M.NAME then
+    return
+  end
+  for _, other in ipairs(vim.lsp.get_clients({ name = WAITING, bufnr = bufnr })) do
+    vim.lsp.buf_detach_client(bufnr, other.id)
+  end
+  require("lsp_agent.edits").on_attach(bufnr)
+  require("lsp_agent.review").on_attach(bufnr, client)
+end
+
+--- Called once, by `plugin/lsp_agent.lua`.
+function M.listen()
+  local group = vim.api.nvim_create_augroup("lsp_agent.client", {})
+  local function on(events, callback)
+    vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
+  end
+  on("LspAttach", function(event)
+    attached(event.buf, event.data.client_id)
+  end)
+  on("LspDetach", function(event)
+    detached(event.buf, event.data.client_id)
+  end)
+  -- `vim.lsp.enable()` goes by file type; this is for files that have none.
+  on({ "BufReadPost", "BufNewFile", "BufFilePost" }, function(event)
+    vim.schedule(function()
+      if vim.api.nvim_buf_is_valid(event.buf) and M.enabled() then
+        M.attach(event.buf)
+      end
+    end)
+  end)
+end
+
+return M

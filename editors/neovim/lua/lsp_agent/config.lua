@@ -1,0 +1,64 @@
+--- The options of `setup()`.
+
+local M = {}
+
+---@class lsp_agent.Options
+---@field cmd? string[] The server's command line.
+---@field root_markers? string[] What marks the folder that an agent works in.
+---@field settings? table Settings of lsp-agent, as in its `config.toml`.
+---@field keymaps? lsp_agent.Keymaps|false Keys in buffers of files; `false` sets none.
+---@field chat? lsp_agent.ChatOptions
+---@field review? lsp_agent.ReviewOptions
+---@field ask? "select"|"chat" How questions come: by |vim.ui.select()| as soon as you pause in Normal mode, or only in the chat. Either way the chat shows them and `:Agent answer` answers them.
+
+---@class lsp_agent.Keymaps
+---@field next? string|false To the next open change of the agent's.
+---@field prev? string|false To the one before.
+---@field keep? string|false Keep the change under the cursor, or apply the proposal.
+---@field undo? string|false Undo the change under the cursor, or reject the proposal.
+---@field chat? string|false Show or hide the chat.
+
+---@class lsp_agent.ChatOptions
+---@field width? number Columns, or the share of the screen if below 1.
+---@field open? boolean Show the chat when a prompt is sent.
+
+---@class lsp_agent.ReviewOptions
+---@field old_text? boolean Show above each change what it has replaced.
+
+---@type lsp_agent.Options
+M.defaults = {
+  cmd = { "lsp-agent", "serve" },
+  root_markers = { ".lsp-agent.toml", ".git" },
+  -- The changes are marked by the plugin itself.
+  settings = { edits = { hints = "off" } },
+  keymaps = {
+    next = "]a",
+    prev = "[a",
+    keep = "<leader>ak",
+    undo = "<leader>au",
+    chat = "<leader>aa",
+  },
+  chat = { width = 0.4, open = true },
+  review = { old_text = true },
+  ask = "select",
+}
+
+---@type lsp_agent.Options
+M.options = M.defaults
+
+---@param options? lsp_agent.Options
+function M.set(options)
+  options = options or {}
+  for name, value in pairs(options) do
+    local default = M.defaults[name]
+    if default == nil then
+      error(("lsp_agent: no option %q; see :help lsp_agent-options"):format(name), 0)
+    end
+    if type(value) ~= type(default) and not (name == "keymaps" and value == false) then
+      error(("lsp_agent: %s must be a %s"):format(name, type(default)), 0)
+    end
+  end
+  M.options = vim.tbl_deep_extend("force", M.defaults, options)
+end
+
+return M

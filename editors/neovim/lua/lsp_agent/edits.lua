@@ -1,0 +1,203 @@
+--- How the agent's changes get into buffers, and buffers to disk and back.
+
+local M = {}
+
+-- How long an edit waits for a selection or an operator to end.
+local HOLD_MS = 3000
+
+-- What the server was told last of each buffer. Not `vim.lsp.util.buf_versions`: another
+-- client's attaching sets that to 0.
+---@type table<integer, integer>
+local versions = {}
+
+-- The file of each buffer as it was when it was last read or written.
+---@type table<integer, string>
+local stamps = {}
+
+---@param bufnr integer
+local function stamp(bufnr)
+  local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
+  return stat and ("%d.%09d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or ""
+end
+
+---@param bufnr integer
+function M.on_attach(bufnr)
+  local known = versions[bufnr] ~= nil
+  versions[bufnr] = 0
+  stamps[bufnr] = stamps[bufnr] or stamp(bufnr)
+  if known then
+    return
+  end
+  vim.api.nvim_buf_attach(bufnr, false, {
+    on_lines = function(_, _, tick)
+      versions[bufnr] = tick
+    end,
+    on_reload = function()
+      versions[bufnr] = 0
+    end,
+    on_detach = function()
+      versions[bufnr], stamps[bufnr] = nil, nil
+    end,
+  })
+end
+
+--- Called once, by `plugin/lsp_agent.lua`.
+function M.listen()
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost" }, {
+    group = vim.api.nvim_create_augroup("lsp_agent.edits", {}),
+    callback = function(event)
+      stamps[event.buf] = versions[event.buf] and stamp(event.buf) or nil
+    end,
+  })
+end
+
+---@param uri string
+---@param client_id integer
+---@return integer? bufnr
+---@return vim.lsp.Client? client
+local function open(uri, client_id)
+  local bufnr = vim.uri_to_bufnr(uri)
+  local client = vim.lsp.get_client_by_id(client_id)
+  if client and client.attached_buffers[bufnr] and vim.api.nvim_buf_is_loaded(bufnr) then
+    return bufnr, client
+  end
+end
+
+-- Whether a selection or an operator is under way in the buffer: lines that come in above would
+-- move what it is about (Neovim 0.10, 0.11), and the next key act on other text.
+---@param bufnr integer
+local function in_use(bufnr)
+  if vim.api.nvim_get_current_buf() ~= bufnr then
+    return false
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  return vim.startswith(mode, "no") or mode:find("^[vVsS\22\19]") ~= nil
+end
+
+-- Waits, without holding up anything else. To be called in a coroutine, as handlers are.
+---@param bufnr integer
+---@return boolean free
+local function wait_until_free(bufnr)
+  if not in_use(bufnr) then
+    return true
+  end
+  local thread = coroutine.running()
+  local deadline = vim.uv.now() + HOLD_MS
+  local timer = assert(vim.uv.new_timer())
+  timer:start(
+    20,
+    20,
+    vim.schedule_wrap(function()
+      if timer:is_closing() then
+        return
+      end
+      local free = not (vim.api.nvim_buf_is_valid(bufnr) and in_use(bufnr))
+      if free or vim.uv.now() > deadline then
+        timer:close()
+        assert(coroutine.resume(thread, free))
+      end
+    end)
+  )
+  return coroutine.yield()
+end
+
+-- Ends the undo step: what follows is one of its own.
+---@param bufnr integer
+local function break_undo(bufnr)
+  vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
+end
+
+-- Runs `change` as an undo step of its own.
+---@param bufnr integer
+---@param change fun()
+local function as_own_step(bufnr, change)
+  break_undo(bufnr)
+  local ok, problem = pcall(change)
+  break_undo(bufnr)
+  local typing = vim.api.nvim_get_mode().mode:find("^[iR]") ~= nil
+  if typing and vim.api.nvim_get_current_buf() == bufnr then
+    -- Insert mode believes that the line is saved for undo, which it no longer is.
+    vim.api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
+  end
+  return ok, problem
+end
+
+---@param reason string
+local function refused(reason)
+  return { applied = false, failureReason = reason }
+end
+
+--- `workspace/applyEdit`, for what lsp-agent sends: one document, at its version.
+---@param params lsp.ApplyWorkspaceEditParams
+---@param context lsp.HandlerContext
+---@return lsp.ApplyWorkspaceEditResult
+function M.apply(_, params, context)
+  local changes = params.edit.documentChanges or {}
+  local change = changes[1]
+  if #changes ~= 1 or not change.textDocument then
+    return refused("only edits of one open document are taken")
+  end
+  local bufnr, client = open(change.textDocument.uri, context.client_id)
+  if not bufnr or not client then
+    return refused("the document is not open")
+  end
+  if not wait_until_free(bufnr) then
+    return refused("a selection or an operator is pending")
+  end
+  if not vim.api.nvim_buf_is_loaded(bufnr) then
+    return refused("the document is not open")
+  end
+  local flush = require("lsp_agent.client").flush
+  flush(client, bufnr)
+  -- The server says 1 for 0, which Neovim's own handler would not check.
+  if math.max(versions[bufnr] or 0, 1) ~= change.textDocument.version then
+    return refused("the document has changed")
+  end
+  local ok, problem = as_own_step(bufnr, function()
+    vim.lsp.util.apply_text_edits(change.edits, bufnr, client.offset_encoding)
+  end)
+  flush(client, bufnr)
+  return ok and { applied = true } or refused(tostring(problem))
+end
+
+--- `agent/sync`
+function M.sync(_, params, context)
+  local bufnr, client = open(params.uri, context.client_id)
+  if bufnr and client then
+    require("lsp_agent.client").flush(client, bufnr)
+  end
+  return vim.empty_dict()
+end
+
+--- `agent/saveDocument`
+function M.save(_, params, context)
+  local bufnr = open(params.uri, context.client_id)
+  if not bufnr or vim.bo[bufnr].readonly or stamps[bufnr] ~= stamp(bufnr) then
+    return { saved = false } -- :write would ask
+  end
+  if vim.bo[bufnr].modified then
+    vim.api.nvim_buf_call(bufnr, function()
+      pcall(vim.cmd, "silent! lockmarks write")
+    end)
+  end
+  return { saved = not vim.bo[bufnr].modified }
+end
+
+--- `agent/reloadDocument`
+function M.reload(_, params, context)
+  local bufnr = open(params.uri, context.client_id)
+  if not bufnr or vim.bo[bufnr].modified then
+    return { reloaded = false }
+  end
+  local asks = not vim.bo[bufnr].autoread
+  if asks then
+    vim.bo[bufnr].autoread = true
+  end
+  pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  if asks then
+    vim.bo[bufnr].autoread = false
+  end
+  return { reloaded = stamps[bufnr] == stamp(bufnr) }
+end
+
+return M
