@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lsp_agent.text.diff import Hunk, diff
-from lsp_agent.text.lines import Text, append_lines, body_length, clamp, position_at, split_lines
+from lsp_agent.text.lines import (
+    Text,
+    append_lines,
+    body_length,
+    clamp,
+    position_at,
+    positions_at,
+    split_lines,
+)
+
+Position = tuple[int, int]
+"""A line and a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +64,38 @@ def apply_edits(text: Text, edits: Sequence[TextEdit]) -> Text:
         for edit in edits
     ]
     _check_order(spans)
+    return _replaced(text, spans, [edit.new_text for edit in edits])
+
+
+def replace_spans(text: Text, spans: Sequence[tuple[int, int, str]]) -> Text:
+    """``text`` with each (start, end, new): the code points ``start`` to ``end`` of its content
+    become ``new``. Ascending, none overlapping.
+
+    Lines that no span touches stay the same objects. Raises ValueError for what is not so, or
+    not in the content.
+    """
+    content = text.content
+    offsets = [offset for start, end, _ in spans for offset in (start, end)]
+    if any(one > following for one, following in pairwise([0, *offsets, len(content)])):
+        raise ValueError(f"spans {offsets} are not in order in {len(content)} code points")
+    places = positions_at(content, offsets)
+    pairs = list(zip(places[::2], places[1::2], strict=True))
+    return _replaced(text, pairs, [new for _, _, new in spans])
+
+
+def _replaced(text: Text, spans: Sequence[tuple[Position, Position]], news: Sequence[str]) -> Text:
+    lines = text.lines
     out: list[str] = []
     # All before this place in ``lines`` is done; ``part`` is what its line begins with now.
     line, column, part = 0, 0, ""
-    for (start, end), edit in zip(spans, edits, strict=True):
+    for (start, end), new in zip(spans, news, strict=True):
         if start[0] > line:
             _finish_line(out, part, lines[line][column:])
             append_lines(out, lines[line + 1 : start[0]])
             line, column, part = start[0], 0, ""
         if start[1] > column:
             part += lines[line][column : start[1]]
-        part += edit.new_text
+        part += new
         line, column = end
     _finish_line(out, part, lines[line][column:] if line < len(lines) else "")
     append_lines(out, lines[line + 1 :])
@@ -76,7 +108,7 @@ def _finish_line(out: list[str], part: str, rest: str) -> None:
         append_lines(out, (rest,))
 
 
-def _check_order(spans: list[tuple[tuple[int, int], tuple[int, int]]]) -> None:
+def _check_order(spans: Sequence[tuple[Position, Position]]) -> None:
     if any(start > end for start, end in spans):
         raise ValueError("an edit ends before it starts")
     if any(before[1] > after[0] for before, after in pairwise(spans)):

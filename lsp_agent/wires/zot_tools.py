@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lsp_agent.text.lines import Text, replace_span
+from lsp_agent.text.edits import replace_spans
+from lsp_agent.text.lines import Text
 from lsp_agent.wires.zot_arguments import (
     COMMAND_REQUIRED,
     PATH_REQUIRED,
@@ -208,15 +209,9 @@ def edit_text(path: str, text: Text, edits: tuple[Replacement, ...]) -> Text:
     if any(one.end > following.start for one, following in pairwise(spans)):
         raise ToolFailure("edits overlap; merge them into one edit")
     if not crlf:
-        for span in reversed(spans):
-            text = replace_span(text, span.start, span.end, span.new)
-        return text
+        return replace_spans(text, [(span.start, span.end, span.new) for span in spans])
     ends = _LineEnds(content, body)
-    for span in reversed([_trimmed(span, body) for span in spans]):
-        start, end = ends.offset(span.start), ends.offset(span.end)
-        new = span.new.replace("\n", "\r\n") if ends.is_crlf_at(span.start) else span.new
-        text = replace_span(text, start, end, new)
-    return text
+    return replace_spans(text, [ends.restored(_trimmed(span, body)) for span in spans])
 
 
 def _found(number: int, edit: Replacement, body: str, crlf: bool, path: str) -> _Span:
@@ -258,16 +253,21 @@ class _LineEnds:
         if content.count("\r\n") != content.count("\n"):
             self._mixed = [m.start() - i for i, m in enumerate(re.finditer("\r\n", content))]
 
-    def offset(self, place: int) -> int:
+    def restored(self, span: _Span) -> tuple[int, int, str]:
+        """``span`` in the text itself."""
+        new = span.new.replace("\n", "\r\n") if self._is_crlf_at(span.start) else span.new
+        return self._offset(span.start), self._offset(span.end), new
+
+    def _offset(self, place: int) -> int:
         """The offset in the text itself."""
         if self._mixed is None:
             return place + self._body.count("\n", 0, place)
         return place + bisect_left(self._mixed, place)
 
-    def is_crlf_at(self, place: int) -> bool:
+    def _is_crlf_at(self, place: int) -> bool:
         """Whether the line at ``place`` ends in ``\\r\\n``; the last line, if it has no end, goes
         by the line before it."""
-        start = self.offset(place)
+        start = self._offset(place)
         end = self._content.find("\n", start)
         if end < 0:
             end = self._content.rfind("\n", 0, start)

@@ -1,9 +1,8 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_texts import contents, numbered
 
-from lsp_agent.text.lines import Text, append_lines, clamp, replace_span, splice, split_lines
+from lsp_agent.text.lines import append_lines, clamp, splice, split_lines
 
 
 def test_only_the_line_ends_of_lsp_end_a_line():
@@ -69,26 +68,3 @@ def test_a_keystroke_leaves_all_other_lines_the_same_objects():
     lines = list(before)
     splice(lines, 20, 3, 20, 3, "x")
     assert [at for at in range(50) if lines[at] is not before[at]] == [20]
-
-
-@given(contents, contents, st.integers(0, 60), st.integers(0, 60))
-def test_a_replaced_span_is_the_split_of_the_new_content(
-    content: str, new: str, one: int, two: int
-):
-    start, end = sorted((min(one, len(content)), min(two, len(content))))
-    text = replace_span(Text.of(content), start, end, new)
-    assert text.content == content[:start] + new + content[end:]
-    assert text == Text.of(text.content)
-
-
-def test_a_replaced_span_keeps_untouched_lines_encoding_and_bom():
-    text = Text(numbered(50, "\r\n").lines, "utf-16-le", bom=True)
-    at = text.content.index("line 20")
-    new = replace_span(text, at, at + 4, "LINE")
-    assert [line for line in range(50) if new.lines[line] is not text.lines[line]] == [20]
-    assert (new.encoding, new.bom) == ("utf-16-le", True)
-
-
-def test_a_span_outside_the_text_is_refused():
-    with pytest.raises(ValueError, match="not in a text of 2 code points"):
-        replace_span(Text.of("ab"), 1, 3, "")

@@ -1,8 +1,9 @@
 import pytest
 from hypothesis import given
-from random_texts import numbered, pairs
+from hypothesis import strategies as st
+from random_texts import contents, numbered, pairs
 
-from lsp_agent.text.edits import TextEdit, apply_edits, text_edits
+from lsp_agent.text.edits import TextEdit, apply_edits, replace_spans, text_edits
 from lsp_agent.text.lines import Text, body_length
 
 
@@ -131,3 +132,36 @@ def test_encoding_and_bom_stay():
 def test_overlapping_or_reversed_edits_are_refused(edits: list[TextEdit]):
     with pytest.raises(ValueError, match=r"overlap|ends before"):
         apply_edits(Text.of("abc\ndef\n"), edits)
+
+
+@given(contents, st.lists(st.tuples(st.integers(0, 60), contents), max_size=8))
+def test_replaced_spans_are_the_split_of_the_new_content(
+    content: str, cuts_and_news: list[tuple[int, str]]
+):
+    ordered = sorted(cuts_and_news, key=lambda each: each[0])
+    cuts = [min(cut, len(content)) for cut, _ in ordered]
+    # Every other stretch between two cuts is replaced.
+    spans = [
+        (start, end, new)
+        for start, end, (_, new) in zip(cuts[::2], cuts[1::2], ordered[::2], strict=False)
+    ]
+    expected = content
+    for start, end, new in reversed(spans):
+        expected = expected[:start] + new + expected[end:]
+    text = replace_spans(Text.of(content), spans)
+    assert text.content == expected
+    assert text == Text.of(text.content)
+
+
+def test_replaced_spans_keep_untouched_lines_encoding_and_bom():
+    text = Text(numbered(50, "\r\n").lines, "utf-16-le", bom=True)
+    places = [text.content.index(f"line {number}") for number in (20, 30)]
+    new = replace_spans(text, [(at, at + 4, "LINE") for at in places])
+    assert [line for line in range(50) if new.lines[line] is not text.lines[line]] == [20, 30]
+    assert (new.encoding, new.bom) == ("utf-16-le", True)
+
+
+@pytest.mark.parametrize("spans", [[(1, 3, "")], [(1, 0, "")], [(0, 2, ""), (1, 2, "")]])
+def test_spans_outside_the_text_or_out_of_order_are_refused(spans: list[tuple[int, int, str]]):
+    with pytest.raises(ValueError, match="not in order in 2 code points"):
+        replace_spans(Text.of("ab"), spans)
