@@ -18,6 +18,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.unwritten import Unwritten
 from lsp_agent.text.lines import EMPTY, Text, split_lines
 from lsp_agent.text.merge import merge3
+from lsp_agent.text.plain import escaped_line
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
@@ -299,11 +300,16 @@ class HostedTools:
             save=settings.save,
             still_wanted=self._turn.still_wanted(),
         )
+        if placed.refused:
+            raise ToolFailure(
+                f"{path.given} was not changed: {escaped_line(placed.note or '')}. The user can"
+                " still apply the change; read the file again before you go on"
+            )
         if placed.status == "conflict":
             raise ToolFailure(f"{path.given} changed since you read it; read it again")
         # What the agent knows is its own change; what was typed since, it is told of.
         shown = placed.change.after if placed.change else placed.now
-        if shown is not None:
+        if shown is not None and placed.status != "unknown":
             self.served.put(path.path, shown)
         return placed
 
@@ -390,7 +396,8 @@ def _placed_result(path: str, placed: Placed, text: str) -> str:
             )
         case "unknown":
             return (
-                f"The editor has not confirmed the change of {path} yet; read it again first.\n"
+                f"The editor has not confirmed the change of {path}: it may be in or not. Read it"
+                " again before you go on, and repeat the change only where it is missing.\n"
                 f"{text}"
             )
         case _:

@@ -30,7 +30,8 @@ class Entry(Protocol):
         ...
 
     def clashed(self, before: Text | None, after: Text | None) -> Change | None:
-        """It is not in, and cannot be made any more."""
+        """It is not in, and cannot be made any more or was refused. ``landed_late`` may follow
+        where it was refused."""
         ...
 
     def unknown(self) -> Change | None:
@@ -77,7 +78,7 @@ class NewEntry:
 
     def landed_late(self, before: Text, after: Text) -> None:
         change = self._ledger.get(self._begun().id)
-        if change is not None and change.status == "unknown":  # else it was decided since
+        if change is not None and change.status in {"unknown", "conflict"}:  # not decided since
             self._settle(self._in, before, after)
 
     def withdraw(self) -> None:
@@ -129,7 +130,9 @@ class AcceptEntry:
 
     def landed_late(self, before: Text, after: Text) -> None:
         change = self._ledger.get(self._change.id)
-        if change is not None and change.status == "unknown":
+        if change is None or any(change.decided.get(hunk) == "applied" for hunk in self._hunks):
+            return
+        if change.status in {"unknown", self._change.status}:  # not decided since
             self._ledger.set_status(change.id, self._change.status)
             self.landed(before, after)
 

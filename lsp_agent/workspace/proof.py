@@ -30,7 +30,7 @@ from lsp_agent.workspace.late import Late
 from lsp_agent.workspace.repair import carried
 
 Resolve = Callable[[Text], Text]
-Outcome = Literal["in", "conflict", "unknown"]
+Outcome = Literal["in", "conflict", "unknown", "refused"]
 
 # Shorter words are in a text by chance.
 _TELLING_LENGTH = 4
@@ -56,7 +56,9 @@ class DocumentClosed(Exception):
 @dataclass(frozen=True, slots=True)
 class Proof:
     """How it went. ``before`` and ``meant`` are the texts of the edit as it was last made (for
-    ``in``: as it is in). ``late`` goes on watching an ``unknown`` one."""
+    ``in``: as it is in). ``refused``: the editor answered no to each send, for the ``reason`` that
+    it gave last, and its document does not hold the edit. ``late`` goes on watching such a one
+    and an ``unknown`` one."""
 
     outcome: Outcome
     before: Text
@@ -64,6 +66,7 @@ class Proof:
     how: How | None
     sends: int
     late: Late | None = None
+    reason: str | None = None
 
 
 async def place(
@@ -116,6 +119,7 @@ class Placement:
         self._wake = anyio.Event()
         self._closed_at = 0.0
         self._all_refused = True
+        self._reason: str | None = None
         self.sends = 0
         self.late: Late | None = None
         # What is sent next: ``meant`` made from ``base``. The change that stands for it in the
@@ -138,9 +142,9 @@ class Placement:
             except anyio.get_cancelled_exc_class():
                 self._look_on()
                 raise
-            if proof.outcome == "unknown":
+            if proof.outcome in {"unknown", "refused"}:
                 self._look_on()
-                proof = replace(proof, late=self.late)
+                proof = replace(proof, late=self.late, reason=self._reason)
             return proof
 
     async def put_right(self, strayed: Strayed | None) -> Proof:
@@ -174,7 +178,7 @@ class Placement:
                 case Landed() as landed:
                     return self._in(landed)
                 case Unknown():
-                    return self._proof("unknown")
+                    return self._proof("refused" if self._is_refused() else "unknown")
                 case Strayed() as strayed:
                     if (proof := self._put_right(strayed)) is not None:
                         return proof
@@ -287,6 +291,7 @@ class Placement:
                 tasks.start_soon(self._decide, answered, decisions, tasks.cancel_scope)
                 answer = await self._editor.apply(document.uri, version, edits, self._label)
                 self._all_refused = self._all_refused and answer.applied is False
+                self._reason = answer.reason
                 self._flight.replied(answer.applied, self._document.clock())
                 answered.set()
                 self._wake.set()
@@ -357,6 +362,10 @@ class Placement:
     def _in(self, landed: Landed) -> Proof:
         self._base, self._meant = landed.attempt.base, landed.attempt.meant
         return self._proof("in", landed.how) if self._change is None else self._repaired()
+
+    def _is_refused(self) -> bool:
+        """Each send was, also the last, and no edit that went astray is still to be put right."""
+        return self._all_refused and self._flight.refused and self._change is None
 
     def _repaired(self) -> Proof:
         if self._failure is not None:

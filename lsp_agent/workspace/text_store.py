@@ -72,6 +72,7 @@ class Placed:
     ``rejected``. ``change`` is None where the text was so already. ``before`` and ``now`` are
     the text without and with the change, None where there is no file; ``now`` may hold what was
     typed since. ``note`` is for the agent and the person, such as why it was not saved.
+    ``refused``: it is a ``conflict`` because the editor did not take it.
     """
 
     status: EditStatus
@@ -79,6 +80,7 @@ class Placed:
     before: Text | None
     now: Text | None
     note: str | None = None
+    refused: bool = False
 
 
 Resolve = Callable[[View], Text]
@@ -216,6 +218,11 @@ class TextStore:
             change = self._look_on(job, placement)
             note = "the editor has not shown the edit yet; it may still come"
             return Placed("unknown", change, proof.before, document.text, note)
+        if proof.outcome == "refused":
+            self._watch(job, placement)  # answers prove nothing
+            change = job.entry.clashed(proof.before, proof.meant)
+            note = f"the editor refused the edit: {proof.reason or 'it gave no reason'}"
+            return Placed("conflict", change, proof.before, document.text, note, refused=True)
         if proof.outcome == "conflict":
             change = job.entry.clashed(proof.before, proof.meant)
             note = "the text was changed in the same place meanwhile"

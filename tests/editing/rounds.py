@@ -47,7 +47,10 @@ Outcome = Literal["in", "changed", "conflict", "unknown"]
 TOLD: dict[tuple[tuple[str, ...], bool], tuple[Outcome, tuple[str, ...]]] = {
     (("applied",), False): ("in", ("",)),
     ((), True): ("changed", ("not found in", "changed since you read it")),
-    (("conflict",), True): ("conflict", ("changed since you read it",)),
+    (("conflict",), True): (
+        "conflict",
+        ("changed since you read it", "the editor refused the edit"),
+    ),
     (("unknown",), False): ("unknown", ("has not confirmed",)),
 }
 

@@ -55,7 +55,7 @@ LIES = [
         ("true, not done", "unknown"),
         ("silent, not done", "unknown"),
         ("late", "unknown"),
-        ("refuses", "unknown"),
+        ("refuses", "conflict"),
     )
     for name, debounce, traits in (
         ("at once", 0.0, EditorTraits()),

@@ -32,6 +32,9 @@ POINTS: tuple[Point, ...] = (
     "during save",
 )
 
+#: Why an edit is refused.
+REFUSAL = "E21: Cannot make changes"
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -285,7 +288,8 @@ class ScriptedEditor:
                     self.flush()
             try:
                 async with asyncio.timeout(20):
-                    return Applied(await arrived)
+                    applied = await arrived
+                    return Applied(applied, None if applied else REFUSAL)
             except TimeoutError:
                 return Applied(None)
         finally:

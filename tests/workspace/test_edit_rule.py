@@ -298,8 +298,8 @@ def test_what_is_so_already_is_not_sent() -> None:
     assert (proof.outcome, proof.how, editor.sends) == ("in", "same", 0)
 
 
-def test_an_editor_that_always_refuses_is_asked_four_times_and_left_unknown() -> None:
+def test_an_editor_that_always_refuses_is_asked_four_times_and_believed() -> None:
     policy = Policy("refuses", lie="refuses")
     proof, editor = only_edit(policy, "one\ntwo\n", two)
-    assert (proof.outcome, proof.sends) == ("unknown", 4)
+    assert (proof.outcome, proof.sends) == ("refused", 4)
     assert editor.buffer.text == "one\ntwo\n"
