@@ -200,8 +200,11 @@ class BringIn:
         """It is in already: by a reload, or since the person opened the file or typed the same."""
         document = self._document
         self._now_in()
-        # An editor may show line ends of its own.
-        after = document.text if document.shows(self._now) else self._theirs
+        after = self._theirs
+        if document.shows(self._now):
+            after = document.text  # an editor may show line ends of its own
+        elif not self._is_shown():
+            before, after = self._beside_the_persons(before)
         if before == after:
             return Brought(self._disk, "nothing", open=True)
         status = "kept" if self._kept else "applied"
@@ -209,6 +212,16 @@ class BringIn:
             self._origin, self._disk.path, before, after, status
         )
         return Brought(self._disk, "merged", open=True, change=change)
+
+    def _beside_the_persons(self, before: Text | None) -> tuple[Text | None, Text]:
+        """The change of a document that shows more than it: as it is now, and without it. Where
+        that cannot be told, what the disk held."""
+        if before is not None:
+            now = self._document.text
+            without = merge3_fine(self._theirs, now, before)
+            if without.clean:
+                return without.text, now
+        return before, self._theirs
 
     # We merge.
 

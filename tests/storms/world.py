@@ -278,8 +278,7 @@ class World:
 
     async def command(self, session: str) -> None:
         """Writes the disk by itself."""
-        shown = self.text  # what is gone there already would be agreement, and nobody's change
-        wanted = [word for word in self._words(self.file.read_bytes().decode()) if word in shown]
+        wanted = self._words(self.file.read_bytes().decode())
         if not wanted:
             return
         news = [self._new() for _ in wanted]

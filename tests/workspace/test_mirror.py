@@ -48,6 +48,7 @@ async def test_a_clean_document_takes_the_text_on_disk_once(
     assert bench.shown == AGENTS
     assert await bench.texts() == [("applied", TEXT, AGENTS)]
     assert editor.sends in {0.0: {0}, None: {1}}.get(reloads, {0, 1})
+    await bench.document.compared()
     assert not bench.document.dirty
     await asyncio.sleep(0.4)  # a late reload, or one that comes again
     await editor.settle()
@@ -206,6 +207,14 @@ async def test_what_both_changed_alike_is_no_conflict(bench: MirrorBench) -> Non
     await bench.agent(AGENTS)
     assert (bench.shown, editor.sends) == (AGENTS, 0)
     assert not bench.document.dirty
+
+
+@pytest.mark.asyncio
+async def test_what_both_changed_alike_is_recorded_as_of_the_document(bench: MirrorBench) -> None:
+    await bench.open(AGENTS + "typed\n")
+    (brought,) = await bench.agent(AGENTS)
+    assert (brought.what, bench.shown) == ("merged", AGENTS + "typed\n")
+    assert await bench.texts() == [("applied", TEXT + "typed\n", AGENTS + "typed\n")]
 
 
 @pytest.mark.asyncio
@@ -512,7 +521,7 @@ async def test_what_is_typed_after_a_reload_does_not_hide_the_agents_change(
     await editor.settle()
     await bench.after()
     assert editor.sends == 0
-    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+    assert await bench.texts() == [("applied", TEXT + "typed\n", AGENTS + "typed\n")]
 
 
 @pytest.mark.asyncio
