@@ -98,8 +98,9 @@ class FileHost:
         """Makes ``resolve(view)`` the text of ``path``, asking again for newer views; with
         ``deletes`` a text without lines deletes the file.
 
-        ``review="before"`` records a proposal and changes nothing; with ``"off"`` the change is
-        ``kept`` in the ledger at once. Raises what ``resolve`` raises while nothing is in,
+        ``review="before"`` records a proposal and changes nothing, and raises at once what would
+        keep the file from being written; with ``"off"`` the change is ``kept`` in the ledger at
+        once. Raises what ``resolve`` raises while nothing is in,
         NotWanted once ``still_wanted`` is False (it is asked in any thread), and FileProblem,
         NotText, OutsideWorkspace, LedgerFailed; nothing is in then.
         """
@@ -221,6 +222,7 @@ class FileHost:
             after = resolve(view)
             if after == view.text:
                 return Placed("applied", None, view.text, view.text)
+            await self._texts.require_writable(path, after)
             change = await self._ledger.record(origin, path.path, view.text, after, "proposed")
             return Placed("proposed", change, view.text, after)
 

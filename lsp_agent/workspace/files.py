@@ -155,13 +155,31 @@ def write_atomic(
     The mode, owner and extended attributes of an existing file are kept, parents are made.
     Raises ChangedOnDisk, FileProblem, NotText, OutsideWorkspace; the file is then as it was.
     """
-    data = encode(text)
-    if len(data) > MAX_BYTES:
-        raise FileProblem("huge", path.path)
+    data = _encoded(path, text)
     with _problems(path):
         folder = open_folder(path, make=expected is None)
         try:
             _replace(folder, path, data, expected, permitted)
+        finally:
+            os.close(folder)
+
+
+def require_writable(path: SafePath, text: Text, expected: bytes | None) -> None:
+    """Raises what ``write_atomic`` would raise, as far as it can be known without writing."""
+    _encoded(path, text)
+    with _problems(path):
+        try:
+            folder = open_folder(path)
+        except FileNotFoundError:
+            if expected is not None:
+                raise
+            return  # it would be made
+        try:
+            status = _check(folder, path, expected, None)
+            if status is not None and os.geteuid() not in (0, status.st_uid):
+                raise FileProblem("owner", path.path)
+            if not os.access(".", os.W_OK | os.X_OK, dir_fd=folder):
+                raise FileProblem("denied", path.path)
         finally:
             os.close(folder)
 
@@ -175,6 +193,13 @@ def remove(path: SafePath, expected: bytes, *, permitted: Callable[[], bool] | N
             os.unlink(_name(path), dir_fd=folder)
         finally:
             os.close(folder)
+
+
+def _encoded(path: SafePath, text: Text) -> bytes:
+    data = encode(text)
+    if len(data) > MAX_BYTES:
+        raise FileProblem("huge", path.path)
+    return data
 
 
 def _replace(

@@ -9,6 +9,7 @@ it is made.
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -159,6 +160,14 @@ class TextStore:
             return View(path.path, files.decode(data), data)
         except NotText as error:
             return View(path.path, None, data, not_text=error)
+
+    async def require_writable(self, path: SafePath, text: Text) -> None:
+        """Raises FileProblem, NotText, OutsideWorkspace where a file that is not open could not
+        be made ``text`` as it is now."""
+        view = await self.view(path)
+        if not view.open:
+            with suppress(ChangedOnDisk):  # it will be merged
+                await anyio.to_thread.run_sync(files.require_writable, path, text, view.data)
 
     def lock(self, path: SafePath) -> anyio.Lock:
         """Held by whoever computes a change of the file and records it."""

@@ -107,14 +107,9 @@ def expected(cell: Cell) -> Expected:
 def _hosted(cell: Cell) -> Expected:
     state = cell.state
     untouched = Expected(typed(state), start(state), ())
-    unwritable = {"read-only": "read-only", "hard link": "hard links"}.get(state)
-    if unwritable is not None:
-        # It may be made writable, or opened, before a proposal is accepted: refused then.
-        if cell.review == "before: rejected":
-            return Expected(None, start(state), ("rejected",))
-        left = ("proposed",) if cell.review.startswith("before") else ()
-        return Expected(None, start(state), left, unwritable)
     refused = {
+        "read-only": "read-only",
+        "hard link": "hard links",
         "symlink outside": "outside",
         "binary": "binary",
         "not UTF-8": "UTF-8",

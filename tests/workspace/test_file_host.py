@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 import pytest_asyncio
-from scripted_editor import POLICIES, Point, Policy, ScriptedEditor
+from scripted_editor import POLICIES, REFUSAL, Point, Policy, ScriptedEditor
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.documents import Documents
@@ -321,6 +321,40 @@ async def test_an_unproved_edit_is_unknown_and_applied_when_it_comes_late(bench:
 
 
 @pytest.mark.asyncio
+async def test_a_refused_edit_is_a_conflict_that_can_be_applied(bench: Bench) -> None:
+    editor = await bench.open(TEXT, Policy("refuses", lie="refuses"))
+    placed = await bench.replace("two", "2")
+    assert (placed.status, placed.refused, placed.note) == (
+        "conflict",
+        True,
+        f"the editor refused the edit: {REFUSAL}",
+    )
+    assert placed.change is not None
+    again = await bench.host.accept(placed.change.id)
+    assert (again.status, again.refused, editor.buffer.text) == ("conflict", True, TEXT)
+    assert bench.statuses() == ["conflict"]
+    await bench.open()
+    accepted = await bench.host.accept(placed.change.id)
+    assert (accepted.status, bench.statuses()) == ("applied", ["applied"])
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("review", ["after", "before"])
+async def test_a_refused_edit_that_comes_all_the_same_is_applied(bench: Bench, review: str) -> None:
+    editor = await bench.open(TEXT, Policy("refuses", lie="refuses"))
+    placed = await bench.replace("two", "2", review=review)
+    if review == "before":
+        assert placed.change is not None
+        placed = await bench.host.accept(placed.change.id)
+    assert placed.refused
+    at = editor.buffer.text.index("two")
+    editor.buffer.replace(at, at + 3, "2")
+    editor.flush()
+    await anyio.sleep(0.3)
+    assert bench.statuses() == ["applied"]
+
+
+@pytest.mark.asyncio
 async def test_a_call_that_is_cancelled_in_flight_leaves_an_unknown_change(bench: Bench) -> None:
     await bench.open(TEXT, Policy("mute", lie="late", late=0.3))
     with anyio.move_on_after(0.1):
@@ -478,6 +512,27 @@ async def test_taking_out_a_new_file_deletes_it_unless_more_was_put_there(bench:
     assert (out.status, out.now, (bench.root / "b").exists()) == ("rejected", None, False)
     out = await bench.host.take_out(second.change.id)
     assert (out.status, bench.disk("c")) == ("conflict", "new\nmore\n")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["readOnly", "hardLink"])
+async def test_what_cannot_be_written_is_not_proposed_unless_it_is_open(
+    bench: Bench, kind: str
+) -> None:
+    early = await bench.replace("three", "3", review="before")
+    assert early.change is not None
+    if kind == "readOnly":
+        bench.file.chmod(0o444)
+    else:
+        (bench.root / "b").hardlink_to(bench.file)
+    with pytest.raises(FileProblem) as refused:
+        await bench.replace("two", "2", review="before")
+    with pytest.raises(FileProblem) as refused_later:
+        await bench.host.accept(early.change.id)
+    assert (refused.value.kind, refused_later.value.kind) == (kind, kind)
+    assert (bench.statuses(), bench.disk()) == (["proposed"], TEXT)
+    await bench.open()
+    assert (await bench.replace("two", "2", review="before")).status == "proposed"
 
 
 @pytest.mark.asyncio
