@@ -12,7 +12,6 @@ import re
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -27,7 +26,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.settings import EditSettings, Settings
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.revert import Reverts
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import Text, split_lines
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
@@ -104,16 +103,6 @@ class Desk:
         return getattr(self.shown or self.closed, name)
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What may happen in a run. ``keeps``: hunks are kept, so that the agents' work stays."""
-
-    name: str
-    keeps: bool = True
-    deletes: bool = True
-    formats: bool = True
-
-
 class World:
     def __init__(self, folder: Path, chance: random.Random, clock: VirtualClock) -> None:
         self.chance = chance
@@ -146,7 +135,9 @@ class World:
         self.reverts = Reverts(cast(Any, services), cast(Any, nobody), lambda _: None)
         self.known = Known()
         self.tokens: set[str] = set()
-        self.touched = self.kept = self.formatted = False
+        self.kept = self.formatted = False
+        self.bare: set[str] = set()
+        self.twins = False
         self.turns: list[str] = []
         self.log: list[str] = [f"{self.policy.name}, {self.encoding}: {self.start!r}"]
 
@@ -189,8 +180,16 @@ class World:
         name = f"«{next(self.numbers)}{',' if opens else ''}»"
         end = ("\r\n" if "\r\n" in text else "\n") if opens else ""
         self.log.append(f"type {name}{end!r} at {offset}")
+        self._look_for_twins(text, offset if opens else None)
         editor.type(offset, name + end)
         self.tokens.add(name)
+
+    def _look_for_twins(self, text: str, broken_at: int | None) -> None:
+        """An agent may have left a line with no word in it. Where the person breaks such a line
+        off another one, no comparison can tell which of the two is the agent's."""
+        self.bare.update(line for line in split_lines(text) if line.strip() and _is_bare(line))
+        if broken_at is not None:
+            self.twins |= split_lines(text[broken_at:] or " ")[0] in self.bare
 
     def delete(self) -> None:
         editor = self.desk.shown
@@ -410,9 +409,8 @@ class World:
         parted = PARTED.search(text)
         if self.kept or self.formatted or left or review.hunks or parted:
             return wrong
-        if _but_for_places_of_line_ends(MINE.sub("", text)) != _but_for_places_of_line_ends(
-            self.start
-        ):
+        alike = _but_for_places if self.twins else _but_for_places_of_line_ends
+        if alike(MINE.sub("", text)) != alike(self.start):
             wrong.append(f"without the agent it is {MINE.sub('', text)!r}, was {self.start!r}")
         return wrong
 
@@ -423,6 +421,15 @@ class World:
 def _but_for_places_of_line_ends(content: str) -> tuple[str, int]:
     """Which of several empty lines the agents had emptied, no comparison of lines can tell."""
     return re.sub("[\r\n]+", "", content), content.count("\n")
+
+
+def _but_for_places(content: str) -> tuple[list[str], list[str], int]:
+    words, rest = PLACE.findall(content), re.sub("[\r\n]+", "", PLACE.sub("", content))
+    return sorted(words), sorted(rest), content.count("\n")
+
+
+def _is_bare(line: str) -> bool:
+    return PLACE.search(line) is None
 
 
 def _replaced(content: str, wanted: Sequence[str], news: Sequence[str]) -> str:
