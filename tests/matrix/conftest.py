@@ -15,12 +15,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ran = _told(terminalreporter, "cell")
+    clients = Counter(_told(terminalreporter, "cell in a client"))
     faults = Counter(_told(terminalreporter, "fault point"))
     kills = sorted(_told(terminalreporter, "kill"))
-    if ran or faults or kills:
+    if ran or clients or faults or kills:
         terminalreporter.section("matrix of edits")
     if ran:
         _tell_cells(terminalreporter, ran)
+    if clients:
+        terminalreporter.write_line(f"{sum(clients.values())} more in other clients:")
+        for client, count in clients.items():
+            terminalreporter.write_line(f"{count:5}  {client}")
     if faults:
         terminalreporter.write_line(f"{sum(faults.values())} runs with a fault injected:")
         for fault, count in faults.items():

@@ -5,7 +5,7 @@ The agent changes the second line and the seventh; a person, where one has typed
 or the second (overlapping).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 STATES = (
     "open clean",
@@ -102,6 +102,26 @@ def agents_text(state: str) -> str:
 
 def expected(cell: Cell) -> Expected:
     return _hosted(cell) if cell.way == "hosted" else _mirror(cell)
+
+
+def expected_in(
+    cell: Cell, *, proposes: bool, saves_when_asked: bool, saves_by_itself: bool
+) -> Expected:
+    """``expected`` of an open document in a client that gets proposals in place of edits, or
+    that saves only by hand or also by itself."""
+    want = expected(cell)
+    shown, disk = typed(cell.state), start(cell.state)
+    assert shown is not None
+    if cell.way == "hosted":
+        if proposes and want.ledger and not cell.review.startswith("before"):
+            want = replace(want, buffer=shown, disk=disk, ledger=("proposed",))
+        if not saves_when_asked:
+            want = replace(want, disk=disk)
+    elif proposes and want.ledger and cell.action in ("edit", "write"):
+        want = replace(want, buffer=shown, ledger=("proposed",))
+    if saves_by_itself and want.buffer is not None and want.buffer.encode() != disk:
+        want = replace(want, disk=want.buffer.encode())
+    return want
 
 
 def _hosted(cell: Cell) -> Expected:

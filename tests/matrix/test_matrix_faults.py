@@ -10,9 +10,10 @@ from unittest import mock
 
 import anyio
 import pytest
+from matrix_bench import Bench
+from matrix_clients import Client
 from matrix_model import Cell, agents_bytes, expected, start, typed
 from scripted_editor import POLICIES, Point, ScriptedEditor, VirtualClock, run
-from test_matrix_of_edits import Bench
 from world import without_threads
 
 from lsp_agent.protocol.errors import LspAgentError
@@ -45,11 +46,11 @@ def test_a_fault_loses_nothing_and_is_told(
     tmp_path: Path, fault: str, cell: Cell, record_property: Callable[[str, object], None]
 ) -> None:
     record_property("fault point", fault)
-    policy = dataclasses.replace(POLICIES[0], lie=cast(Any, LIES.get(fault, "")))
+    client = Client(dataclasses.replace(POLICIES[0], lie=cast(Any, LIES.get(fault, ""))))
 
     async def main(clock: VirtualClock) -> None:
         async with anyio.create_task_group() as tasks:
-            bench = Bench(tmp_path, cell, clock, tasks, policy)
+            bench = Bench(tmp_path, cell, clock, tasks, client)
             bench.wanted = fault != "the turn is stopped"
             try:
                 with FAULTS[fault][1]():

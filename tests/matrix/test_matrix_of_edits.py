@@ -1,230 +1,25 @@
 """Every state of a file, by every action, hosted and mirror, under every review: the texts of
-buffer and disk and the ledger are what a model of lists of lines says."""
+buffer and disk and the ledger are what a model of lists of lines says. What is open also in other
+clients than the plainest."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import anyio
 import pytest
-from anyio.abc import TaskGroup
-from matrix_model import (
-    AGENTS,
-    WORDS,
-    Cell,
-    Expected,
-    agents_bytes,
-    agents_text,
-    cells,
-    expected,
-    impossible,
-    start,
-    typed,
-)
-from scripted_editor import POLICIES, Point, Policy, ScriptedEditor, VirtualClock, run
-from world import Desk, without_threads
-
-from lsp_agent.agents.tool_host import Block, ToolRequest
-from lsp_agent.protocol.errors import LspAgentError, RequestFailed
-from lsp_agent.protocol.settings import EditSettings, Settings
-from lsp_agent.sessions.edits import Edits
-from lsp_agent.sessions.tools import HostedTools
-from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.editor import Editor
-from lsp_agent.workspace.file_host import FileHost
-from lsp_agent.workspace.ledger import Ledger, Origin
-from lsp_agent.workspace.mirror import Known, Mirror
-from lsp_agent.workspace.paths import Confinement, path_to_uri
-from lsp_agent.workspace.reviews import Reviews
+from matrix_bench import Bench
+from matrix_clients import CLIENTS, Client
+from matrix_model import Cell, Expected, cells, expected, expected_in, impossible
+from scripted_editor import VirtualClock, run
+from world import without_threads
 
 CELLS = [cell for cell in cells() if impossible(cell) is None]
-
-
-class Bench:
-    """One file in one state, and all that an edit of it goes through."""
-
-    def __init__(
-        self,
-        folder: Path,
-        cell: Cell,
-        clock: VirtualClock,
-        tasks: TaskGroup,
-        policy: Policy = POLICIES[0],
-    ) -> None:
-        self.policy = policy
-        self.keys: Callable[[ScriptedEditor, Point, int], None] = lambda *_: None
-        self.wanted = True
-        self.answered = ""
-        self.cell = cell
-        self.root = folder / "w"
-        self.root.mkdir()
-        self.named = self.file = self.root / "doc.txt"
-        self._on_disk(folder)
-        self.documents = Documents("utf-16", clock)
-        self.desk = Desk(policy)
-        editor = cast(Editor, self.desk)
-        self.ledger = Ledger(str(folder / "ledger"))
-        reviews = Reviews(self.ledger)
-        self.host = FileHost(self.documents, editor, self.ledger, reviews)
-        self.mirror = Mirror(self.documents, editor, self.host, self.ledger)
-        review = cast(Any, cell.review.partition(":")[0])
-        settings = Settings(edits=EditSettings(review=review, save="clean"))
-        self.edits = Edits(self.ledger, self.host, self.documents, reviews, lambda _: settings)
-        confinement = Confinement([str(self.root)])
-
-        async def declined(*_: object, **__: object) -> str:
-            return "deny" if cell.review == "before: rejected" else "allow"
-
-        services = SimpleNamespace(
-            documents=self.documents,
-            editor=editor,
-            host=self.host,
-            ledger=self.ledger,
-            edits=self.edits,
-            questions=SimpleNamespace(ask=declined),
-            folders=lambda: [str(self.root)],
-            confinement=lambda _: confinement,
-            tasks=tasks,
-        )
-        turn = SimpleNamespace(
-            turn_id="t1",
-            stopped=False,
-            hosts_files=cell.way == "hosted",
-            still_wanted=lambda: lambda: self.wanted,
-        )
-        self.tools = HostedTools(
-            cast(Any, services), "s1", str(self.root), turn, lambda *_: None, lambda: settings
-        )
-
-    def _on_disk(self, folder: Path) -> None:
-        data = start(self.cell.state)
-        if self.cell.state == "symlink inside":
-            self.file = self.root / "real.txt"
-        elif self.cell.state == "symlink outside":
-            self.file = folder / "outside.txt"
-        if data is not None:
-            self.file.write_bytes(data)
-        if self.file != self.named:
-            self.named.symlink_to(self.file)
-        if self.cell.state == "hard link":
-            os.link(self.file, self.root / "other.txt")
-        if self.cell.state == "read-only":
-            self.file.chmod(0o444)
-
-    def open(self) -> None:
-        """The editor shows the file, and the person has typed or not."""
-        wanted = typed(self.cell.state)
-        if wanted is None:
-            return
-        text = self.file.read_bytes().decode()
-        editor = self.desk.shown = ScriptedEditor(
-            self.documents,
-            path_to_uri(str(self.file)),
-            text,
-            self.policy,
-            keys=self.keys,
-            on_save=lambda text: cast(None, self.file.write_bytes(text.encode())),
-        )
-        for old, new in zip(text.splitlines(), wanted.splitlines(), strict=True):
-            if old != new:
-                at = editor.buffer.text.index(old)
-                editor.buffer.replace(at, at + len(old), new)
-        editor.flush()
-
-    async def call(self, tool: str, **args: object) -> str | None:
-        """What the agent is told if the call fails."""
-        request = ToolRequest(tool, {"path": "doc.txt", **args}, "c1")
-        try:
-            answer = await self.tools.run(request)
-            self.answered = answer.text
-        except LspAgentError as error:  # the bridge answers with it
-            return str(error)
-        return answer.text if answer.is_error else None
-
-    async def hosted(self) -> str | None:
-        if self.cell.action == "edit":
-            self.open()
-            await self._settle()
-            pairs = [{"oldText": WORDS[index], "newText": new} for index, new in AGENTS.items()]
-            return await self.call("edit", edits=pairs)
-        if self.cell.action == "write":
-            await self.call("read")
-        self.open()
-        await self._settle()
-        return await self.call("write", content=agents_text(self.cell.state))
-
-    async def decide(self) -> str | None:
-        """What the person is told if the decision cannot be carried out."""
-        try:
-            await self._decide(self.cell.review.partition(": ")[2])
-        except RequestFailed as error:
-            return str(error)
-        return None
-
-    async def _decide(self, what: str) -> None:
-        for edit in await self.edits.find():
-            if what == "accepted":
-                await self.edits.apply(edit.edit_id)
-            elif what == "rejected":
-                await self.edits.reject(edit.edit_id)
-            elif what == "partly":
-                await self.edits.apply(edit.edit_id, ["0"])
-                rest = [hunk.hunk_id for hunk in edit.hunks[1:]]
-                if rest:
-                    await self.edits.reject(edit.edit_id, rest)
-
-    async def on_disk(self) -> str | None:
-        """The agent, or its command, changes the disk itself; if it may."""
-        self.open()
-        await self._settle()
-        request = ToolRequest("write", {"path": "doc.txt", "content": ""}, "c1")
-        if self.cell.review.startswith("before"):
-            decision = await self.tools.decide(request)
-            if isinstance(decision, Block):
-                return decision.reason
-        known = Known()
-        moved = self.root / "moved.txt"
-        paths = [str(self.file), str(moved)]
-        with self.mirror.watching():
-            await self.mirror.look(known, paths, paths, claim=lambda _: False)
-            self._acts(moved)
-            changes = await self.mirror.look(known, paths, paths, claim=lambda _: True)
-            for change in changes:
-                kept = self.cell.review == "off"
-                await self.mirror.take(change, Origin("s1", "t1", "c1", "agent"), kept=kept)
-        return None
-
-    def _acts(self, moved: Path) -> None:
-        match self.cell.action:
-            case "delete":
-                self.file.unlink()
-            case "rename":
-                self.file.rename(moved)
-            case "write":
-                beside = self.root / ".beside"
-                beside.write_bytes(agents_bytes(self.cell.state))
-                beside.replace(self.file)
-            case _:
-                if self.file.exists():
-                    self.file.chmod(0o644)
-                self.file.write_bytes(agents_bytes(self.cell.state))
-
-    async def _settle(self) -> None:
-        if self.desk.shown is not None:
-            await self.desk.shown.settle()
-
-    async def found(self) -> tuple[str | None, bytes | None, tuple[str, ...]]:
-        await self._settle()
-        editor = self.desk.shown
-        if editor is not None:
-            document = self.documents.get(editor.uri)
-            assert document is not None
-            assert document.text.content == editor.buffer.text
-        disk = self.file.read_bytes() if self.file.exists() else None
-        statuses = tuple(change.status for change in self.ledger.changes())
-        return editor.buffer.text if editor else None, disk, statuses
+IN_CLIENTS = [
+    (client, cell)
+    for client in CLIENTS[1:]
+    for cell in CELLS
+    if cell.state.startswith("open") and (cell.way == "mirror" or not client.only_mirror)
+]
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
@@ -232,12 +27,29 @@ def test_a_cell_comes_to_what_the_model_says(
     tmp_path: Path, cell: Cell, record_property: Callable[[str, object], None]
 ) -> None:
     record_property("cell", (cell.state, cell.action, cell.way, cell.review))
+    comes_to(tmp_path, CLIENTS[0], cell, expected(cell))
 
+
+@pytest.mark.parametrize(("client", "cell"), IN_CLIENTS, ids=str)
+def test_a_cell_comes_to_the_same_in_other_clients(
+    tmp_path: Path, client: Client, cell: Cell, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("cell in a client", str(client))
+    want = expected_in(
+        cell,
+        proposes=client.policy.traits.holds_back,
+        saves_when_asked=client.policy.traits.can_save,
+        saves_by_itself=client.saves is not None,
+    )
+    comes_to(tmp_path, client, cell, want)
+
+
+def comes_to(folder: Path, client: Client, cell: Cell, want: Expected) -> None:
     async def main(clock: VirtualClock) -> None:
         async with anyio.create_task_group() as tasks:
-            bench = Bench(tmp_path, cell, clock, tasks)
+            bench = Bench(folder, cell, clock, tasks, client)
             try:
-                await comes_to(bench, expected(cell))
+                await check(bench, want)
             finally:
                 bench.ledger.close()
                 tasks.cancel_scope.cancel()
@@ -246,7 +58,7 @@ def test_a_cell_comes_to_what_the_model_says(
         run(main)
 
 
-async def comes_to(bench: Bench, want: Expected) -> None:
+async def check(bench: Bench, want: Expected) -> None:
     if bench.cell.way == "mirror":
         told = await bench.on_disk()
     else:
