@@ -13,7 +13,7 @@ KEY := $(shell (cat pyproject.toml constraints.txt; pwd) | cksum | cut -d ' ' -f
 RUN := $(VENV)/ready-$(KEY)
 TEST := $(RUN)-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test lint format bench docs vscode clean
 
 help:
 	@echo 'make demo    set up, then show the main job from end to end, offline'
@@ -22,6 +22,7 @@ help:
 	@echo 'make format  let ruff put the code in form'
 	@echo 'make bench   measure against the limits'
 	@echo 'make docs    write the generated pages of docs/ again'
+	@echo 'make vscode  build the VS Code extension, with the server in it; needs Node 20 or newer'
 	@echo 'make clean   remove .venv and all caches'
 
 demo: $(RUN)
@@ -47,8 +48,30 @@ bench: $(TEST)
 docs: $(TEST)
 	@$(BIN)/python tools/generate_docs.py
 
+# The extension for VS Code, with a wheel of the server for whoever has none.
+EXTENSION := editors/vscode
+SERVER := $(shell find lsp_agent -name '*.py') pyproject.toml README.md
+VIEWS := $(shell find $(EXTENSION)/src $(EXTENSION)/media -type f)
+
+vscode: $(EXTENSION)/lsp-agent.vsix
+	@echo $<
+
+$(EXTENSION)/lsp-agent.vsix: $(EXTENSION)/server/ready $(EXTENSION)/node_modules/ready $(VIEWS) \
+		$(addprefix $(EXTENSION)/,package.json esbuild.mjs tsconfig.json .vscodeignore README.md)
+	@npm run --silent --prefix $(EXTENSION) package >/dev/null
+
+$(EXTENSION)/node_modules/ready: $(EXTENSION)/package-lock.json
+	@npm ci --prefix $(EXTENSION) --silent --no-audit --no-fund --no-update-notifier
+	@touch $@
+
+$(EXTENSION)/server/ready: $(SERVER) | $(RUN)
+	@rm -rf $(@D)
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(@D) .
+	@touch $@
+
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(addprefix $(EXTENSION)/,node_modules dist server LICENSE lsp-agent.vsix)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 define install

@@ -1,0 +1,290 @@
+// The agent as the extension sees it: the server's state, the sessions' conversations, and what a
+// person asks of them. No decision of the agent's is made here.
+
+import * as vscode from "vscode";
+
+import { ChatStore } from "./chat/store";
+import type { Chat, Touched } from "./chat/transcript";
+import { accept, end, endAll, newChat, take } from "./chat/transcript";
+import type { Attachment } from "./chat/messages";
+import { Client } from "./client";
+import type { Asker, CommandOverrides } from "./client";
+import type { AgentEvent, Edit, PromptStarted, State } from "./protocol";
+import { ServerError, findServer, installServer } from "./server";
+
+export type ServerState =
+  | { kind: "restricted" | "noFolder" | "stopped" | "starting" | "ready" }
+  | { kind: "failed"; message: string; problem: ServerError["kind"] | "start" };
+
+export interface Surroundings {
+  ask: Asker;
+  commands: CommandOverrides;
+  isWatched(): boolean;
+}
+
+export class Agent implements vscode.Disposable {
+  readonly chats = new Map<string, Chat>();
+  readonly states = new Map<string, State>();
+  server: ServerState = { kind: "stopped" };
+  current: string | undefined;
+
+  private client: Client | undefined;
+  private starting: Promise<Client> | undefined;
+  private readonly store: ChatStore;
+  private readonly touches = new vscode.EventEmitter<{ chat: Chat; touched: Touched }>();
+  private readonly changes = new vscode.EventEmitter<void>();
+  private readonly switches = new vscode.EventEmitter<void>();
+  private readonly edits = new vscode.EventEmitter<Edit>();
+
+  /** A conversation went on. */
+  readonly onTouch = this.touches.event;
+  /** The server's state or what is known of a session changed. */
+  readonly onChange = this.changes.event;
+  /** Another conversation is the current one. */
+  readonly onSwitch = this.switches.event;
+  /** An edit came or was decided. */
+  readonly onEdit = this.edits.event;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly surroundings: Surroundings,
+  ) {
+    this.store = new ChatStore(context.storageUri?.fsPath, () => ({
+      current: this.current,
+      chats: [...this.chats.values()],
+    }));
+    const stored = this.store.load();
+    for (const chat of stored.chats) this.chats.set(chat.sessionId, chat);
+    if (stored.current !== undefined && this.chats.has(stored.current)) {
+      this.current = stored.current;
+    }
+  }
+
+  get chat(): Chat | undefined {
+    return this.current === undefined ? undefined : this.chats.get(this.current);
+  }
+
+  get state(): State | undefined {
+    return this.current === undefined ? undefined : this.states.get(this.current);
+  }
+
+  isBusy(chat = this.chat): boolean {
+    return chat?.turns.some((turn) => turn.state !== "ended") ?? false;
+  }
+
+  get isAnyBusy(): boolean {
+    return [...this.chats.values()].some((chat) => this.isBusy(chat));
+  }
+
+  // The server
+
+  /** The running server, if there is one. */
+  get running(): Client | undefined {
+    return this.client?.isRunning ? this.client : undefined;
+  }
+
+  /** Starts the server if it is installed; says in `server` why it is not running. */
+  async startIfThere(): Promise<void> {
+    await this.ensure(false).catch(() => undefined);
+  }
+
+  /** The running server; starts it, and installs it where it is not there. Raises Error. */
+  async ensure(install = true): Promise<Client> {
+    if (this.running) return this.running;
+    this.starting ??= this.start(install).finally(() => (this.starting = undefined));
+    return this.starting;
+  }
+
+  async restart(): Promise<void> {
+    await this.client?.stop();
+    this.client = undefined;
+    await this.ensure();
+  }
+
+  private async start(install: boolean): Promise<Client> {
+    const hindrance = !vscode.workspace.isTrusted
+      ? "restricted"
+      : !vscode.workspace.workspaceFolders?.length
+        ? "noFolder"
+        : undefined;
+    if (hindrance !== undefined) {
+      this.setServer({ kind: hindrance });
+      throw new Error(
+        hindrance === "restricted" ? "This folder is not trusted." : "No folder is open.",
+      );
+    }
+    this.setServer({ kind: "starting" });
+    try {
+      let program = await findServer(this.context);
+      if (program === undefined && !install) {
+        this.setServer({ kind: "stopped" });
+        throw new Error("The agent's server is not installed yet.");
+      }
+      program ??= await installServer(this.context, this.log);
+      this.client = await Client.start(program, this.hooks(), this.log);
+    } catch (error) {
+      if (this.server.kind === "starting") this.failed(error as Error);
+      throw error;
+    }
+    return this.client;
+  }
+
+  private failed(error: Error): void {
+    this.log.error(error);
+    const problem = error instanceof ServerError ? error.kind : "start";
+    this.setServer({ kind: "failed", message: error.message, problem });
+  }
+
+  private hooks() {
+    return {
+      ...this.surroundings,
+      event: (event: AgentEvent) => this.take(event),
+      started: () => this.setServer({ kind: "ready" }),
+      stopped: () => this.stopped(),
+    };
+  }
+
+  private stopped(): void {
+    for (const chat of this.chats.values()) {
+      endAll(chat, "The agent's server ended.");
+      chat.earlier = true;
+    }
+    this.states.clear();
+    this.setServer({ kind: "stopped" });
+    this.switches.fire();
+    this.store.changed();
+  }
+
+  private setServer(server: ServerState): void {
+    this.server = server;
+    this.changes.fire();
+  }
+
+  configurationChanged(): void {
+    this.running?.configurationChanged();
+  }
+
+  // Conversations
+
+  /** Sends a prompt to the current session, or to a new one; it waits where a turn runs. Raises
+   * Error. */
+  async prompt(text: string, attachments: Attachment[]): Promise<void> {
+    const client = await this.ensure();
+    const sessionId = this.chat?.earlier === false ? this.chat.sessionId : await this.newSession();
+    for (const { uri } of attachments) {
+      await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+    }
+    const context = attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
+    const params = { sessionId, text, context };
+    const { turnId } = await client.command<PromptStarted>("prompt", params);
+    const chat = this.chatOf(sessionId);
+    const turn = accept(chat, turnId, text, attachments.map(({ label }) => label));
+    this.touched(chat, { turn });
+  }
+
+  /** Opens a session and makes it the current one; its id. */
+  async newSession(options: { agent?: string; model?: string } = {}): Promise<string> {
+    const client = await this.ensure();
+    const cwd = currentFolder()?.toString();
+    const { sessionId } = await client.request<PromptStarted>("newSession", { ...options, cwd });
+    this.chatOf(sessionId);
+    this.switchTo(sessionId);
+    void this.refreshState(sessionId);
+    return sessionId;
+  }
+
+  switchTo(sessionId: string): void {
+    this.current = sessionId;
+    this.switches.fire();
+    this.store.changed();
+  }
+
+  async stop(sessionId = this.current, turnId?: string): Promise<void> {
+    if (sessionId === undefined || this.running === undefined) return;
+    await this.running.request("abort", turnId === undefined ? { sessionId } : { sessionId, turnId });
+    const turn = this.chats.get(sessionId)?.turns.find((each) => each.id === turnId);
+    if (turn?.state === "queued") this.touched(this.chatOf(sessionId), end(turn, "aborted"));
+  }
+
+  /** Stops what runs, in whichever session. */
+  async stopAll(): Promise<void> {
+    const busy = [...this.chats.values()].filter((chat) => this.isBusy(chat));
+    await Promise.all(busy.map((chat) => this.stop(chat.sessionId)));
+  }
+
+  /** Asks anew what is known of a session. */
+  async refreshState(sessionId: string): Promise<State | undefined> {
+    const state = await this.running?.request<State>("state", { sessionId }).catch(() => undefined);
+    if (state !== undefined) this.states.set(sessionId, state);
+    this.changes.fire();
+    return state;
+  }
+
+  /** Forgets a conversation; ends its session where it is one of this run. */
+  async close(sessionId: string): Promise<void> {
+    if (this.chats.get(sessionId)?.earlier === false) {
+      await this.running?.request("closeSession", { sessionId });
+    }
+    this.chats.delete(sessionId);
+    this.states.delete(sessionId);
+    if (this.current === sessionId) this.current = [...this.chats.keys()].at(-1);
+    this.switches.fire();
+    this.store.changed();
+  }
+
+  /** Forgets what was said in the current session, and has its agent forget it. */
+  async clear(): Promise<void> {
+    const chat = this.chat;
+    if (chat === undefined || chat.earlier) return;
+    await this.running?.request("clear", { sessionId: chat.sessionId });
+    chat.turns = [];
+    this.switches.fire();
+    this.store.changed();
+  }
+
+  private take(event: AgentEvent): void {
+    if (event.type === "turnStarted" && !this.isBusy() && !this.chats.has(event.sessionId)) {
+      this.current = event.sessionId; // begun without the chat, by a command or a code action
+      this.chatOf(event.sessionId);
+      this.switches.fire();
+    }
+    const chat = this.chatOf(event.sessionId);
+    this.touched(chat, take(chat, event));
+    if ("edit" in event) this.edits.fire(event.edit);
+    if (event.type === "turnEnded" || event.type === "agentStatus") {
+      void this.refreshState(event.sessionId);
+    }
+  }
+
+  private chatOf(sessionId: string): Chat {
+    let chat = this.chats.get(sessionId);
+    if (chat === undefined) {
+      chat = newChat(sessionId);
+      this.chats.set(sessionId, chat);
+    }
+    return chat;
+  }
+
+  private touched(chat: Chat, touched: Touched): void {
+    this.touches.fire({ chat, touched });
+    this.store.changed();
+  }
+
+  dispose(): void {
+    this.store.save();
+    for (const each of [this.touches, this.changes, this.switches, this.edits]) each.dispose();
+  }
+
+  /** Ends the server; for the extension's end. */
+  async shutDown(): Promise<void> {
+    this.store.save();
+    await this.client?.stop();
+  }
+}
+
+function currentFolder(): vscode.Uri | undefined {
+  const shown = vscode.window.activeTextEditor?.document.uri;
+  const folder = shown && vscode.workspace.getWorkspaceFolder(shown);
+  return (folder ?? vscode.workspace.workspaceFolders?.[0])?.uri;
+}

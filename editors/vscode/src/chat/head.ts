@@ -1,0 +1,74 @@
+// What stands around the conversation, in words.
+
+import type { Agent } from "../agent";
+import type { Usage } from "../protocol";
+import type { Attachment, Head } from "./messages";
+
+export function head(agent: Agent, selection: Attachment | undefined): Head {
+  const { chat, state } = agent;
+  const hindrance = hindranceOf(agent);
+  const notice = noticeOf(agent);
+  return {
+    sessionId: chat?.sessionId ?? "",
+    title: chat?.title ?? "",
+    agent: state ? [state.agent, state.model].filter(Boolean).join(" · ") : "",
+    usage: usageText(chat?.usage ?? {}),
+    busy: agent.isBusy(),
+    earlier: chat?.earlier ?? false,
+    ...(hindrance && { hindrance }),
+    ...(notice && { notice }),
+    ...(selection && { selection }),
+  };
+}
+
+/** Tokens and cost, as far as they are known. */
+export function usageText({ input, output, cacheRead, cost }: Usage): string {
+  const parts: string[] = [];
+  const taken = (input ?? 0) + (cacheRead ?? 0);
+  if (taken > 0) parts.push(`${short(taken)} in`);
+  if (output) parts.push(`${short(output)} out`);
+  if (cost) parts.push(`$${cost < 0.1 ? cost.toFixed(3) : cost.toFixed(2)}`);
+  return parts.join(" · ");
+}
+
+function short(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`;
+}
+
+function noticeOf({ chat, server }: Agent): string | undefined {
+  if (server.kind === "starting") return "Starting the agent's server…";
+  if (chat === undefined || chat.earlier) return undefined;
+  if (chat.status === "starting") return "Starting the agent…";
+  if (chat.status === "restarting") return "Starting the agent again…";
+  return undefined;
+}
+
+function hindranceOf({ server }: Agent): Head["hindrance"] {
+  switch (server.kind) {
+    case "restricted":
+      return {
+        text: "You have not trusted this folder, so no agent is started in it.",
+        actions: [{ command: "workbench.trust.manage", title: "Manage Trust" }],
+      };
+    case "noFolder":
+      return {
+        text: "An agent works in a folder. Open one to begin.",
+        actions: [{ command: "vscode.openFolder", title: "Open Folder" }],
+      };
+    case "failed": {
+      const actions = [
+        { command: "lspAgent.server.restart", title: "Try Again" },
+        { command: "lspAgent.server.log", title: "Show Log" },
+      ];
+      if (server.problem === "python") {
+        actions.splice(1, 0, { command: "lspAgent.server.getPython", title: "Get Python" });
+      }
+      if (server.problem !== "install") {
+        actions.splice(-1, 0, { command: "lspAgent.server.settings", title: "Set Its Path" });
+      }
+      return { text: server.message, actions };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+// What the extension and its chat view say to each other.
+
+import type { ContextItem } from "../protocol";
+import type { Part, Turn } from "./transcript";
+
+/** A document, or lines of it, to be sent along with a prompt. */
+export interface Attachment extends ContextItem {
+  label: string;
+}
+
+/** What stands around the conversation. */
+export interface Head {
+  sessionId: string;
+  title: string;
+  /** "" until it is known. */
+  agent: string;
+  usage: string;
+  busy: boolean;
+  earlier: boolean;
+  /** In place of the conversation's end: why nothing can be asked now. */
+  hindrance?: { text: string; actions: { command: string; title: string }[] };
+  /** What the agent's process is at, where it is not simply ready. */
+  notice?: string;
+  /** The selection in the editor, offered for the next prompt. */
+  selection?: Attachment;
+}
+
+/** An entry of the list that opens at `@` or `/` in the prompt. */
+export interface Suggestion {
+  insert: string;
+  label: string;
+  detail: string;
+  attachment?: Attachment;
+}
+
+export type ToView =
+  | { type: "chat"; head: Head; turns: Turn[] }
+  | { type: "head"; head: Head }
+  | { type: "turn"; turn: Turn }
+  | { type: "part"; turnId: string; index: number; part: Part }
+  | { type: "suggestions"; number: number; items: Suggestion[] }
+  | { type: "attach"; item: Attachment }
+  | { type: "insert"; text: string }
+  | { type: "accepted" }
+  | { type: "refused"; text: string; message: string }
+  | { type: "focus" };
+
+export type FromView =
+  | { type: "ready" }
+  | { type: "send"; text: string; attachments: Attachment[] }
+  | { type: "stop" }
+  | { type: "drop"; turnId: string }
+  | { type: "answer"; questionId: string; optionId: string }
+  | { type: "suggest"; number: number; sign: "@" | "/"; query: string }
+  | { type: "open"; uri: string; line: number }
+  | { type: "openLink"; href: string }
+  | { type: "review"; action: "open" | "keep" | "undo" | "revert"; turnId: string }
+  | { type: "copy"; text: string }
+  | { type: "command"; command: string };

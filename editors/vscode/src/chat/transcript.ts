@@ -1,0 +1,319 @@
+// A session's conversation as the chat shows it, made from the server's events. Pure.
+
+import type {
+  AgentEvent,
+  AgentStatus,
+  Edit,
+  EditStatus,
+  Level,
+  Question,
+  StopReason,
+  ToolKind,
+  Usage,
+} from "../protocol";
+
+/** One file that a tool call changed. */
+export interface ChangedFile {
+  editId: string;
+  uri: string;
+  status: EditStatus;
+  added: number;
+  removed: number;
+  /** 0-based line of the first change. */
+  line: number;
+  hunks: { old: string; new: string }[];
+}
+
+export interface ToolPart {
+  kind: "tool";
+  id: string;
+  tool: string;
+  toolKind: ToolKind;
+  /** What it works on: a command, a path. */
+  subject: string;
+  args: string;
+  output: string;
+  state: "running" | "done" | "failed" | "stopped";
+  files: ChangedFile[];
+}
+
+export interface QuestionPart {
+  kind: "question";
+  question: Question;
+  /** Absent while it is open; null when it was dismissed or its turn ended. */
+  answer?: string | null;
+}
+
+export type Part =
+  | { kind: "text" | "thinking"; text: string }
+  | { kind: "notice"; level: Level; text: string }
+  | ToolPart
+  | QuestionPart;
+
+export interface Turn {
+  id: string;
+  prompt: string;
+  /** What was sent along, as labels. */
+  context: string[];
+  state: "queued" | "running" | "ended";
+  stopReason?: StopReason;
+  error?: string;
+  parts: Part[];
+}
+
+export interface Chat {
+  sessionId: string;
+  title: string;
+  turns: Turn[];
+  usage: Usage;
+  status: AgentStatus | "new";
+  statusMessage?: string;
+  /** Of an earlier run of the server: it can be read, not continued. */
+  earlier: boolean;
+}
+
+/** What a change touched: a part of a turn, a whole turn, or only what stands around them. */
+export interface Touched {
+  turn?: Turn;
+  part?: number;
+}
+
+/** What is kept of a tool's output, in characters; the beginning and the end of longer ones. */
+const OUTPUT_LIMIT = 20_000;
+
+export function newChat(sessionId: string): Chat {
+  return { sessionId, title: "", turns: [], usage: {}, status: "new", earlier: false };
+}
+
+/** The turn of a prompt that was accepted; its events may have come before or come later. */
+export function accept(chat: Chat, turnId: string, prompt: string, context: string[]): Turn {
+  const turn = turnOf(chat, turnId);
+  turn.prompt = prompt;
+  turn.context = context;
+  chat.title ||= firstLine(prompt);
+  return turn;
+}
+
+/** Takes one event in. */
+export function take(chat: Chat, event: AgentEvent): Touched {
+  switch (event.type) {
+    case "agentStatus":
+      chat.status = event.status;
+      if (event.message === undefined) delete chat.statusMessage;
+      else chat.statusMessage = event.message;
+      return {};
+    case "queueChanged":
+      return queueChanged(chat, event.queued);
+    case "usage":
+      chat.usage = event.cumulative;
+      return {};
+    case "turnStarted": {
+      const turn = turnOf(chat, event.turnId ?? "");
+      turn.state = "running";
+      turn.prompt ||= event.prompt;
+      chat.title ||= firstLine(turn.prompt);
+      return { turn };
+    }
+  }
+  const turn = event.turnId === undefined ? chat.turns.at(-1) : turnOf(chat, event.turnId);
+  return turn === undefined ? {} : takeInTurn(turn, event);
+}
+
+function takeInTurn(turn: Turn, event: AgentEvent): Touched {
+  switch (event.type) {
+    case "textDelta":
+      return joined(turn, "text", event.text);
+    case "thinkingDelta":
+      return joined(turn, "thinking", event.text);
+    case "toolCallStarted":
+      return changed(turn, toolOf(turn, event.toolCallId, event.tool));
+    case "toolCall": {
+      const part = toolOf(turn, event.toolCallId, event.tool);
+      part.tool = event.tool;
+      part.toolKind = event.kind;
+      part.args = shownArgs(event.args);
+      part.subject = subjectOf(event.kind, event.args, event.paths);
+      return changed(turn, part);
+    }
+    case "toolProgress": {
+      const part = toolOf(turn, event.toolCallId);
+      part.output = shortened(part.output + event.text);
+      return changed(turn, part);
+    }
+    case "toolResult": {
+      const part = toolOf(turn, event.toolCallId);
+      part.output = shortened(event.content.map((block) => block.text ?? "").join(""));
+      part.state = event.isError ? "failed" : "done";
+      return changed(turn, part);
+    }
+    case "questionAsked":
+      return added(turn, { kind: "question", question: event.question });
+    case "questionAnswered": {
+      const part = turn.parts.find(
+        (each) => each.kind === "question" && each.question.questionId === event.questionId,
+      );
+      if (part?.kind !== "question") return {};
+      part.answer = event.optionId;
+      return changed(turn, part);
+    }
+    case "notice":
+      if (event.level === "debug") return {};
+      return added(turn, { kind: "notice", level: event.level, text: event.message });
+    case "error":
+      return added(turn, { kind: "notice", level: "error", text: event.message });
+    case "compacted":
+      return added(turn, { kind: "notice", level: "info", text: "The conversation was compacted." });
+    case "turnEnded":
+      return end(turn, event.stopReason, event.error);
+    case "editProposed":
+    case "editApplied":
+    case "editKept":
+    case "editRejected":
+    case "editConflict":
+    case "editSuperseded":
+    case "editLost":
+    case "editUnknown":
+      return takeEdit(turn, event.edit);
+    default:
+      return {};
+  }
+}
+
+/** Ends a turn; what still runs in it is stopped. */
+export function end(turn: Turn, stopReason: StopReason, error?: string): Touched {
+  turn.state = "ended";
+  turn.stopReason = stopReason;
+  if (error !== undefined) turn.error = error;
+  for (const part of turn.parts) {
+    if (part.kind === "tool" && part.state === "running") part.state = "stopped";
+    if (part.kind === "question" && part.answer === undefined) part.answer = null;
+  }
+  return { turn };
+}
+
+/** Ends all that is open: nobody is there any more to go on with it. */
+export function endAll(chat: Chat, why: string): void {
+  for (const turn of chat.turns) {
+    if (turn.state !== "ended") end(turn, "aborted", why);
+  }
+}
+
+/** The files that a turn changed, each once, with their edits in order. */
+export function changedFiles(turn: Turn): Map<string, ChangedFile[]> {
+  const files = new Map<string, ChangedFile[]>();
+  for (const part of turn.parts) {
+    if (part.kind !== "tool") continue;
+    for (const file of part.files) files.set(file.uri, [...(files.get(file.uri) ?? []), file]);
+  }
+  return files;
+}
+
+function takeEdit(turn: Turn, edit: Edit): Touched {
+  const part = turn.parts.find(
+    (each) =>
+      each.kind === "tool" &&
+      (each.id === edit.toolCallId || each.files.some((file) => file.editId === edit.editId)),
+  );
+  if (part?.kind !== "tool") return {};
+  const known = part.files.findIndex((file) => file.editId === edit.editId);
+  const before = known < 0 ? undefined : part.files[known];
+  // A decided hunk has no place any more: what the edit did is what it was at first.
+  const file = before ? { ...before, status: edit.status } : changedFile(edit);
+  if (known < 0) part.files.push(file);
+  else part.files[known] = file;
+  return changed(turn, part);
+}
+
+function changedFile(edit: Edit): ChangedFile {
+  const hunks = edit.hunks ?? [];
+  return {
+    editId: edit.editId,
+    uri: edit.uri,
+    status: edit.status,
+    added: sum(hunks.map((hunk) => lineCount(hunk.newText))),
+    removed: sum(hunks.map((hunk) => lineCount(hunk.oldText))),
+    line: hunks[0]?.range.start.line ?? 0,
+    hunks: hunks.map((hunk) => ({ old: shortened(hunk.oldText), new: shortened(hunk.newText) })),
+  };
+}
+
+function queueChanged(chat: Chat, queued: string[]): Touched {
+  for (const id of queued) turnOf(chat, id).state = "queued";
+  const dropped = chat.turns.filter((turn) => turn.state === "queued" && !queued.includes(turn.id));
+  // One that leaves the queue starts or is ended; its own event says which.
+  return dropped.length === 1 ? { turn: dropped[0] as Turn } : {};
+}
+
+function turnOf(chat: Chat, id: string): Turn {
+  let turn = chat.turns.find((each) => each.id === id);
+  if (turn === undefined) {
+    turn = { id, prompt: "", context: [], state: "queued", parts: [] };
+    chat.turns.push(turn);
+  }
+  return turn;
+}
+
+function toolOf(turn: Turn, id: string, tool = ""): ToolPart {
+  const found = turn.parts.find((part) => part.kind === "tool" && part.id === id);
+  if (found?.kind === "tool") return found;
+  const part: ToolPart = {
+    kind: "tool",
+    id,
+    tool,
+    toolKind: "other",
+    subject: "",
+    args: "",
+    output: "",
+    state: "running",
+    files: [],
+  };
+  turn.parts.push(part);
+  return part;
+}
+
+function joined(turn: Turn, kind: "text" | "thinking", text: string): Touched {
+  const last = turn.parts.at(-1);
+  if (last?.kind !== kind) return added(turn, { kind, text });
+  last.text += text;
+  return changed(turn, last);
+}
+
+function added(turn: Turn, part: Part): Touched {
+  turn.parts.push(part);
+  return changed(turn, part);
+}
+
+function changed(turn: Turn, part: Part): Touched {
+  return { turn, part: turn.parts.indexOf(part) };
+}
+
+function subjectOf(kind: ToolKind, args: unknown, paths: string[]): string {
+  if (kind === "command" && typeof args === "object" && args !== null && "command" in args) {
+    return String(args.command);
+  }
+  return paths.join(", ");
+}
+
+function shownArgs(args: unknown): string {
+  return args === null || args === undefined ? "" : shortened(JSON.stringify(args, null, 2));
+}
+
+function shortened(text: string): string {
+  if (text.length <= OUTPUT_LIMIT) return text;
+  const half = OUTPUT_LIMIT / 2;
+  return `${text.slice(0, half)}\n… ${text.length - OUTPUT_LIMIT} characters …\n${text.slice(-half)}`;
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+function lineCount(text: string): number {
+  if (text === "") return 0;
+  return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

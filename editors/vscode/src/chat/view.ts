@@ -1,0 +1,279 @@
+// The chat in the side bar: hands the conversation to the web view and does what is asked there.
+
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+
+import type { Agent } from "../agent";
+import type { Questions } from "../questions";
+import type { Review } from "../review";
+import type { RevertResult, RunCommandResult } from "../protocol";
+import { head } from "./head";
+import type { Attachment, FromView, ToView } from "./messages";
+import { SLASH_COMMANDS, agentCommands, attachment, files, slashCommands } from "./suggestions";
+import type { Touched } from "./transcript";
+
+export const VIEW = "lspAgent.chat";
+
+/** Between two updates of the view; a stream that is faster is joined. */
+const FRAME_MILLISECONDS = 40;
+
+export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
+  private view: vscode.WebviewView | undefined;
+  private isReady = false;
+  private readonly waiting: ToView[] = [];
+  private readonly dirty = new Map<string, { touched: Touched; parts: Set<number> | "all" }>();
+  private timer: NodeJS.Timeout | undefined;
+  private readonly visibility = new vscode.EventEmitter<boolean>();
+  readonly onVisibility = this.visibility.event;
+  private readonly disposables: vscode.Disposable[];
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly agent: Agent,
+    private readonly questions: Questions,
+    private readonly review: Review,
+  ) {
+    this.disposables = [
+      vscode.window.registerWebviewViewProvider(VIEW, this),
+      agent.onTouch(({ chat, touched }) => {
+        if (chat.sessionId === agent.current) this.touch(touched);
+      }),
+      agent.onSwitch(() => this.showAll()),
+      agent.onChange(() => this.showHead()),
+      vscode.window.onDidChangeTextEditorSelection(() => this.showHead()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.showHead()),
+    ];
+  }
+
+  get isVisible(): boolean {
+    return this.view?.visible ?? false;
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    this.view = view;
+    this.isReady = false;
+    view.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [vscode.Uri.joinPath(this.extension, "dist")],
+    };
+    view.webview.html = this.html(view.webview);
+    view.webview.onDidReceiveMessage((message: FromView) => this.handle(message));
+    view.onDidChangeVisibility(() => this.visibility.fire(view.visible));
+    view.onDidDispose(() => {
+      this.view = undefined;
+      this.isReady = false;
+      this.visibility.fire(false);
+    });
+    this.visibility.fire(true);
+    void this.agent.ensure().catch(() => undefined); // the view says what hinders it
+  }
+
+  /** Shows the chat and puts the cursor into its prompt. */
+  async focus(): Promise<void> {
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
+    this.post({ type: "focus" });
+  }
+
+  /** Adds a document or lines of one to the prompt that is being written. */
+  async attach(item: Attachment): Promise<void> {
+    await this.focus();
+    this.post({ type: "attach", item });
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const each of this.disposables) each.dispose();
+    this.visibility.dispose();
+  }
+
+  // To the view
+
+  private post(message: ToView): void {
+    if (this.view !== undefined && this.isReady) void this.view.webview.postMessage(message);
+    else if (message.type === "attach" || message.type === "insert" || message.type === "focus") {
+      this.waiting.push(message);
+    }
+  }
+
+  private showAll(): void {
+    this.dirty.clear();
+    this.post({ type: "chat", head: this.head(), turns: this.agent.chat?.turns ?? [] });
+  }
+
+  private showHead(): void {
+    this.post({ type: "head", head: this.head() });
+  }
+
+  private head() {
+    return head(this.agent, selection());
+  }
+
+  private touch(touched: Touched): void {
+    const { turn, part } = touched;
+    if (turn !== undefined) {
+      const known = this.dirty.get(turn.id) ?? { touched, parts: new Set<number>() };
+      if (part === undefined) known.parts = "all";
+      else if (known.parts !== "all") known.parts.add(part);
+      this.dirty.set(turn.id, known);
+    }
+    this.timer ??= setTimeout(() => this.flush(), FRAME_MILLISECONDS);
+  }
+
+  private flush(): void {
+    this.timer = undefined;
+    for (const [turnId, { touched, parts }] of this.dirty) {
+      const turn = touched.turn;
+      if (turn === undefined) continue;
+      if (parts === "all") {
+        this.post({ type: "turn", turn });
+        continue;
+      }
+      for (const index of parts) {
+        const part = turn.parts[index];
+        if (part !== undefined) this.post({ type: "part", turnId, index, part });
+      }
+    }
+    this.dirty.clear();
+    this.showHead();
+  }
+
+  // From the view
+
+  private async handle(message: FromView): Promise<void> {
+    try {
+      await this.act(message);
+    } catch (error) {
+      void vscode.window.showErrorMessage((error as Error).message);
+    }
+  }
+
+  private async act(message: FromView): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.isReady = true;
+        this.showAll();
+        for (const each of this.waiting.splice(0)) this.post(each);
+        return;
+      case "send":
+        return this.send(message);
+      case "stop":
+        return this.agent.stop();
+      case "drop":
+        return this.agent.stop(this.agent.current, message.turnId);
+      case "answer":
+        this.questions.answer(message.questionId, message.optionId);
+        return;
+      case "suggest":
+        return this.suggest(message);
+      case "open":
+        return open(vscode.Uri.parse(message.uri), message.line);
+      case "openLink":
+        return openLink(message.href);
+      case "review":
+        return this.decide(message);
+      case "copy":
+        return vscode.env.clipboard.writeText(message.text);
+      case "command":
+        return vscode.commands.executeCommand(message.command);
+    }
+  }
+
+  private async send({ text, attachments }: FromView & { type: "send" }): Promise<void> {
+    try {
+      const slash = /^\/(\w+)\s*([^]*)$/.exec(text.trim());
+      if (slash === null) await this.agent.prompt(text, attachments);
+      else await this.slash(slash[1] ?? "", slash[2] ?? "", attachments);
+      this.post({ type: "accepted" });
+    } catch (error) {
+      this.post({ type: "refused", text, message: (error as Error).message });
+    }
+  }
+
+  private async slash(name: string, args: string, attachments: Attachment[]): Promise<void> {
+    const own = SLASH_COMMANDS[name];
+    if (own !== undefined) return own.run(this.agent);
+    const sessionId = this.agent.chat?.sessionId;
+    if (!(await agentCommands(this.agent)).some((each) => each.name === name)) {
+      throw new Error(`There is no command /${name}.`);
+    }
+    const client = await this.agent.ensure();
+    const params = { sessionId, name, args };
+    const { action, text } = await client.request<RunCommandResult>("runCommand", params);
+    if (action === "prompt" && text) await this.agent.prompt(text, attachments);
+    if (action === "insert" && text) this.post({ type: "insert", text });
+    if (action === "display" && text) void vscode.window.showInformationMessage(text);
+  }
+
+  private async suggest({ number, sign, query }: FromView & { type: "suggest" }): Promise<void> {
+    const items = await (sign === "@" ? files(query) : slashCommands(this.agent, query));
+    this.post({ type: "suggestions", number, items });
+  }
+
+  private async decide({ action, turnId }: FromView & { type: "review" }): Promise<void> {
+    const chat = this.agent.chat;
+    const turn = chat?.turns.find((each) => each.id === turnId);
+    if (chat === undefined || turn === undefined) return;
+    if (action === "open") return this.review.openTurn(turn);
+    const client = await this.agent.ensure();
+    const params = { sessionId: chat.sessionId, turnId };
+    if (action === "keep") await client.request("keepAll", params);
+    else if (action === "undo") await client.request("undoAll", params);
+    else reported(await client.request<RevertResult>("revert", { ...params, only: true }));
+  }
+
+  private html(webview: vscode.Webview): string {
+    const nonce = randomBytes(16).toString("base64");
+    const dist = vscode.Uri.joinPath(this.extension, "dist");
+    const script = webview.asWebviewUri(vscode.Uri.joinPath(dist, "chat.js")).toString();
+    const style = webview.asWebviewUri(vscode.Uri.joinPath(dist, "chat.css")).toString();
+    const policy = [
+      "default-src 'none'",
+      `style-src ${webview.cspSource}`,
+      `font-src ${webview.cspSource}`,
+      `script-src 'nonce-${nonce}'`,
+    ].join("; ");
+    return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="stylesheet" href="${style}">
+<title>Agent</title>
+</head>
+<body><script nonce="${nonce}" src="${script}"></script></body>
+</html>`;
+  }
+}
+
+function selection(): Attachment | undefined {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined || editor.document.uri.scheme !== "file") return undefined;
+  if (editor.selection.isEmpty) return undefined;
+  return attachment(editor.document.uri, editor.selection);
+}
+
+async function open(uri: vscode.Uri, line: number): Promise<void> {
+  const place = new vscode.Position(line, 0);
+  await vscode.window.showTextDocument(uri, { selection: new vscode.Range(place, place) });
+}
+
+/** A link of the agent's: a page outside, or a file of the workspace. */
+async function openLink(href: string): Promise<void> {
+  if (/^https?:/i.test(href)) {
+    await vscode.env.openExternal(vscode.Uri.parse(href));
+    return;
+  }
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  if (folder === undefined || /^[a-z][a-z+.-]*:/i.test(href)) return;
+  const [path = "", line = "1"] = decodeURIComponent(href).split(/#L|:(?=\d+$)/);
+  const uri = path.startsWith("/") ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
+  if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return;
+  await open(uri, Math.max(0, Number.parseInt(line, 10) - 1 || 0));
+}
+
+function reported({ files: found }: RevertResult): void {
+  const left = found.filter((file) => file.outcome === "conflict");
+  if (left.length === 0) return;
+  const names = left.map((file) => `${file.uri.split("/").at(-1)} (${file.reason ?? "conflict"})`);
+  void vscode.window.showWarningMessage(`Not taken back: ${names.join(", ")}`);
+}

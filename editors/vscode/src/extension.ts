@@ -1,0 +1,105 @@
+// Puts the parts together.
+
+import * as vscode from "vscode";
+
+import { Agent } from "./agent";
+import { attachment } from "./chat/suggestions";
+import { ChatView } from "./chat/view";
+import { pickAction, pickModel, pickSession } from "./pickers";
+import { Questions } from "./questions";
+import { Review, reporting } from "./review";
+import { SECTION, initializationOptions } from "./settings";
+import { StatusBar } from "./status";
+
+const GET_PYTHON = "https://www.python.org/downloads/";
+
+let agent: Agent | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel("Agent", { log: true });
+  const isWatched = (): boolean => chat.isVisible;
+  const questions = new Questions((sessionId) => isWatched() && made.current === sessionId);
+  const review = new Review();
+  const made = new Agent(context, log, {
+    ask: questions.ask,
+    commands: review.overrides,
+    isWatched,
+  });
+  agent = made;
+  review.attach(made);
+  const chat = new ChatView(context.extensionUri, made, questions, review);
+  const status = new StatusBar(made, questions, review);
+  context.subscriptions.push(
+    ...[log, questions, review, made, chat, status],
+    ...commands(made, chat, questions, review, log),
+    chat.onVisibility((visible) => visible || questions.unwatched()),
+    made.onSwitch(() => questions.unwatched()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void made.startIfThere()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void made.startIfThere()),
+    followSettings(made),
+  );
+  void made.startIfThere();
+}
+
+export async function deactivate(): Promise<void> {
+  await agent?.shutDown();
+}
+
+function commands(
+  made: Agent,
+  chat: ChatView,
+  questions: Questions,
+  review: Review,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable[] {
+  const run: Record<string, (argument?: unknown) => Promise<unknown>> = {
+    "chat.open": () => chat.focus(),
+    "chat.askSelection": async () => {
+      const editor = vscode.window.activeTextEditor;
+      if (editor) await chat.attach(attachment(editor.document.uri, editor.selection));
+    },
+    "chat.addFile": async (argument) => {
+      const uri = argument ?? vscode.window.activeTextEditor?.document.uri;
+      if (uri instanceof vscode.Uri) await chat.attach(attachment(uri));
+    },
+    "chat.new": async () => {
+      await made.newSession();
+      await chat.focus();
+    },
+    "chat.sessions": () => pickSession(made),
+    "chat.model": () => pickModel(made),
+    "chat.stop": () => made.stopAll(),
+    "chat.answer": () => questions.pick(),
+    "server.restart": () => made.restart(),
+    "server.log": async () => log.show(),
+    "server.settings": async () =>
+      vscode.commands.executeCommand("workbench.action.openSettings", "lspAgent.server.path"),
+    "server.getPython": async () => vscode.env.openExternal(vscode.Uri.parse(GET_PYTHON)),
+    menu: () => pickAction(made, review.count),
+  };
+  return Object.entries(run).map(([name, action]) =>
+    vscode.commands.registerCommand(`lspAgent.${name}`, (argument?: unknown) =>
+      reporting(() => action(argument)),
+    ),
+  );
+}
+
+/** A workspace's settings are read by the server; a person's own need a new one. */
+function followSettings(made: Agent): vscode.Disposable {
+  const own = (): string =>
+    JSON.stringify([
+      initializationOptions(),
+      vscode.workspace.getConfiguration(SECTION).get("server.path"),
+    ]);
+  let before = own();
+  return vscode.workspace.onDidChangeConfiguration(async (event) => {
+    if (!event.affectsConfiguration(SECTION)) return;
+    made.configurationChanged();
+    if (before === (before = own()) || made.server.kind === "stopped") return;
+    const restart = "Restart Server";
+    const text = "The agent's server must be started again to use the changed settings.";
+    if ((await vscode.window.showInformationMessage(text, restart)) === restart) {
+      await reporting(() => made.restart());
+    }
+  });
+}

@@ -1,0 +1,177 @@
+// What of docs/protocol.md the extension speaks.
+
+export type StopReason = "endTurn" | "maxTokens" | "maxSteps" | "refusal" | "aborted" | "error";
+
+export type EditStatus =
+  | "proposed"
+  | "applied"
+  | "kept"
+  | "rejected"
+  | "superseded"
+  | "conflict"
+  | "lost"
+  | "unknown";
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface Hunk {
+  hunkId: string;
+  status: EditStatus;
+  range: Range;
+  oldText: string;
+  newText: string;
+}
+
+export interface Edit {
+  editId: string;
+  sessionId: string;
+  turnId?: string;
+  toolCallId?: string;
+  uri: string;
+  status: EditStatus;
+  hunks?: Hunk[];
+}
+
+export interface Option {
+  optionId: string;
+  name: string;
+  kind?: "allowOnce" | "allowSession" | "allowPattern" | "deny" | "other";
+}
+
+export interface Question {
+  questionId: string;
+  sessionId: string;
+  turnId?: string;
+  toolCallId?: string;
+  kind: "permission" | "save" | "conflict" | "agent";
+  title: string;
+  detail?: string;
+  options: Option[];
+}
+
+/** Tokens, and US dollars; what an agent does not tell is absent. */
+export interface Usage {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  cost?: number;
+}
+
+export type ToolKind = "read" | "edit" | "command" | "other";
+
+export interface Block {
+  type: "text" | "thinking" | "image" | "toolCall" | "toolResult";
+  text?: string;
+}
+
+export type Level = "debug" | "info" | "warning" | "error";
+
+export type EditEventType =
+  | "editProposed"
+  | "editApplied"
+  | "editKept"
+  | "editRejected"
+  | "editConflict"
+  | "editSuperseded"
+  | "editLost"
+  | "editUnknown";
+
+export type AgentStatus = "starting" | "ready" | "exited" | "restarting";
+
+export type AgentEvent = { sessionId: string; turnId?: string; seq: number; time: number } & (
+  | { type: "turnStarted"; prompt: string }
+  | { type: "stepStarted"; step: number }
+  | { type: "userMessage" | "assistantMessage"; message: unknown }
+  | { type: "textDelta" | "thinkingDelta"; text: string }
+  | { type: "toolCallStarted"; toolCallId: string; tool: string }
+  | { type: "toolArgsDelta" | "toolProgress"; toolCallId: string; text: string }
+  | {
+      type: "toolCall";
+      toolCallId: string;
+      tool: string;
+      kind: ToolKind;
+      args: unknown;
+      paths: string[];
+    }
+  | { type: "toolResult"; toolCallId: string; isError: boolean; content: Block[] }
+  | ({ type: "usage"; cumulative: Usage } & Usage)
+  | { type: "stepEnded"; stopReason?: StopReason; error?: string }
+  | { type: "turnEnded"; stopReason: StopReason; error?: string }
+  | { type: "error"; message: string }
+  | { type: "notice"; level: Level; message: string; source: string }
+  | { type: "compacted"; summary: string }
+  | { type: "queueChanged"; queued: string[] }
+  | { type: "questionAsked"; question: Question }
+  | { type: "questionAnswered"; questionId: string; optionId: string | null }
+  | { type: EditEventType; edit: Edit }
+  | { type: "agentStatus"; status: AgentStatus; message?: string }
+);
+
+export interface ContextItem {
+  uri: string;
+  range?: Range;
+}
+
+export interface PromptStarted {
+  sessionId: string;
+  turnId: string;
+}
+
+export interface State {
+  sessionId: string;
+  agent: string;
+  model?: string;
+  provider?: string;
+  busy: boolean;
+  usage: Usage;
+  hosting: "starting" | "hosted" | "mirror";
+  capabilities: Record<string, boolean>;
+  questions: Question[];
+  agents: string[];
+}
+
+export interface ModelInfo {
+  id: string;
+  provider: string;
+  contextWindow?: number;
+}
+
+export interface SessionInfo {
+  sessionId: string;
+  agent: string;
+  cwd: string;
+  status: "starting" | "idle" | "running" | "closing" | "closed" | "failed";
+  title?: string;
+  model?: string;
+}
+
+export interface CommandInfo {
+  name: string;
+  description?: string;
+}
+
+export interface RunCommandResult {
+  action: "prompt" | "insert" | "display" | "noop";
+  text?: string;
+}
+
+export interface RevertResult {
+  revertId: string;
+  files: { uri: string; outcome: string; reason?: string }[];
+}
+
+export interface NextChange {
+  uri?: string;
+  range?: Range;
+  editId?: string;
+  hunkId?: string;
+}

@@ -1,0 +1,91 @@
+// The agent's questions: asked in the chat and, where nobody looks at that, in a notification.
+
+import * as vscode from "vscode";
+
+import type { Option, Question } from "./protocol";
+
+type Answer = { optionId: string } | null;
+
+interface Open {
+  question: Question;
+  settle(answer: Answer): void;
+}
+
+export class Questions implements vscode.Disposable {
+  private readonly open = new Map<string, Open>();
+  private readonly changes = new vscode.EventEmitter<void>();
+  readonly onChange = this.changes.event;
+
+  constructor(private readonly isWatched: (sessionId: string) => boolean) {}
+
+  /** Answers agent/ask: the first answer counts, wherever it is given; null dismisses. */
+  ask = async (question: Question, token: vscode.CancellationToken): Promise<Answer> => {
+    const answer = new Promise<Answer>((resolve) => {
+      this.open.set(question.questionId, { question, settle: resolve });
+    });
+    const withdrawn = token.onCancellationRequested(() => this.settle(question.questionId, null));
+    this.changes.fire();
+    if (!this.isWatched(question.sessionId)) void this.notify(question);
+    try {
+      return await answer;
+    } finally {
+      withdrawn.dispose();
+    }
+  };
+
+  /** Whether the question was still open. */
+  answer(questionId: string, optionId: string): boolean {
+    return this.settle(questionId, { optionId });
+  }
+
+  list(): Question[] {
+    return [...this.open.values()].map((each) => each.question);
+  }
+
+  /** Nobody looks at the chat any more: what is open there is asked in notifications. */
+  unwatched(): void {
+    for (const question of this.list()) void this.notify(question);
+  }
+
+  /** By quick pick, for the keyboard and the status bar. */
+  async pick(): Promise<void> {
+    const [question] = this.list();
+    if (question === undefined) return;
+    const options = question.options.map((option) => ({ label: option.name, option }));
+    const title = question.title;
+    const placeHolder = question.detail?.split("\n", 1)[0] ?? "";
+    const chosen = await vscode.window.showQuickPick(options, { title, placeHolder });
+    if (chosen) this.answer(question.questionId, chosen.option.optionId);
+  }
+
+  dispose(): void {
+    for (const id of this.open.keys()) this.settle(id, null);
+    this.changes.dispose();
+  }
+
+  private settle(questionId: string, answer: Answer): boolean {
+    const open = this.open.get(questionId);
+    if (open === undefined) return false;
+    this.open.delete(questionId);
+    open.settle(answer);
+    this.changes.fire();
+    return true;
+  }
+
+  private async notify(question: Question): Promise<void> {
+    const show =
+      question.kind === "permission"
+        ? vscode.window.showWarningMessage
+        : vscode.window.showInformationMessage;
+    const text = question.detail ? `${question.title}\n${question.detail}` : question.title;
+    const items = question.options.map((option) => ({ title: option.name, option }));
+    const chosen = await show<{ title: string; option: Option }>(text, ...items);
+    if (!this.open.has(question.questionId)) {
+      if (chosen) void vscode.window.showInformationMessage("The question was answered already.");
+    } else if (chosen) {
+      this.answer(question.questionId, chosen.option.optionId);
+    } else if (!this.isWatched(question.sessionId)) {
+      this.settle(question.questionId, null); // closed, and not seen anywhere else
+    }
+  }
+}

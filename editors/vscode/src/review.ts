@@ -1,0 +1,305 @@
+// The agent's changes where they are: marks in the editor, keys on the hunk at the cursor, diffs.
+// The server's code lenses come with the language client.
+
+import * as vscode from "vscode";
+
+import type { Agent } from "./agent";
+import type { Turn } from "./chat/transcript";
+import { changedFiles } from "./chat/transcript";
+import type { Client } from "./client";
+import type { Edit, Hunk, NextChange } from "./protocol";
+
+const SCHEME = "lsp-agent-text";
+const REFRESH_MILLISECONDS = 150;
+
+interface OpenHunk {
+  edit: Edit;
+  hunk: Hunk;
+}
+
+/** Which of an edit's two texts a virtual document shows, and of which hunks of it. */
+interface Shown {
+  editId: string;
+  hunks?: string[];
+  side: "before" | "after";
+}
+
+export class Review implements vscode.Disposable, vscode.TextDocumentContentProvider {
+  private agent!: Agent;
+  private openCount = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly changes = new vscode.EventEmitter<void>();
+  /** `count` changed. */
+  readonly onChange = this.changes.event;
+
+  private readonly changed = mark("lspAgent.changeBorder");
+  private readonly proposed = mark("lspAgent.proposalBorder", "dashed");
+  private readonly removed = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    borderWidth: "2px 0 0 0",
+    borderStyle: "solid",
+    borderColor: new vscode.ThemeColor("lspAgent.changeBorder"),
+    overviewRulerColor: new vscode.ThemeColor("lspAgent.changeBorder"),
+    overviewRulerLane: vscode.OverviewRulerLane.Left,
+  });
+  private readonly disposables: vscode.Disposable[] = [
+    this.changed,
+    this.proposed,
+    this.removed,
+    this.changes,
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+    vscode.window.onDidChangeVisibleTextEditors(() => this.refreshSoon()),
+    vscode.window.onDidChangeActiveTextEditor(() => this.refreshSoon()),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      if (document.uri.scheme === "file") this.refreshSoon();
+    }),
+    ...this.commands(),
+  ];
+
+  attach(agent: Agent): void {
+    this.agent = agent;
+    this.disposables.push(
+      agent.onEdit(() => this.refreshSoon()),
+      agent.onChange(() => this.refreshSoon()),
+    );
+  }
+
+  /** How many hunks wait for a decision, in all files. */
+  get count(): number {
+    return this.openCount;
+  }
+
+  /** What the extension shows better than the server's commands can. */
+  readonly overrides = {
+    "lspAgent.previewEdit": async (argument: unknown): Promise<void> => {
+      const { editId, hunks } = argument as { editId: string; hunks?: string[] };
+      const edit = await this.edit(editId);
+      const shown = hunks === undefined ? { editId } : { editId, hunks };
+      await vscode.commands.executeCommand(
+        "vscode.diff",
+        virtual(edit.uri, { ...shown, side: "before" }),
+        virtual(edit.uri, { ...shown, side: "after" }),
+        `${nameOf(edit.uri)} (the agent's proposal)`,
+      );
+    },
+  };
+
+  /** All files of a turn in the multi-diff editor: as they were before it, as they are now. */
+  async openTurn(turn: Turn): Promise<void> {
+    const edits = [...changedFiles(turn).values()].flat();
+    await this.openChanges(`Agent: ${turn.prompt.split("\n", 1)[0] ?? ""}`, edits);
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const { editId, hunks, side } = JSON.parse(uri.query) as Shown;
+    const params = hunks === undefined ? { editId } : { editId, hunks };
+    const client = await this.agent.ensure();
+    const texts = await client.request<{ before: string; after: string }>("editText", params);
+    return texts[side];
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const each of this.disposables) each.dispose();
+  }
+
+  private commands(): vscode.Disposable[] {
+    const commands: Record<string, () => Promise<unknown>> = {
+      keep: () => this.decide("keep"),
+      undo: () => this.decide("undo"),
+      next: () => this.go(false),
+      previous: () => this.go(true),
+      keepAll: async () => (await this.agent.ensure()).request("keepAll"),
+      // Without arguments the command means the latest turn; the request means everything.
+      undoAll: async () => vscode.commands.executeCommand("lspAgent.undoAll"),
+      open: () => this.openAll(),
+    };
+    return Object.entries(commands).map(([name, run]) =>
+      vscode.commands.registerCommand(`lspAgent.review.${name}`, () => reporting(run)),
+    );
+  }
+
+  // Marks
+
+  private refreshSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.refresh();
+    }, REFRESH_MILLISECONDS);
+  }
+
+  private async refresh(): Promise<void> {
+    const client = this.agent.running;
+    const hunks = client === undefined ? [] : await openHunks(client).catch(() => []);
+    for (const editor of vscode.window.visibleTextEditors) this.decorate(editor, hunks);
+    const active = vscode.window.activeTextEditor?.document.uri;
+    setContext("hasChanges", hunks.length > 0);
+    setContext("fileHasChanges", active !== undefined && of(hunks, active).length > 0);
+    if (this.openCount === hunks.length) return;
+    this.openCount = hunks.length;
+    this.changes.fire();
+  }
+
+  private decorate(editor: vscode.TextEditor, all: OpenHunk[]): void {
+    const hunks = of(all, editor.document.uri);
+    const options = (wanted: (each: OpenHunk) => boolean): vscode.DecorationOptions[] =>
+      hunks.filter(wanted).map(({ hunk }) => ({ range: toLines(hunk), hoverMessage: hover(hunk) }));
+    const isProposal = ({ hunk }: OpenHunk): boolean => hunk.status === "proposed";
+    const isRemoval = ({ hunk }: OpenHunk): boolean => hunk.newText === "";
+    editor.setDecorations(this.proposed, options(isProposal));
+    editor.setDecorations(this.removed, options((each) => !isProposal(each) && isRemoval(each)));
+    editor.setDecorations(this.changed, options((each) => !isProposal(each) && !isRemoval(each)));
+  }
+
+  // Decisions
+
+  private async decide(decision: "keep" | "undo"): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined) return;
+    const client = await this.agent.ensure();
+    const { line } = editor.selection.active;
+    const found = of(await openHunks(client), editor.document.uri).find(
+      ({ hunk }) => toLines(hunk).start.line <= line && line <= toLines(hunk).end.line,
+    );
+    if (found === undefined) {
+      vscode.window.setStatusBarMessage("There is no change of the agent's at the cursor.", 4000);
+      return;
+    }
+    const params = { editId: found.edit.editId, hunks: [found.hunk.hunkId] };
+    if (decision === "undo") await client.request("rejectEdit", params);
+    else if (found.hunk.status !== "proposed") await client.request("keepEdit", params);
+    else {
+      const answer = await client.request<{ applied: boolean; failureReason?: string }>(
+        "applyEdit",
+        params,
+      );
+      if (!answer.applied) throw new Error(answer.failureReason ?? "The proposal is not in.");
+    }
+  }
+
+  private async go(previous: boolean): Promise<void> {
+    const client = await this.agent.ensure();
+    const editor = vscode.window.activeTextEditor;
+    const isFile = editor?.document.uri.scheme === "file";
+    const params = isFile
+      ? { uri: editor.document.uri.toString(), position: position(editor), previous }
+      : { previous };
+    const { uri } = await client.request<NextChange>("nextChange", params);
+    if (uri === undefined) {
+      vscode.window.setStatusBarMessage("No change of the agent's waits for review.", 4000);
+    }
+  }
+
+  // Diffs
+
+  private async openAll(): Promise<void> {
+    const hunks = await openHunks(await this.agent.ensure());
+    const edits = new Map(hunks.map(({ edit }) => [edit.editId, edit]));
+    await this.openChanges("The agent's changes", [...edits.values()]);
+  }
+
+  private async openChanges(
+    title: string,
+    edits: { editId: string; uri: string; status: string }[],
+  ): Promise<void> {
+    const files = new Map<string, { first: string; proposal?: string }>();
+    for (const { editId, uri, status } of edits) {
+      const file = files.get(uri) ?? { first: editId };
+      if (status === "proposed") file.proposal = editId;
+      files.set(uri, file);
+    }
+    if (files.size === 0) {
+      void vscode.window.showInformationMessage("The agent has changed no file.");
+      return;
+    }
+    const resources = await Promise.all(
+      [...files].map(async ([uri, { first, proposal }]) => {
+        const label = vscode.Uri.parse(uri);
+        const isThere = await vscode.workspace.fs.stat(label).then(
+          () => true,
+          () => false,
+        );
+        const now = proposal ? virtual(uri, { editId: proposal, side: "after" }) : label;
+        return [
+          label,
+          virtual(uri, { editId: first, side: "before" }),
+          isThere || proposal ? now : undefined,
+        ];
+      }),
+    );
+    await vscode.commands.executeCommand("vscode.changes", title, resources);
+  }
+
+  private async edit(editId: string): Promise<Edit> {
+    const { edits } = await (await this.agent.ensure()).request<{ edits: Edit[] }>("edits");
+    const found = edits.find((each) => each.editId === editId);
+    if (found === undefined) throw new Error("That change of the agent's is not known any more.");
+    return found;
+  }
+}
+
+/** Runs what a person asked for; says what went wrong. */
+export async function reporting(run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    void vscode.window.showErrorMessage((error as Error).message);
+  }
+}
+
+export function setContext(name: string, value: boolean): void {
+  void vscode.commands.executeCommand("setContext", `lspAgent.${name}`, value);
+}
+
+async function openHunks(client: Client): Promise<OpenHunk[]> {
+  const statuses = ["applied", "proposed"] as const;
+  const answers = await Promise.all(
+    statuses.map((status) => client.request<{ edits: Edit[] }>("edits", { status })),
+  );
+  return answers
+    .flatMap(({ edits }) => edits)
+    .flatMap((edit) => (edit.hunks ?? []).map((hunk) => ({ edit, hunk })))
+    .filter(({ hunk }) => hunk.status === "applied" || hunk.status === "proposed");
+}
+
+function of(hunks: OpenHunk[], uri: vscode.Uri): OpenHunk[] {
+  return hunks.filter(({ edit }) => vscode.Uri.parse(edit.uri).toString() === uri.toString());
+}
+
+function mark(color: string, style = "solid"): vscode.TextEditorDecorationType {
+  return vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor("diffEditor.insertedLineBackground"),
+    borderWidth: "0 0 0 3px",
+    borderStyle: style,
+    borderColor: new vscode.ThemeColor(color),
+    overviewRulerColor: new vscode.ThemeColor(color),
+    overviewRulerLane: vscode.OverviewRulerLane.Left,
+  });
+}
+
+/** The lines of a hunk; of one that only removed, the line it stands before. */
+function toLines({ range: { start, end } }: Hunk): vscode.Range {
+  const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+  return new vscode.Range(start.line, 0, last, 0);
+}
+
+function hover({ status, oldText }: Hunk): vscode.MarkdownString {
+  const what = status === "proposed" ? "The agent proposes this" : "The agent changed this";
+  const text = new vscode.MarkdownString();
+  if (oldText === "") return text.appendText(`${what}; it is new.`);
+  return text.appendText(`${what}. Before:`).appendCodeblock(oldText);
+}
+
+function position(editor: vscode.TextEditor): { line: number; character: number } {
+  const { line, character } = editor.selection.active;
+  return { line, character };
+}
+
+function virtual(uri: string, shown: Shown): vscode.Uri {
+  return vscode.Uri.parse(uri).with({ scheme: SCHEME, query: JSON.stringify(shown) });
+}
+
+function nameOf(uri: string): string {
+  return vscode.Uri.parse(uri).path.split("/").at(-1) ?? uri;
+}

@@ -1,0 +1,286 @@
+// The prompt being written: its text, what goes along with it, and what `@` and `/` offer.
+
+import type { Attachment, Head, Suggestion } from "../chat/messages";
+import { button, el, icon } from "./dom";
+import type { Post } from "./parts";
+
+export interface Draft {
+  text: string;
+  attachments: Attachment[];
+}
+
+/** The word before the cursor that opens the list. */
+const SIGN = /(?:^|\s)([@/])([^\s@]*)$/;
+
+export class Composer {
+  readonly element: HTMLFormElement;
+  private readonly input = el("textarea", {
+    rows: "1",
+    "aria-label": "Message to the agent",
+    "aria-describedby": "keys",
+    role: "combobox",
+    "aria-expanded": "false",
+    "aria-controls": "suggestions",
+    "aria-autocomplete": "list",
+  });
+  private readonly chips = el("ul", { class: "chips", "aria-label": "Sent along" });
+  private readonly list = el("ul", { id: "suggestions", role: "listbox", "aria-label": "Suggestions" });
+  private readonly model = button("", () => this.command("lspAgent.chat.model"), {
+    class: "quiet",
+    title: "Model and agent",
+  });
+  private readonly usage = el("span", { class: "usage" });
+  private readonly stop = button("", () => this.post({ type: "stop" }), {
+    class: "icon stop",
+    icon: "debug-stop",
+    label: "Stop the agent (Escape)",
+  });
+  private readonly send = el(
+    "button",
+    { type: "submit", class: "icon send", "aria-label": "Send", title: "Send (Enter)" },
+    icon("send"),
+  );
+  private readonly problem = el("p", { class: "notice error", role: "alert" });
+
+  private attachments: Attachment[] = [];
+  private offered: Attachment | undefined;
+  private dismissed: string | undefined;
+  private suggestions: Suggestion[] = [];
+  private active = 0;
+  private number = 0;
+
+  constructor(
+    private readonly post: Post,
+    private readonly changed: (draft: Draft) => void,
+  ) {
+    const attach = button("", () => this.begin("@"), {
+      class: "icon",
+      icon: "mention",
+      label: "Add a file (@)",
+    });
+    this.element = el(
+      "form",
+      { class: "composer" },
+      this.problem,
+      this.list,
+      el(
+        "div",
+        { class: "box" },
+        this.chips,
+        this.input,
+        el("div", { class: "tools" }, attach, this.model, this.usage, this.stop, this.send),
+      ),
+      el(
+        "span",
+        { id: "keys", class: "hidden" },
+        "Enter sends, Shift and Enter begins a new line. @ adds a file, a slash lists commands.",
+      ),
+    );
+    this.problem.hidden = true;
+    this.list.hidden = true;
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.input.addEventListener("input", () => this.typed());
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
+  }
+
+  restore(draft: Draft): void {
+    this.input.value = draft.text;
+    this.attachments = draft.attachments;
+    this.show();
+  }
+
+  update(head: Head): void {
+    const canSend = head.hindrance === undefined;
+    this.input.disabled = !canSend;
+    this.send.disabled = !canSend;
+    this.stop.hidden = !head.busy;
+    const what = head.busy ? "Queue: sent when the running turn has ended" : "Send";
+    this.send.setAttribute("aria-label", what);
+    this.send.title = `${what} (Enter)`;
+    this.input.placeholder = head.busy ? "Add to the queue…" : "Ask the agent…  @ files  / commands";
+    this.model.replaceChildren(head.agent || "Model", icon("chevron-down"));
+    this.model.setAttribute("aria-label", `Model and agent: ${head.agent || "not chosen yet"}`);
+    this.usage.textContent = head.usage;
+    this.usage.title = head.usage && "Tokens and cost of this session";
+    this.offered = head.selection;
+    this.showChips();
+  }
+
+  attach(item: Attachment): void {
+    if (!this.attachments.some((each) => each.label === item.label)) this.attachments.push(item);
+    this.show();
+  }
+
+  insert(text: string): void {
+    this.input.setRangeText(text, this.input.selectionStart, this.input.selectionEnd, "end");
+    this.show();
+  }
+
+  focus(): void {
+    this.input.focus();
+  }
+
+  accepted(): void {
+    this.problem.hidden = true;
+  }
+
+  /** The prompt did not go out: it is there again, with the reason. */
+  refused(text: string, message: string): void {
+    if (this.input.value === "") this.input.value = text;
+    this.problem.textContent = message;
+    this.problem.hidden = false;
+    this.show();
+  }
+
+  suggest(number: number, items: Suggestion[]): void {
+    if (number !== this.number) return;
+    this.suggestions = items;
+    this.active = 0;
+    this.showList();
+  }
+
+  private submit(): void {
+    const text = this.input.value.trim();
+    if (text === "" || this.send.disabled) return;
+    const attachments = [...this.attachments];
+    if (this.offered && this.offered.label !== this.dismissed) attachments.push(this.offered);
+    this.post({ type: "send", text, attachments });
+    this.input.value = "";
+    this.attachments = [];
+    this.problem.hidden = true;
+    this.show();
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.isComposing) return;
+    if (!this.list.hidden && this.listKey(event.key)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.submit();
+    }
+  }
+
+  private listKey(key: string): boolean {
+    if (key === "ArrowDown" || key === "ArrowUp") {
+      const step = key === "ArrowDown" ? 1 : this.suggestions.length - 1;
+      this.active = (this.active + step) % this.suggestions.length;
+      this.showList();
+    } else if (key === "Enter" || key === "Tab") this.take(this.active);
+    else if (key === "Escape") this.close();
+    else return false;
+    return true;
+  }
+
+  private typed(): void {
+    this.show();
+    const found = this.word();
+    // A command stands at the beginning; elsewhere a slash is part of a path.
+    if (found === null || (found[1] === "/" && this.input.value.trimStart()[0] !== "/")) {
+      this.close();
+      return;
+    }
+    const sign = found[1] as "@" | "/";
+    this.post({ type: "suggest", number: ++this.number, sign, query: found[2] ?? "" });
+  }
+
+  private begin(sign: "@"): void {
+    const before = this.input.value.slice(0, this.input.selectionStart);
+    this.insert(/(^|\s)$/.test(before) ? sign : ` ${sign}`);
+    this.focus();
+    this.typed();
+  }
+
+  private take(index: number): void {
+    const chosen = this.suggestions[index];
+    const found = this.word();
+    if (chosen === undefined || found === null) return;
+    const end = this.input.selectionStart;
+    const start = end - (found[2] ?? "").length - 1;
+    this.input.setRangeText(`${chosen.insert} `, start, end, "end");
+    if (chosen.attachment) this.attach(chosen.attachment);
+    this.close();
+    this.show();
+    this.focus();
+  }
+
+  private word(): RegExpExecArray | null {
+    return SIGN.exec(this.input.value.slice(0, this.input.selectionStart));
+  }
+
+  private close(): void {
+    this.number++;
+    this.suggestions = [];
+    this.showList();
+  }
+
+  private show(): void {
+    this.input.style.height = "auto";
+    this.input.style.height = `${Math.min(this.input.scrollHeight, 240)}px`;
+    this.showChips();
+    this.changed({ text: this.input.value, attachments: this.attachments });
+  }
+
+  private showChips(): void {
+    const chips = this.attachments.map((item) =>
+      chip(item.label, "file", () => {
+        this.attachments = this.attachments.filter((each) => each !== item);
+        this.show();
+      }),
+    );
+    const { offered } = this;
+    if (offered && offered.label !== this.dismissed) {
+      chips.push(
+        chip(offered.label, "list-selection", () => {
+          this.dismissed = offered.label;
+          this.showChips();
+        }),
+      );
+    }
+    this.chips.replaceChildren(...chips);
+    this.chips.hidden = chips.length === 0;
+  }
+
+  private showList(): void {
+    const isOpen = this.suggestions.length > 0;
+    this.list.hidden = !isOpen;
+    this.input.setAttribute("aria-expanded", String(isOpen));
+    this.list.replaceChildren(
+      ...this.suggestions.map(({ label, detail }, index) => {
+        const option = el(
+          "li",
+          { role: "option", id: `option-${index}`, "aria-selected": String(index === this.active) },
+          el("span", {}, label),
+          el("span", { class: "faint" }, detail),
+        );
+        option.addEventListener("mousedown", (event) => {
+          event.preventDefault();
+          this.take(index);
+        });
+        return option;
+      }),
+    );
+    if (isOpen) this.input.setAttribute("aria-activedescendant", `option-${this.active}`);
+    else this.input.removeAttribute("aria-activedescendant");
+    this.list.children[this.active]?.scrollIntoView({ block: "nearest" });
+  }
+
+  private command(command: string): void {
+    this.post({ type: "command", command });
+  }
+}
+
+function chip(label: string, name: string, remove: () => void): HTMLElement {
+  return el(
+    "li",
+    {},
+    icon(name),
+    el("span", {}, label),
+    button("", remove, { class: "icon", icon: "close", label: `Do not send ${label} along` }),
+  );
+}

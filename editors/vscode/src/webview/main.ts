@@ -1,0 +1,263 @@
+// The chat view: shows what the extension says, and says what is done here.
+
+import "@vscode/codicons/dist/codicon.css";
+import "./style.css";
+
+import type { FromView, Head, ToView } from "../chat/messages";
+import type { Part, Turn } from "../chat/transcript";
+import { changedFiles } from "../chat/transcript";
+import type { Draft } from "./composer";
+import { Composer } from "./composer";
+import { button, el, icon } from "./dom";
+import type { Folds } from "./parts";
+import { renderFooter, renderPart, spoken } from "./parts";
+
+interface Saved {
+  draft: Draft;
+  folds: [string, boolean][];
+}
+
+interface ShownTurn {
+  turn: Turn;
+  element: HTMLElement;
+  parts: HTMLElement;
+  footer: HTMLElement;
+}
+
+const vscode = acquireVsCodeApi<Saved>();
+const post = (message: FromView): void => vscode.postMessage(message);
+const saved = vscode.getState();
+
+const shown = new Map<string, ShownTurn>();
+const folds: Folds = new Map(saved?.folds);
+let draft: Draft = saved?.draft ?? { text: "", attachments: [] };
+let sessionId = "";
+
+const composer = new Composer(post, (changed) => {
+  draft = changed;
+  save();
+});
+const log = el("div", { id: "log", role: "log", "aria-live": "off", "aria-label": "Conversation", tabindex: "0" });
+const around = el("div", { id: "around" });
+const announcer = el("div", { class: "hidden", "aria-live": "polite" });
+const toEnd = button("", () => scrollToEnd(), { class: "to-end", icon: "arrow-down", label: "To the newest message" });
+document.body.append(log, toEnd, around, composer.element, announcer);
+toEnd.hidden = true;
+composer.restore(draft);
+
+let isAtEnd = true;
+log.addEventListener("scroll", () => {
+  isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+  toEnd.hidden = isAtEnd;
+});
+new ResizeObserver(() => follow()).observe(log);
+log.addEventListener("click", (event) => {
+  const link = (event.target as Element).closest("a");
+  if (link === null) return;
+  event.preventDefault();
+  post({ type: "openLink", href: link.getAttribute("href") ?? "" });
+});
+log.addEventListener("toggle", () => save(), true);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.defaultPrevented && isBusy) post({ type: "stop" });
+});
+
+let isBusy = false;
+
+window.addEventListener("message", ({ data }: MessageEvent<ToView>) => {
+  take(data);
+  follow();
+});
+post({ type: "ready" });
+
+function take(message: ToView): void {
+  switch (message.type) {
+    case "chat":
+      return showChat(message.head, message.turns);
+    case "head":
+      return showHead(message.head);
+    case "turn":
+      return showTurn(message.turn);
+    case "part":
+      return showPart(message.turnId, message.index, message.part);
+    case "suggestions":
+      return composer.suggest(message.number, message.items);
+    case "attach":
+      return composer.attach(message.item);
+    case "insert":
+      return composer.insert(message.text);
+    case "accepted":
+      isAtEnd = true;
+      return composer.accepted();
+    case "refused":
+      return composer.refused(message.text, message.message);
+    case "focus":
+      return composer.focus();
+  }
+}
+
+function showChat(head: Head, turns: Turn[]): void {
+  shown.clear();
+  if (head.sessionId !== sessionId) isAtEnd = true;
+  sessionId = head.sessionId;
+  log.replaceChildren();
+  if (turns.length === 0) log.append(welcome());
+  for (const turn of turns) showTurn(turn);
+  showHead(head);
+}
+
+function showHead(head: Head): void {
+  isBusy = head.busy;
+  composer.update(head);
+  const lines: HTMLElement[] = [];
+  if (head.earlier) {
+    lines.push(
+      el(
+        "p",
+        { class: "notice" },
+        icon("history"),
+        "From an earlier run. Your next message starts a new session.",
+      ),
+    );
+  }
+  if (head.notice !== undefined) {
+    lines.push(
+      el("p", { class: "notice", role: "status" }, icon("loading codicon-modifier-spin"), head.notice),
+    );
+  }
+  if (head.hindrance !== undefined) {
+    const { text, actions } = head.hindrance;
+    const buttons = actions.map(({ command, title }, index) =>
+      button(title, () => post({ type: "command", command }), {
+        class: index === 0 ? "primary" : "secondary",
+      }),
+    );
+    lines.push(
+      el(
+        "section",
+        { class: "hindrance", role: "alert" },
+        el("p", {}, text),
+        el("div", { class: "buttons" }, ...buttons),
+      ),
+    );
+  }
+  // Left as it is where nothing changed: who is about to press a button keeps it.
+  const made = el("div", {}, ...lines);
+  if (made.innerHTML !== around.firstElementChild?.innerHTML) around.replaceChildren(made);
+}
+
+function showTurn(turn: Turn): void {
+  log.querySelector(".welcome")?.remove();
+  const known = shown.get(turn.id);
+  const element = el("article", { "aria-label": `You: ${turn.prompt.slice(0, 80)}` });
+  const parts = el("div", { class: "parts" });
+  turn.parts.forEach((part, index) => parts.append(renderPart(part, key(turn.id, index), folds, post)));
+  const footer = renderFooter(turn, changedFiles(turn), post);
+  const chips = turn.context.map((label) => el("li", {}, icon("file"), el("span", {}, label)));
+  element.append(
+    el(
+      "div",
+      { class: "prompt" },
+      el("div", { class: "plain" }, turn.prompt),
+      chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
+    ),
+    parts,
+    footer,
+  );
+  if (turn.state === "running") element.append(working());
+  if (known === undefined) log.append(element);
+  else known.element.replaceWith(element);
+  shown.set(turn.id, { turn, element, parts, footer });
+  if (known !== undefined && known.turn.state !== "ended" && turn.state === "ended") {
+    announce(spokenEnd(turn));
+  }
+}
+
+function showPart(turnId: string, index: number, part: Part): void {
+  const known = shown.get(turnId);
+  if (known === undefined || index > known.parts.children.length) return;
+  const { turn, parts } = known;
+  const before = turn.parts[index];
+  turn.parts[index] = part;
+  const made = renderPart(part, key(turnId, index), folds, post);
+  const old = parts.children[index];
+  if (old === undefined) {
+    parts.append(made);
+    const last = turn.parts[index - 1];
+    if (last?.kind === "text") announce(spoken(last));
+    if (part.kind === "question") announce(spoken(part));
+  } else {
+    const focused = old.contains(document.activeElement) ? focusable(old, document.activeElement) : -1;
+    const scrolled = [...old.querySelectorAll("pre")].map((each) => each.scrollTop);
+    old.replaceWith(made);
+    if (focused >= 0) (all(made)[focused] ?? log).focus();
+    made.querySelectorAll("pre").forEach((each, at) => (each.scrollTop = scrolled[at] ?? 0));
+    if (part.kind === "tool" && before?.kind === "tool" && before.state !== part.state) {
+      announce(spoken(part));
+    }
+  }
+  if (part.kind === "tool" && turn.state === "ended") {
+    const footer = renderFooter(turn, changedFiles(turn), post);
+    known.footer.replaceWith(footer);
+    known.footer = footer;
+  }
+}
+
+function spokenEnd(turn: Turn): string {
+  const last = turn.parts.at(-1);
+  const said = last?.kind === "text" ? `${last.text}\n` : "";
+  return `${said}${turn.stopReason === "endTurn" ? "The agent is done." : (turn.error ?? "Stopped.")}`;
+}
+
+function announce(text: string): void {
+  if (text !== "") announcer.append(el("p", {}, text));
+  while (announcer.children.length > 5) announcer.firstElementChild?.remove();
+}
+
+function all(element: Element): HTMLElement[] {
+  return [...element.querySelectorAll<HTMLElement>("button, summary, a, [tabindex]")];
+}
+
+function focusable(element: Element, focused: Element | null): number {
+  return all(element).indexOf(focused as HTMLElement);
+}
+
+function welcome(): HTMLElement {
+  return el(
+    "div",
+    { class: "welcome" },
+    icon("comment-discussion"),
+    el("h2", {}, "Ask the agent"),
+    el("p", {}, "It works on the text that you see, unsaved changes included. You review what it changes, hunk by hunk, in the editor."),
+    el("p", { class: "faint" }, "@ adds a file · a selection is sent along · / lists commands"),
+  );
+}
+
+function working(): HTMLElement {
+  return el(
+    "div",
+    { class: "working", role: "status", "aria-label": "The agent works" },
+    el("i", {}),
+    el("i", {}),
+    el("i", {}),
+  );
+}
+
+function key(turnId: string, index: number): string {
+  return `${turnId}:${index}`;
+}
+
+function follow(): void {
+  if (isAtEnd) log.scrollTop = log.scrollHeight;
+  else toEnd.hidden = false;
+}
+
+function scrollToEnd(): void {
+  isAtEnd = true;
+  follow();
+  toEnd.hidden = true;
+}
+
+function save(): void {
+  vscode.setState({ draft, folds: [...folds].slice(-200) });
+}

@@ -1,0 +1,255 @@
+// The parts of a turn as elements.
+
+import type { FromView } from "../chat/messages";
+import type { ChangedFile, Part, QuestionPart, ToolPart, Turn } from "../chat/transcript";
+import { button, el, icon } from "./dom";
+import { markdown } from "./markdown";
+
+export type Post = (message: FromView) => void;
+
+/** Which of the foldable parts a person has opened or closed, by their keys. */
+export type Folds = Map<string, boolean>;
+
+export function renderPart(part: Part, key: string, folds: Folds, post: Post): HTMLElement {
+  switch (part.kind) {
+    case "text": {
+      const made = el("div", { class: "text" });
+      made.append(markdown(part.text, (text) => post({ type: "copy", text })));
+      return made;
+    }
+    case "thinking":
+      return fold(key, folds, "thinking", [icon("lightbulb"), "Thinking"], () => [
+        el("div", { class: "plain" }, part.text),
+      ]);
+    case "notice":
+      return el("p", { class: `notice ${part.level}` }, icon(noticeIcon(part.level)), part.text);
+    case "tool":
+      return renderTool(part, key, folds, post);
+    case "question":
+      return renderQuestion(part, post);
+  }
+}
+
+/** In words, for who listens; "" where nothing is worth it. */
+export function spoken(part: Part): string {
+  switch (part.kind) {
+    case "text":
+      return part.text;
+    case "tool":
+      return `${part.tool} ${part.subject}: ${part.state}`;
+    case "notice":
+      return part.text;
+    case "question":
+      return part.answer === undefined ? `Question: ${part.question.title}` : "";
+    case "thinking":
+      return "";
+  }
+}
+
+const STATES = { running: "running", done: "done", failed: "failed", stopped: "stopped" };
+const STATE_ICONS = {
+  running: "loading codicon-modifier-spin",
+  done: "check",
+  failed: "error",
+  stopped: "circle-slash",
+};
+const KIND_ICONS = { read: "file", edit: "edit", command: "terminal", other: "tools" };
+
+function renderTool(part: ToolPart, key: string, folds: Folds, post: Post): HTMLElement {
+  const head = [
+    icon(KIND_ICONS[part.toolKind]),
+    el("span", { class: "name" }, part.tool),
+    el("span", { class: "subject", title: part.subject }, firstLine(part.subject)),
+    counts(part.files),
+    icon(STATE_ICONS[part.state], STATES[part.state]),
+  ];
+  const folded = fold(key, folds, `tool ${part.state}`, head, () => toolBody(part, post));
+  const newest = part.state === "running" ? lastLine(part.output) : "";
+  const made = el("div", { class: "call" }, folded);
+  if (newest !== "" && !folded.open) made.append(el("div", { class: "newest" }, newest));
+  return made;
+}
+
+function toolBody(part: ToolPart, post: Post): HTMLElement[] {
+  const body: HTMLElement[] = [];
+  if (part.toolKind === "command") body.push(pre(`$ ${part.subject}`, "command"));
+  else if (part.files.length === 0 && part.args !== "") body.push(pre(part.args, "arguments"));
+  for (const file of part.files) body.push(changedFile(file, post));
+  if (part.output !== "" && (part.toolKind !== "edit" || part.state !== "done")) {
+    body.push(pre(part.output, "output"));
+  }
+  if (body.length === 0) body.push(el("p", { class: "faint" }, "No output."));
+  return body;
+}
+
+function changedFile(file: ChangedFile, post: Post): HTMLElement {
+  const name = decodeURIComponent(file.uri.split("/").at(-1) ?? file.uri);
+  const open = button(
+    `${name}:${file.line + 1}`,
+    () => post({ type: "open", uri: file.uri, line: file.line }),
+    { class: "link", icon: "go-to-file", label: `Open ${name} at line ${file.line + 1}` },
+  );
+  const made = el("div", { class: "file" }, open);
+  if (file.status !== "applied") made.append(el("span", { class: "badge" }, file.status));
+  for (const hunk of file.hunks) made.append(diff(hunk.old, hunk.new));
+  return made;
+}
+
+function diff(before: string, after: string): HTMLElement {
+  const lines = (text: string, sign: string, name: string): HTMLElement[] =>
+    text === ""
+      ? []
+      : text
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((line) => el("span", { class: name }, `${sign} ${line}\n`));
+  return el(
+    "pre",
+    { class: "diff", tabindex: "0", "aria-label": "Change" },
+    ...lines(before, "-", "removed"),
+    ...lines(after, "+", "added"),
+  );
+}
+
+function counts(files: ChangedFile[]): HTMLElement | undefined {
+  if (files.length === 0) return undefined;
+  const total = (of: (file: ChangedFile) => number): number =>
+    files.reduce((sum, file) => sum + of(file), 0);
+  const [added, removed] = [total((file) => file.added), total((file) => file.removed)];
+  return el(
+    "span",
+    { class: "counts", "aria-label": `${added} lines added, ${removed} removed` },
+    el("span", { class: "plus" }, `+${added}`),
+    el("span", { class: "minus" }, `−${removed}`),
+  );
+}
+
+function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLElement {
+  const id = `question-${question.questionId}`;
+  const made = el(
+    "section",
+    { class: answer === undefined ? "question open" : "question", role: "group", "aria-labelledby": id },
+    el("p", { class: "title", id }, icon(questionIcon(question.kind)), question.title),
+  );
+  if (question.detail) made.append(pre(question.detail, "detail"));
+  if (answer === undefined) {
+    const buttons = question.options.map((option, index) =>
+      button(
+        option.name,
+        () =>
+          post({ type: "answer", questionId: question.questionId, optionId: option.optionId }),
+        { class: index === 0 && option.kind !== "deny" ? "primary" : "secondary" },
+      ),
+    );
+    made.append(el("div", { class: "buttons" }, ...buttons));
+    return made;
+  }
+  const chosen = question.options.find((option) => option.optionId === answer);
+  made.append(el("p", { class: "answer" }, icon("reply"), chosen?.name ?? "Dismissed"));
+  return made;
+}
+
+/** What stands under a turn: how it ended, and what is to be done with its changes. */
+export function renderFooter(turn: Turn, files: Map<string, ChangedFile[]>, post: Post): HTMLElement {
+  const made = el("footer", {});
+  if (turn.state === "queued") {
+    made.append(
+      el("span", { class: "faint" }, icon("clock"), "Waits for the running turn"),
+      button("Drop", () => post({ type: "drop", turnId: turn.id }), { class: "link" }),
+    );
+    return made;
+  }
+  if (turn.state === "running") return made;
+  const ending = ended(turn);
+  if (ending !== undefined) made.append(ending);
+  if (files.size > 0) made.append(renderChanges(turn, files, post));
+  return made;
+}
+
+function renderChanges(turn: Turn, files: Map<string, ChangedFile[]>, post: Post): HTMLElement {
+  const all = [...files.values()].flat();
+  const isOpen = all.some((file) => file.status === "applied" || file.status === "proposed");
+  const review = (action: "open" | "keep" | "undo" | "revert") => () =>
+    post({ type: "review", action, turnId: turn.id });
+  const what = files.size === 1 ? "1 file changed" : `${files.size} files changed`;
+  const buttons = [
+    button("Review", review("open"), { class: "secondary", icon: "diff-multiple" }),
+    isOpen && button("Keep", review("keep"), { class: "secondary", icon: "check" }),
+    isOpen && button("Undo", review("undo"), { class: "secondary", icon: "discard" }),
+    !isOpen &&
+      button("Take Back", review("revert"), {
+        class: "secondary",
+        icon: "history",
+        title: "Take this turn out of the files again, kept changes included",
+      }),
+  ];
+  return el(
+    "div",
+    { class: "changes", role: "group", "aria-label": what },
+    el("span", { class: "what" }, what, counts(all)),
+    el("span", { class: "buttons" }, ...buttons),
+  );
+}
+
+const ENDINGS: Record<string, string> = {
+  aborted: "Stopped",
+  maxTokens: "Stopped at the model's limit of tokens",
+  maxSteps: "Stopped at the limit of steps",
+  refusal: "The model refused",
+  error: "Failed",
+};
+
+function ended({ stopReason, error }: Turn): HTMLElement | undefined {
+  const said = stopReason === undefined ? undefined : ENDINGS[stopReason];
+  if (said === undefined) return undefined;
+  const isError = stopReason === "error";
+  return el(
+    "p",
+    { class: isError ? "notice error" : "notice", role: isError ? "alert" : undefined },
+    icon(isError ? "error" : "circle-slash"),
+    error === undefined ? said : `${said}: ${error}`,
+  );
+}
+
+function fold(
+  key: string,
+  folds: Folds,
+  name: string,
+  head: (Node | string | undefined)[],
+  body: () => HTMLElement[],
+): HTMLDetailsElement {
+  const made = el("details", { class: `fold ${name}` });
+  made.open = folds.get(key) ?? false;
+  const summary = el("summary", {}, ...head);
+  made.append(summary);
+  const inside = el("div", { class: "inside" });
+  if (made.open) inside.append(...body());
+  made.append(inside);
+  made.addEventListener("toggle", () => {
+    if (made.open === (folds.get(key) ?? false)) return;
+    folds.set(key, made.open);
+    inside.replaceChildren(...(made.open ? body() : []));
+    made.parentElement?.querySelector(".newest")?.remove();
+  });
+  return made;
+}
+
+function pre(text: string, name: string): HTMLElement {
+  return el("pre", { class: name, tabindex: "0", "aria-label": name }, text);
+}
+
+function noticeIcon(level: string): string {
+  return level === "error" || level === "warning" ? level : "info";
+}
+
+function questionIcon(kind: string): string {
+  return kind === "permission" ? "shield" : "question";
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split(/[\r\n]/).at(-1) ?? "";
+}
