@@ -26,7 +26,7 @@ from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.presence import Clash, Step, present, taken_out, with_only
-from lsp_agent.workspace.file_host import Origin, Placed, Unmerged, View
+from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.ledger import Change
 from lsp_agent.workspace.paths import OutsideWorkspace, SafePath, path_to_uri
 
@@ -57,6 +57,29 @@ class _Part:
     change_id: str
     step: Step
     hunks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What ``now`` is without the changes, or where it is not known."""
+
+    now: Text | None
+    text: Text | None
+    clash: Clash | None = None
+
+
+class _ChangedSince(LspAgentError):
+    """``lines`` (0-based) begin the places that were changed since; none where the file is gone."""
+
+    def __init__(self, path: str, lines: Sequence[int]) -> None:
+        if not lines:
+            super().__init__(f"{path}: the file is gone; bring it back, then revert again")
+            return
+        where = f"line {lines[0] + 1} was"
+        if more := len(lines) - 1:
+            places = "place" if more == 1 else "places"
+            where = f"line {lines[0] + 1} and {more} more {places} were"
+        super().__init__(f"{path}: {where} changed since; undo the rest hunk by hunk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +178,7 @@ class Reverts:
         try:
             safe = self._confined(path)
             changes = [await self._services.ledger.loaded(change.id) for change in named]
-            parts = [part for change in changes if (part := _part_in(change)) is not None]
+            parts = await anyio.to_thread.run_sync(_parts_in, changes)
             if not parts:
                 return FileReverted(path, uri, "unchanged")
             placed = await self._take_out(origin, safe, [part.step for part in parts])
@@ -171,12 +194,15 @@ class Reverts:
         return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
 
     async def _take_out(self, origin: Origin, path: SafePath, steps: Sequence[Step]) -> Placed:
+        shown = await self._services.host.view(path, None)
+        foreseen = await anyio.to_thread.run_sync(_without, steps, _text_of(shown))
+
         def resolve(view: View) -> Text:
-            now = view.require_text() if view.exists else None
-            try:
-                return taken_out(reversed(steps), now) or EMPTY
-            except Clash:
-                raise Unmerged(path.path) from None
+            now = _text_of(view)
+            left = foreseen if foreseen.now == now else _without(steps, now)
+            if left.clash is not None:
+                raise _ChangedSince(path.path, left.clash.lines)
+            return left.text or EMPTY
 
         return await self._services.host.replace(
             path,
@@ -283,6 +309,22 @@ def _any_in(change: Change) -> bool:
     if change.status in _NEVER_IN:
         return False
     return change.status in _IN or not _IN.isdisjoint(change.decided.values())
+
+
+def _text_of(view: View) -> Text | None:
+    """None where there is no file. Raises NotText."""
+    return view.require_text() if view.exists else None
+
+
+def _without(steps: Sequence[Step], now: Text | None) -> _Left:
+    try:
+        return _Left(now, taken_out(reversed(steps), now))
+    except Clash as clash:
+        return _Left(now, None, clash)
+
+
+def _parts_in(changes: Sequence[Change]) -> list[_Part]:
+    return [part for change in changes if (part := _part_in(change)) is not None]
 
 
 def _part_in(change: Change) -> _Part | None:

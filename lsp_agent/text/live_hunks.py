@@ -42,7 +42,7 @@ def awaited_hunks(
             index,
             before.lines[hunk.old_start : hunk.old_end],
             after.lines[hunk.new_start : hunk.new_end],
-            *_place(hunk.old_start, hunk.old_end, since),
+            *place_after(hunk.old_start, hunk.old_end, since),
         )
         for index, hunk in enumerate(hunks)
     ]
@@ -66,11 +66,11 @@ def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) 
         index,
         before.lines[hunk.old_start : hunk.old_end],
         after.lines[hunk.new_start : hunk.new_end],
-        *_place(hunk.new_start, hunk.new_end, since),
+        *place_after(hunk.new_start, hunk.new_end, since),
     )
 
 
-def _place(start: int, end: int, since: list[Hunk]) -> tuple[int, int, bool]:
+def place_after(start: int, end: int, since: list[Hunk]) -> tuple[int, int, bool]:
     """Where the lines ``start`` to ``end`` are after the changes ``since``, and whether none of
     these touched them."""
     touching = [later for later in since if _touches(later, start, end)]

@@ -3,12 +3,12 @@
 Pure. A text of None is a file that is not there.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.live_hunks import with_hunks
-from lsp_agent.text.merge import merge3_beside
+from lsp_agent.text.live_hunks import place_after, with_hunks
+from lsp_agent.text.merge import Merge, merge3_beside
 
 Step = tuple[Text | None, Text | None]
 """A change: the texts before and after it."""
@@ -72,21 +72,49 @@ def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
 
     Raises Clash where one of them cannot be told from what was changed since.
     """
+    shown = out = now
+    places: list[tuple[int, int]] = []
     for before, after in steps:
-        shown = now
-        if shown is None:
-            if before is not None and after is not None and before.lines != after.lines:
-                raise Clash
-            shown = Text((), before.encoding, bom=before.bom) if before else EMPTY
-        out = _merged(after, before, shown)
+        if out is None and before is not None and after is not None and before != after:
+            raise Clash(_apart(places))
         if out is None:
-            raise Clash
-        now = None if before is None and not out.lines else out
-    return now
+            out = Text((), before.encoding, bom=before.bom) if before else EMPTY
+        merge = merge3_beside(after or EMPTY, out, before or EMPTY)
+        places += _places(merge, shown or EMPTY)
+        out = None if before is None and not merge.text.lines else merge.text
+    if places:
+        raise Clash(_apart(places))
+    return out
 
 
 class Clash(Exception):
-    """The lines were changed since."""
+    """The lines were changed since. ``lines`` are where: the first ones (0-based) of each such
+    place, ascending; none where the file is gone."""
+
+    def __init__(self, lines: Iterable[int]) -> None:
+        super().__init__("the lines were changed since")
+        self.lines = tuple(lines)
+
+
+def _places(merge: Merge, shown: Text) -> Iterator[tuple[int, int]]:
+    """Where a merge's conflicts are in the text as it was before anything was taken out."""
+    if merge.clean:
+        return
+    since = diff(merge.text.lines, shown.lines)
+    for conflict in merge.conflicts:
+        start, end, _ = place_after(
+            conflict.start_line, conflict.start_line + len(conflict.ours), since
+        )
+        yield start, end
+
+
+def _apart(places: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The first lines of what is left of ``places`` once those that overlap are one."""
+    reached = -1
+    for start, end in sorted(places):
+        if start >= reached:
+            yield start
+        reached = max(reached, end, start + 1)
 
 
 def _merged(base: Text | None, ours: Text | None, theirs: Text | None) -> Text | None:

@@ -105,8 +105,11 @@ def test_a_file_in_whose_lines_the_person_typed_is_named_and_the_rest_goes_on(
     assert outcomes(result) == {"a.txt": "conflict", "b.txt": "restored"}
     assert (document.text.content, closed.read_text()) == (text, LINES)
     (conflict,) = (file for file in result["files"] if file["outcome"] == "conflict")
-    assert "changed in the same place" in conflict["reason"]
-    assert "a.txt" in editor.notification("window/showMessage")["message"]
+    assert conflict["reason"].endswith(
+        "a.txt: line 2 was changed since; undo the rest hunk by hunk"
+    )
+    told = editor.notification("window/showMessage")["message"]
+    assert told == "Not taken back: a.txt (line 2 was changed since; undo the rest hunk by hunk)"
     assert sorted(statuses(editor)) == ["applied", "kept", "rejected"]
 
 

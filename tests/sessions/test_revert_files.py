@@ -161,12 +161,30 @@ async def test_a_created_file_with_a_persons_lines_in_it_is_left(bench: Bench) -
 
 
 @pytest.mark.asyncio
+async def test_a_conflict_names_the_first_line_as_it_is_now_and_how_many_places_there_are(
+    bench: Bench,
+) -> None:
+    bench.put("a.txt", LINES)
+    once = LINES.replace("two", "2").replace("four", "4").replace("six", "6")
+    await bench.agent("t", "a.txt", once)
+    await bench.agent("t", "a.txt", once.replace("4", "vier"))
+    typed = "0\n0\n" + once.replace("2", "my own").replace("4", "mine")
+    bench.put("a.txt", typed)
+    assert await bench.revert("t") == {"a.txt": "conflict"}
+    assert bench.disk("a.txt") == typed
+    said = "line 4 and 1 more place were changed since; undo the rest hunk by hunk"
+    assert bench.last.files[0].reason == f"{bench.root / 'a.txt'}: {said}"
+    assert bench.said[0].message == f"Not taken back: a.txt ({said})"
+
+
+@pytest.mark.asyncio
 async def test_a_file_that_is_gone_is_not_made_up(bench: Bench) -> None:
     bench.put("a.txt", LINES)
     await bench.agent("t", "a.txt", LINES.replace("two", "2"))
     (bench.root / "a.txt").unlink()
     assert await bench.revert("t") == {"a.txt": "conflict"}
     assert bench.disk("a.txt") is None
+    assert "the file is gone; bring it back" in (bench.last.files[0].reason or "")
 
 
 @pytest.mark.asyncio
