@@ -110,6 +110,7 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         or (client.name == "Eglot" and client.sync),
         keeps_last_line_end=client.is_neovim,
         holds_back=client.name == "Eglot" and not client.sync,
+        may_be_deaf=client.is_neovim,
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import anyio
@@ -24,6 +25,7 @@ from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
 from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.files import FileProblem
+from lsp_agent.workspace.hearing import Deaf
 from lsp_agent.workspace.paths import SafePath
 
 #: The agent waits 60 s for a file tool's answer and 4 s for whether another call may run; only a
@@ -74,7 +76,7 @@ class HostedTools:
         self._permissions = Permissions(cwd, lambda: settings().permissions, services.confinement)
         self._unwritten = Unwritten(services, session_id, cwd)
         self.served = Served(services, session_id)
-        self._told_of_holding = False
+        self._told: set[str] = set()
         self._late_answers = LateAnswers(services, self._asked)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
@@ -292,14 +294,19 @@ class HostedTools:
             request.tool_call_id,
             f"agent: {request.tool} {path.given}",
         )
-        placed = await self._services.host.replace(
+        replace = partial(
+            self._services.host.replace,
             path,
             origin,
             resolve,
-            review="before" if hold else settings.review,
             save=settings.save,
             still_wanted=self._turn.still_wanted(),
         )
+        try:
+            placed = await replace(review="before" if hold else settings.review)
+        except Deaf as deaf:
+            self._tell_once(str(deaf))
+            placed = await replace(review="before")
         if placed.refused:
             raise ToolFailure(
                 f"{path.given} was not changed: {escaped_line(placed.note or '')}. The user can"
@@ -318,10 +325,13 @@ class HostedTools:
             return False
         if self._services.documents.at(path.path) is None:
             return False
-        if not self._told_of_holding:
-            self._told_of_holding = True
-            self._emit(Notice("warning", _HOLDS_BACK, "lsp-agent"), self._turn.turn_id)
+        self._tell_once(_HOLDS_BACK)
         return True
+
+    def _tell_once(self, warning: str) -> None:
+        if warning not in self._told:
+            self._told.add(warning)
+            self._emit(Notice("warning", warning, "lsp-agent"), self._turn.turn_id)
 
     def confined(self, path: str) -> str:
         """The real place of a path that may be written. :raises OutsideWorkspace:"""

@@ -18,6 +18,7 @@ from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost, NotWanted, View
 from lsp_agent.workspace.flight import merged
+from lsp_agent.workspace.hearing import Deaf
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import from_ledger
 
@@ -237,6 +238,8 @@ class BringIn:
             )
         except NotWanted:
             return await self._propose(None, _STOPPED)
+        except Deaf as deaf:
+            return await self._propose(None, deaf.why)
         if placed.status == "unknown":  # base stays: the next change brings this one as well
             return Brought(self._disk, "merged", open=True, change=placed.change)
         change = placed.change if placed.status != "conflict" else None

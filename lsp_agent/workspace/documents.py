@@ -53,7 +53,8 @@ class OpenDocument:
 
     ``seq`` counts content changes, a repeated didOpen included. ``path`` is the real path, None
     where the URI is none of a file. ``typed_at`` is the ``clock``'s time of the last content
-    change that was not found to be an edit of ours.
+    change that was not found to be an edit of ours. ``tells`` is whether the client tells of
+    changes: True when it has since didOpen, None until then, False where it is known not to.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class OpenDocument:
         self.version: int | None = None
         self.seq = 0
         self.closed = True
+        self.tells: bool | None = None
         self._typed: deque[float] = deque([-math.inf], maxlen=_TYPED)
         self.lines: list[str] = []
         self._text: Text | None = None
@@ -187,6 +189,7 @@ class OpenDocument:
         before = self.text if self.seq else None
         self.version = version
         self.closed = False
+        self.tells = None
         self._saved = self._dirty = None
         self.lines[:] = split_lines(content)
         self._changed(before, None, content)
@@ -201,7 +204,9 @@ class OpenDocument:
             splice(
                 self.lines, first, self._column(first, start), last, self._column(last, end), text
             )
-        self._typed.append(self.clock())
+        self.tells = True
+        if text or span is None or span[:2] != span[2:]:
+            self._typed.append(self.clock())
         self._changed(before, span, text)
 
     def _changed(self, before: Text | None, span: Span | None, text: str) -> None:

@@ -38,6 +38,8 @@ class Timings:
     align_poll: float = 0.008
     #: Silence after an answer that says nothing more is coming.
     quiet: float = 0.4
+    #: How long a client may take to tell of an edit that it has answered and that changes nothing.
+    heard: float = 2.0
     #: From the first send on: the agent is told that it is not known.
     unknown: float = 5.0
     #: How long an unknown edit is still looked for.
@@ -130,6 +132,11 @@ class Flight:
     def answered(self) -> bool:
         """Whether the last send was answered."""
         return self._answer is not None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the client said that it took the last send."""
+        return self._answer is True
 
     @property
     def refused(self) -> bool:

@@ -26,6 +26,7 @@ from lsp_agent.workspace.flight import (
     merged,
     nearer,
 )
+from lsp_agent.workspace.hearing import refusal
 from lsp_agent.workspace.late import Late
 from lsp_agent.workspace.repair import carried
 
@@ -84,7 +85,7 @@ async def place(
     ``resolve`` is asked again for newer text. What it raises propagates where nothing of the
     edit is in; where that cannot be told, the outcome is ``conflict``. ``prepare(before,
     meant)`` is awaited once, before anything is sent. ``still_wanted`` is asked right before
-    each send. Raises NotWanted and DocumentClosed. Ends within ``timings.unknown`` and a
+    each send. Raises NotWanted, DocumentClosed and Deaf. Ends within ``timings.unknown`` and a
     little, and as much again for each repair.
     """
     placement = Placement(document, editor, resolve, label, still_wanted, prepare, timings)
@@ -167,7 +168,8 @@ class Placement:
 
     async def _until_decided(self) -> Proof:
         while True:
-            await self._barrier()
+            if not await self._barrier():
+                return self._proof("refused")
             if (landed := self._flight.landed(self._document.text)) is not None:
                 return self._in(landed)
             if (proof := self._make_anew()) is not None:
@@ -178,6 +180,8 @@ class Placement:
                 case Landed() as landed:
                     return self._in(landed)
                 case Unknown():
+                    if self._document.tells is None and self._flight.accepted:
+                        self._document.tells = False
                     return self._proof("refused" if self._is_refused() else "unknown")
                 case Strayed() as strayed:
                     if (proof := self._put_right(strayed)) is not None:
@@ -187,10 +191,10 @@ class Placement:
 
     # Before a send.
 
-    async def _barrier(self) -> None:
+    async def _barrier(self) -> bool:
         """Lets the client send what it holds back, and waits for the next key of a person who
         is typing: an edit sent right after it is not refused, which in Neovim would print a
-        message over what they type. Bounded, and never a condition."""
+        message over what they type. Bounded. False where it takes no edit of any kind."""
         document, timings = self._document, self._timings
         if document.closed:
             with document.next_change() as opened, anyio.move_on_after(timings.quiet):
@@ -198,10 +202,14 @@ class Placement:
             self._check_open()
         if self._editor.traits.can_sync:
             await self._editor.sync(document.uri)
+        if answer := await refusal(document, self._editor, timings.heard):
+            self._reason = answer.reason
+            return False
         if document.clock() - document.typed_at < timings.align_within:
             with document.next_change() as changed, anyio.move_on_after(timings.align_wait):
                 await self._key(changed)
         self._check_open()
+        return True
 
     async def _key(self, changed: anyio.Event) -> None:
         if not self._editor.traits.can_sync:

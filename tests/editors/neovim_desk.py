@@ -216,6 +216,10 @@ class Desk:
         ``person``), and the lines ``removed`` and ``added``."""
         return self.nvim.lua("return _G.steps")
 
+    def messages(self) -> list[str]:
+        """What the server had shown to the person."""
+        return self.nvim.lua("return _G.messages")
+
     def sends(self) -> list[Json]:
         return self.nvim.lua("return _G.sends")
 

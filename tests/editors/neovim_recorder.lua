@@ -28,9 +28,16 @@ local function noted(by, buffer, change)
   return result, changed
 end
 
+-- The edit by which the server finds out whether it hears of changes; not counted as one.
+local start = { line = 0, character = 0 }
+local NOTHING = { { range = { start = start, ['end'] = start }, newText = '' } }
+
 local apply = vim.lsp.handlers['workspace/applyEdit']
 vim.lsp.handlers['workspace/applyEdit'] = function(err, params, context)
   local change = params.edit.documentChanges[1]
+  if vim.deep_equal(change.edits, NOTHING) then
+    return apply(err, params, context)
+  end
   local buffer = vim.uri_to_bufnr(change.textDocument.uri)
   local answer, taken = noted('agent', buffer, function()
     return apply(err, params, context)

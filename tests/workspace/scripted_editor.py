@@ -17,6 +17,7 @@ from lsp_agent.text.edits import TextEdit
 from lsp_agent.text.positions import Encoding, to_units
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Applied, EditorTraits
+from lsp_agent.workspace.hearing import NOTHING
 
 Result = TypeVar("Result")
 
@@ -47,9 +48,10 @@ class Policy:
     Neovim does), or never. ``admits``: what it answers to an edit that it refused.
     ``debounce``: changes wait so long and go out together; ``restarts``: each key starts that
     anew, always or until the ``first`` flush. ``splits``: an edit goes out in two didChanges;
-    ``joins``: what waits goes out as one content change. ``lie``: what it says of and does with
-    every edit; a ``late`` one is done after so many seconds. ``travel`` is the wire's delay, one
-    way.
+    ``joins``: what waits goes out as one content change. ``tells``: whether anything ever goes out,
+    as nothing does from a Neovim that has let go of a buffer. ``lie``: what it says of and does
+    with every edit; a ``late`` one is done after so many seconds. ``travel`` is the wire's delay,
+    one way.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Policy:
     restarts: Literal["never", "first", "always"] = "never"
     splits: bool = False
     joins: bool = False
+    tells: bool = True
     answers: Literal["before", "after"] = "after"
     lie: Literal[
         "", "true, not done", "false, done", "silent, done", "silent, not done", "late", "refuses"
@@ -83,7 +86,7 @@ POLICIES = (
         debounce=0.15,
         restarts="first",
         answers="before",
-        traits=EditorTraits(min_version=1, can_save=True),
+        traits=EditorTraits(min_version=1, can_save=True, may_be_deaf=True),
     ),
     Policy(
         "Neovim with the barrier",
@@ -93,7 +96,7 @@ POLICIES = (
         debounce=0.15,
         restarts="first",
         answers="before",
-        traits=EditorTraits(min_version=1, can_sync=True, can_save=True),
+        traits=EditorTraits(min_version=1, can_sync=True, can_save=True, may_be_deaf=True),
     ),
     Policy(
         "eglot",
@@ -234,7 +237,7 @@ class ScriptedEditor:
         self.uri = uri
         self.policy = policy
         self.buffer = Buffer(text, documents.encoding, policy)
-        self.sends = 0
+        self.sends = self.probes = 0
         self.in_flight = self.most_in_flight = 0
         self._keys = keys
         self._on_save = on_save
@@ -259,7 +262,8 @@ class ScriptedEditor:
             self._timer = None
         for version, changes in self.buffer.take():
             self._flushed = True
-            self._send(self._deliver(version, changes))
+            if self.policy.tells:
+                self._send(self._deliver(version, changes))
 
     async def settle(self) -> None:
         """Until all is sent and has arrived."""
@@ -273,13 +277,16 @@ class ScriptedEditor:
         assert document is not None
         assert uri == self.uri
         wire = [_to_lsp(document.lines, edit, self.documents.encoding) for edit in edits]
-        self.sends += 1
-        send = self.sends
+        if tuple(edits) == NOTHING:  # it is no send, and nothing is typed around it
+            self.probes += 1
+            send = 0
+        else:
+            send = self.sends = self.sends + 1
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             await asyncio.sleep(self.policy.travel)
-            self._keys(self, "before apply", send)
+            self._at("before apply", send)
             answer = self._process(version, wire, send)
             arrived = asyncio.get_running_loop().create_future()
             if answer is not None:
@@ -318,7 +325,7 @@ class ScriptedEditor:
             return False
         if not self.buffer.accepts(version):
             asyncio.get_running_loop().call_later(
-                self.policy.travel, self._keys, self, "before retry", send
+                self.policy.travel, self._at, "before retry", send
             )
             return not self.policy.admits
         if not lie.endswith("not done"):
@@ -330,10 +337,14 @@ class ScriptedEditor:
 
     def _apply(self, wire: list[dict[str, Any]], send: int) -> None:
         self.buffer.apply(wire)
-        self._keys(self, "same didChange", send)
+        self._at("same didChange", send)
         if self.policy.answers == "after" or self.policy.debounce or self.policy.lie:
             self._sometime(restart=False)
-        self._keys(self, "unanswered", send)
+        self._at("unanswered", send)
+
+    def _at(self, point: Point, send: int) -> None:
+        if send:
+            self._keys(self, point, send)
 
     def _sometime(self, *, restart: bool) -> None:
         if not self.policy.debounce:

@@ -14,6 +14,7 @@ from lsp_agent.text.merge import merge3
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import EditorTraits
+from lsp_agent.workspace.hearing import Deaf
 from lsp_agent.workspace.proof import Proof, place
 
 URI = "untitled:doc"
@@ -142,7 +143,7 @@ async def edits_under_typing(case: Case, clock: VirtualClock) -> Outcome:
             if proof.late is not None:
                 proof.late.on_landed(lambda _before, _meant, n=number: outcome.late.append(n))
                 await anyio.sleep(12)
-        except ChangedSinceRead:
+        except (ChangedSinceRead, Deaf):
             outcome.proofs.append(None)
     await editor.settle()
     await anyio.sleep(1)

@@ -1,0 +1,55 @@
+"""Whether a client tells of what changes in a document that it has opened.
+
+A Neovim whose last server on a buffer ended before something was typed there lets go of the
+buffer: it opens it with the next server, tells it of no change, and goes on to apply its edits, at
+lines that have moved. Before the first edit of a document that has shown no change yet, such a
+client is sent an edit that changes nothing: it tells of that one too, or of none.
+"""
+
+from pathlib import Path
+
+import anyio
+
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.text.edits import TextEdit
+from lsp_agent.workspace.documents import OpenDocument
+from lsp_agent.workspace.editor import Applied, Editor
+
+NOTHING = (TextEdit(0, 0, 0, 0, ""),)
+
+
+class Deaf(RequestFailed):
+    """The client does not tell of the document's changes, so it was not edited; ``why`` is for a
+    person."""
+
+    def __init__(self, document: OpenDocument) -> None:
+        self.why = (
+            "the editor does not say what you type in it, so edits are proposals. Save it, close it"
+            " (Neovim: `:bwipeout`) and open it again."
+        )
+        name = Path(document.path or document.uri).name
+        super().__init__("editorFailed", f"{name}: {self.why}")
+
+
+async def refusal(document: OpenDocument, editor: Editor, timeout: float) -> Applied | None:
+    """None when the client tells of changes, as far as can be known; its answer where it took not
+    even the edit that changes nothing.
+
+    ``timeout`` (seconds) is how long it may take to tell of one that it has answered. Raises Deaf.
+    The caller holds the document's lock.
+    """
+    if document.tells is None and editor.traits.may_be_deaf:
+        version = max(document.version or 0, editor.traits.min_version)
+        with document.next_change() as changed:
+            answer = await editor.apply(document.uri, version, NOTHING, "agent")
+            if editor.traits.can_sync and not changed.is_set():
+                await editor.sync(document.uri)
+            with anyio.move_on_after(timeout if answer.applied else 0):
+                await changed.wait()
+        if document.tells is None and not document.closed:
+            if not answer.applied:
+                return answer
+            document.tells = False
+    if document.tells is False:
+        raise Deaf(document)
+    return None
