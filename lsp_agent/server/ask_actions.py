@@ -14,6 +14,10 @@ from lsp_agent.workspace.documents import OpenDocument
 #: ``agent: what to do``, with what closes a comment behind it left out.
 _MARKER = re.compile(r"\bagent:[ \t]*(?P<prompt>\S.*?)\s*(?:\*/|-->|\*\)|#\})?\s*$", re.MULTILINE)
 
+#: Of ASCII: a prompt in other scripts may have no spaces. Helix sends the character under the
+#: cursor, Emacs the word.
+_WORD = re.compile(r"[!-~]*\s?")
+
 #: Of more problems under the cursor the worst; the others have actions where they are alone.
 _MOST_PROBLEMS = 3
 #: Above and below a problem, for the agent to read.
@@ -100,7 +104,7 @@ def _on_text(
 
 
 def _selected(document: OpenDocument, range_: types.Range, encoding: Encoding) -> str:
-    """The selected text; "" for one character, which is what the cursor is in some editors."""
+    """The selected text; "" for a single word, which some editors send of where the cursor is."""
     start, end = range_.start, range_.end
     lines = document.lines[start.line : end.line + 1]
     if not lines or (start.line, start.character) == (end.line, end.character):
@@ -109,7 +113,7 @@ def _selected(document: OpenDocument, range_: types.Range, encoding: Encoding) -
         lines[-1] = lines[-1][: to_column(lines[-1], end.character, encoding)]
     lines[0] = lines[0][to_column(lines[0], start.character, encoding) :]
     text = "".join(lines)
-    return text if len(text.rstrip("\r\n")) > 1 else ""
+    return "" if _WORD.fullmatch(text) else text
 
 
 def _json(range_: types.Range) -> dict[str, Any]:

@@ -20,15 +20,24 @@ class PersonAsker:
     """An ``Asker`` over one client. There is no time limit: cancelling withdraws the question.
 
     ``CANNOT_ASK`` where the client has no way to ask or fails at it: the question then stays
-    open for the ``lspAgent.answer`` command. None where the person dismissed it.
+    open for the ``lspAgent.answer`` command, and the person is told how to answer. None where
+    they dismissed it.
     """
 
     def __init__(self, connection: Connection, client: ClientInfo) -> None:
         self._connection = connection
         self._can_ask = client.ask
         self._can_show = client.show_message_request
+        self._sees_events = client.events
 
     async def __call__(self, question: Question) -> str | NotAsked | None:
+        answer = await self._asked(question)
+        if answer is CANNOT_ASK and not self._sees_events:
+            message = f"Answer the agent by code action: {escaped_line(question.title)}"
+            self._connection.notify("window/showMessage", {"type": _WARNING, "message": message})
+        return answer
+
+    async def _asked(self, question: Question) -> str | NotAsked | None:
         if self._can_ask:
             return await self._ask(question)
         if self._can_show:

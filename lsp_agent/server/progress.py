@@ -44,6 +44,7 @@ class Progress:
         self._begin = begin
         self._begun = False
         self._ended = False
+        self._ending: dict[str, Any] = {"kind": "end"}
         self._message: str | None = None  # not reported yet
         self._changed = anyio.Event()
 
@@ -54,8 +55,10 @@ class Progress:
 
     def end(self, message: str | None = None) -> None:
         """Ends it at once; ``message`` says how it ended."""
-        if self._begun and not self._ended:
-            self._send({"kind": "end"} | ({"message": message} if message else {}))
+        if not self._ended:
+            self._ending = {"kind": "end"} | ({"message": message} if message else {})
+            if self._begun:
+                self._send(self._ending)
         self._ended = True
         self._changed.set()
 
@@ -64,9 +67,11 @@ class Progress:
         try:
             with anyio.move_on_after(delay):
                 await self._until_end()
-            if self._ended or (create and not await self._created()) or self._ended:
+            if self._ended or (create and not await self._created()):
                 return
             self.begin()
+            if self._ended:  # meanwhile: Helix waits for an end from the creation on
+                self._send(self._ending)
             while not self._ended:
                 await anyio.sleep(REPORT_INTERVAL)
                 await self._changed.wait()

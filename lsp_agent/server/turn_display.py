@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lsp_agent.protocol.events import (
+    AssistantMessage,
     ErrorReported,
     Level,
     Notice,
+    QuestionAsked,
     StampedEvent,
     StepStarted,
     ToolCall,
@@ -16,6 +18,7 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.events import (
     ToolProgress as ToolOutput,
 )
+from lsp_agent.protocol.messages import plain_text
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.progress import Progress, ProgressBoard, ToolProgress
 from lsp_agent.sessions.session import Session
@@ -28,7 +31,10 @@ _TITLE_LENGTH = 60
 
 @dataclass(slots=True)
 class _Display:
+    """``said`` is the text of the last step."""
+
     progress: Progress
+    said: str = ""
     tools: dict[str, ToolProgress] = field(default_factory=dict[str, ToolProgress])
 
 
@@ -78,11 +84,18 @@ class TurnDisplays:
             case ToolResult(tool_call_id, is_error):
                 if tool_progress := display.tools.pop(tool_call_id, None):
                     tool_progress.end("failed" if is_error else "done")
+            case QuestionAsked(question):
+                asking = display.tools.get(question.tool_call_id or "", display.progress)
+                asking.report(_ASKING)
+            case AssistantMessage(message):
+                display.said = plain_text(message["content"])
             case TurnEnded(stop_reason, error):
                 del self._displays[turn_id]
                 for tool_progress in display.tools.values():
                     tool_progress.end("stopped")
                 ending = _ENDINGS.get(stop_reason, stop_reason)
+                if stop_reason == "endTurn" and display.said.strip():
+                    ending = _one_line(display.said)
                 display.progress.end(escaped_lines(error) if error else ending)
             case _:
                 pass
@@ -96,6 +109,7 @@ class TurnDisplays:
         )
 
 
+_ASKING = "waits for your answer"
 _ENDINGS = {
     "endTurn": "done",
     "maxTokens": "stopped at the model's limit of tokens",

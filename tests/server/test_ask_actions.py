@@ -107,16 +107,20 @@ def test_a_long_message_is_cut_in_the_title_and_quoted_in_the_prompt(shared: Edi
     assert len(text) < 2500
 
 
-@pytest.mark.parametrize(("to", "offered"), [((0, 1), False), ((0, 2), True), ((1, 0), True)])
-def test_one_character_is_a_cursor_and_no_selection(
-    shared: Editor, to: tuple[int, int], offered: bool
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [("w", False), ("\n", False), ("a_b.c()\n", False), ("two words", True), ("测", True)],
+)
+def test_a_single_word_is_where_the_cursor_is_and_no_prompt(
+    shared: Editor, text: str, offered: bool
 ) -> None:
-    """Helix' cursor is a selection of one character."""
-    document = opened(shared, "write it\nand test it\n")
-    assert bool(actions_on(shared, document, to=to)) == offered
+    """Helix sends the character under the cursor, Emacs the word."""
+    document = opened(shared, f"{text}\nmore\n")
+    end = (1, 0) if text.endswith("\n") else (0, len(text))
+    assert bool(actions_on(shared, document, to=end)) == offered
 
 
-def test_a_cursor_of_one_character_is_not_sent_as_an_excerpt(shared: Editor) -> None:
+def test_a_word_under_the_cursor_is_not_sent_as_an_excerpt(shared: Editor) -> None:
     document = opened(shared, "# agent: add a test\n")
     (action,) = actions_on(shared, document, to=(0, 1))
     assert argument(action) == {"text": "add a test", "context": [{"uri": document.uri}]}

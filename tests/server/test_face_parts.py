@@ -239,6 +239,23 @@ async def test_a_turns_progress_is_created_begun_reported_and_ended_once() -> No
 
 
 @pytest.mark.asyncio
+async def test_a_progress_that_ends_while_it_is_created_is_begun_and_ended() -> None:
+    """Helix shows from the creation on that something runs, until it ends."""
+    wire = Wire(**CREATED)
+
+    async def use(board: ProgressBoard) -> None:
+        progress = board.turn("agent", lambda: None)
+        while not wire.sent:
+            await anyio.lowlevel.checkpoint()
+        progress.end("done")
+        await anyio.sleep(0.05)
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert kinds(wire) == ["begin", "end"]
+    assert messages(wire) == ["done"]
+
+
+@pytest.mark.asyncio
 async def test_the_clients_own_token_is_begun_and_ended_without_waiting() -> None:
     wire = Wire()
 
@@ -390,14 +407,18 @@ async def test_after_method_not_found_the_client_is_not_asked_that_way_again() -
     wire = Wire()
     asker = PersonAsker(wire, ClientInfo(show_message_request=True))
     assert [await asker(question()), await asker(question())] == [CANNOT_ASK, CANNOT_ASK]
-    assert len(wire.sent) == 1
+    assert len(wire.values("window/showMessageRequest")) == 1
 
 
 @pytest.mark.asyncio
-async def test_a_client_without_any_way_is_not_asked() -> None:
+async def test_a_client_that_cannot_ask_is_told_how_to_answer() -> None:
     wire = Wire()
     assert await PersonAsker(wire, ClientInfo())(question()) == CANNOT_ASK
-    assert wire.sent == []
+    ((method, params),) = wire.sent
+    assert method == "window/showMessage"
+    assert params["message"] == f"Answer the agent by code action: {question().title}"
+    assert await PersonAsker(wire, ClientInfo(events=True))(question()) == CANNOT_ASK
+    assert len(wire.sent) == 1
 
 
 # The editor

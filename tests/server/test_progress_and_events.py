@@ -149,13 +149,15 @@ def test_a_turn_has_one_cancellable_progress(project: Project) -> None:
     assert wait_until(lambda: editor.progress(token)[-1]["kind"] == "end")
     begin, *_, end = editor.progress(token)
     assert (begin["title"], begin["cancellable"]) == ("agent: Make it so.…", True)
-    assert end == {"kind": "end", "message": "done"}
+    assert end == {"kind": "end", "message": "Slow."}
     assert_begun_and_ended_once(editor.progress(token))
 
 
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
+        ([step("x\ny")], "x…"),
+        ([step("")], "done"),
         ([step("x", error="overloaded")], "overloaded"),
         ([step("x", stop="length")], "stopped at the model's limit of tokens"),
     ],
