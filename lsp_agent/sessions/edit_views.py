@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from weakref import ref
 
 import anyio.to_thread
+from anyio.lowlevel import checkpoint
 
 from lsp_agent.protocol.edits import Edit, EditStatus, EditSummary, Hunk, Position, Range
 from lsp_agent.protocol.errors import RequestFailed
@@ -71,8 +72,9 @@ class EditViews:
         *,
         open_only: bool = False,
     ) -> list[Edit]:
-        """The edits that fit all that is given, oldest first; not those whose texts are gone.
-        ``open_only`` leaves out the decided hunks of applied edits, whose place costs a diff."""
+        """The edits that fit all that is given, oldest first; not those whose texts are needed for
+        it and gone. ``open_only`` leaves out the decided hunks of applied edits, whose place costs
+        a diff, where none was lost."""
         found = self._ledger.changes(session_id=session_id, path=path)
         return await self._listed(found, statuses, open_only=open_only)
 
@@ -86,8 +88,8 @@ class EditViews:
     async def get(self, edit_id: str) -> Edit:
         """:raises RequestFailed: "unknownEdit"; "editorFailed" where its texts are gone"""
         change = await self._change(edit_id)
-        shown = await self._shown(change.path)
-        return await self._edit(self._ledger.get(edit_id) or change, shown)
+        seen = await self._seen(change.path)
+        return await self._edit(self._ledger.get(edit_id) or change, seen)
 
     async def texts(self, edit_id: str, hunks: Sequence[str] | None = None) -> tuple[Text, Text]:
         """The whole texts before an edit and after it, or after these hunks of it.
@@ -114,7 +116,10 @@ class EditViews:
         else:  # not known well enough to be remembered
             now = _left_by(change)
             review = self._reviews.peek(change.path, now)
-        return EditChanged(_EVENTS[change.status], self._edit_on(change, now, review))
+        reviewed = [hunk for hunk in review.hunks if hunk.change_id == change.id]
+        recorded = self._diffs.recorded(change, now)
+        edit = self._edit_on(change, now, review, reviewed, recorded)
+        return EditChanged(_EVENTS[change.status], edit)
 
     async def _change(self, edit_id: str) -> Change:
         """With its texts, which the ledger then has too for whom it tells of a decision."""
@@ -147,48 +152,55 @@ class EditViews:
     ) -> list[Edit]:
         """Each file is looked at once."""
         edits: list[Edit] = []
-        shown: dict[str, Text | None] = {}
+        seen: dict[str, _Seen] = {}
         for change in changes:
-            if change.path not in shown and _fits(change, statuses):
+            await checkpoint()  # there may be many that need nothing to be waited for
+            if change.path not in seen and _fits(change, statuses):
                 # What was typed since may have ended the review of some.
-                shown[change.path] = await self._shown(change.path)
+                seen[change.path] = await self._seen(change.path)
             present = self._ledger.get(change.id)
             if present is None or not _fits(present, statuses):
                 continue
             try:
-                edits.append(await self._edit(present, shown[change.path], open_only=open_only))
+                edits.append(await self._edit(present, seen[change.path], open_only=open_only))
             except (KeyError, LedgerFailed) as error:
                 _log.warning("edit %s is not listed: %s", change.id, error)
         return edits
 
-    async def _edit(self, change: Change, now: Text | None, *, open_only: bool = False) -> Edit:
-        """``now`` is what the file shows, None where that cannot be told."""
-        change = await self._ledger.loaded(change.id)
-        now = _left_by(change) if now is None else now
-        review = self._reviews.peek(change.path, now)
-        if open_only and change.status == "applied":
-            return self._edit_on(change, now, review, ())
-        if len(now.lines) <= _LONG or not _has_recorded(change):
-            return self._edit_on(change, now, review)
-        recorded = await anyio.to_thread.run_sync(self._diffs.recorded, change, now)
-        return self._edit_on(change, now, review, recorded)
+    async def _seen(self, path: str) -> "_Seen":
+        return _Seen(self._reviews, path, await self._shown(path))
+
+    async def _edit(self, change: Change, seen: "_Seen", *, open_only: bool = False) -> Edit:
+        wants_own = _has_recorded(change)
+        if open_only and change.status == "applied" and "lost" not in change.decided.values():
+            wants_own = False
+        if wants_own or seen.now is None:
+            change = await self._ledger.loaded(change.id)
+        if seen.now is None:
+            seen = _Seen(self._reviews, change.path, _left_by(change))
+        now = seen.now or EMPTY
+        review = seen.review()
+        reviewed = seen.hunks_of(change.id)
+        recorded: Sequence[LiveHunk] = ()
+        if wants_own and len(now.lines) > _LONG:
+            recorded = await anyio.to_thread.run_sync(self._diffs.recorded, change, now)
+        elif wants_own:
+            recorded = self._diffs.recorded(change, now)
+        return self._edit_on(change, now, review, reviewed, recorded)
 
     def _edit_on(
         self,
         change: Change,
         now: Text,
         review: Review,
-        recorded: Sequence[LiveHunk] | None = None,
+        reviewed: Iterable[ReviewHunk],
+        recorded: Iterable[LiveHunk],
     ) -> Edit:
-        """Hunks under review as they are now; the others as they would be. ``recorded`` are
-        those of the change itself where they were looked for already."""
+        """Hunks under review as they are now; the change's own ones as they would be, where they
+        are not under review."""
         assert change.status != "pending"
-        hunks = {
-            hunk.index: self._reviewed(hunk, review, now)
-            for hunk in review.hunks
-            if hunk.change_id == change.id
-        }
-        for hunk in self._diffs.recorded(change, now) if recorded is None else recorded:
+        hunks = {hunk.index: self._reviewed(hunk, review, now) for hunk in reviewed}
+        for hunk in recorded:
             status = change.decided.get(hunk.index, change.status)
             hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
         return self._edit_of(change, tuple(hunks[index] for index in sorted(hunks)))
@@ -239,6 +251,35 @@ class EditViews:
             return Position(line=len(now.lines), character=0)
         units = to_units(last, len(last), self._documents.encoding)
         return Position(line=len(now.lines) - 1, character=units)
+
+
+class _Seen:
+    """What a file shows, None where that cannot be told, with its review: many changes may have
+    hunks in it."""
+
+    def __init__(self, reviews: Reviews, path: str, now: Text | None) -> None:
+        self.now = now
+        self._reviews = reviews
+        self._path = path
+        self._mark: object = None
+        self._review: Review | None = None
+        self._hunks: dict[str, list[ReviewHunk]] = {}
+
+    def review(self) -> Review:
+        """As it is by now."""
+        mark = self._reviews.mark(self._path)
+        if self._review is None or mark is not self._mark:
+            self._mark = mark
+            self._review = self._reviews.peek(self._path, self.now or EMPTY)
+            self._hunks = {}
+            for hunk in self._review.hunks:
+                self._hunks.setdefault(hunk.change_id, []).append(hunk)
+        return self._review
+
+    def hunks_of(self, change_id: str) -> Sequence[ReviewHunk]:
+        """The change's in ``review``."""
+        self.review()
+        return self._hunks.get(change_id, ())
 
 
 class _Diffs:

@@ -40,6 +40,10 @@ class Entry(Protocol):
 
     def landed_late(self, before: Text, after: Text) -> None: ...
 
+    def missed(self) -> None:
+        """What was sent and not proved is not there after all this time."""
+        ...
+
     def withdraw(self) -> None:
         """The call ends without anything of it in; no effect once it was settled."""
         ...
@@ -80,6 +84,9 @@ class NewEntry:
         change = self._ledger.get(self._begun().id)
         if change is not None and change.status in {"unknown", "conflict"}:  # not decided since
             self._settle(self._in, before, after)
+
+    def missed(self) -> None:
+        """The agent was told that it is not known: that stays so until the next start."""
 
     def withdraw(self) -> None:
         if self._change is not None and not self._settled:
@@ -136,14 +143,29 @@ class AcceptEntry:
             self._ledger.set_status(change.id, self._change.status)
             self.landed(before, after)
 
+    def missed(self) -> None:
+        change = self._ledger.get(self._change.id)
+        if change is not None and change.status == "unknown":
+            self._ledger.set_status(change.id, self._change.status)
+
     def withdraw(self) -> None:
         """It stays as it was."""
 
     def _decided(self, status: EditStatus) -> Change:
-        change = self._ledger.decide(self._change.id, dict.fromkeys(self._hunks, status))
-        if change.status == "proposed" and open_indexes(change):
-            return change
-        return self._ledger.set_status(change.id, status)
+        was, decided = self._change, dict.fromkeys(self._hunks, status)
+        if was.status == "proposed":
+            change = self._ledger.decide(was.id, decided)
+            if open_indexes(change):
+                return change
+            live = "applied" in change.decided.values()
+            return self._ledger.set_status(was.id, "applied" if live else status)
+        # Of one that was lost the hunks that were not wanted still are.
+        left = [index for index in open_indexes(was) if index not in self._hunks]
+        if was.status == "applied" or status == "applied":
+            self._ledger.set_status(was.id, "applied")
+        elif not left:
+            self._ledger.set_status(was.id, status)
+        return self._ledger.decide(was.id, {**dict.fromkeys(left, "lost"), **decided})
 
 
 class UndoEntry:
@@ -174,6 +196,9 @@ class UndoEntry:
 
     def landed_late(self, before: Text, after: Text) -> None:
         self.landed(before, after)
+
+    def missed(self) -> None:
+        """They stay as they were."""
 
     def withdraw(self) -> None:
         """They stay as they were."""
@@ -207,6 +232,9 @@ class OutEntry:
     def landed_late(self, before: Text, after: Text) -> None:
         if self._ledger.get(self._change.id) is not None:
             self._ledger.set_status(self._change.id, self.done)
+
+    def missed(self) -> None:
+        """It stays as it was."""
 
     def withdraw(self) -> None:
         """It stays as it was."""

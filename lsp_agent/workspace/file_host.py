@@ -122,10 +122,10 @@ class FileHost:
         longer fits is left as it was and the answer is ``conflict``; what is in already is left
         alone. Raises KeyError."""
         change = await self._ledger.loaded(change_id)
-        if change.status in {"applied", "kept"}:
+        wanted = [index for index in open_indexes(change) if hunks is None or index in hunks]
+        if change.status in {"applied", "kept"} and not wanted:
             view = await self._texts.view(from_ledger(change.path))
             return Placed("applied", change, change.before, view.text)
-        wanted = [index for index in open_indexes(change) if hunks is None or index in hunks]
         aim = change.after if change.after is None else _with(change, wanted)
         entry = AcceptEntry(self._ledger, self._reviews, change, wanted)
         return await self._turn(change, change.before, aim, entry, save, still_wanted)

@@ -28,6 +28,7 @@ class Late:
         self._loop = asyncio.get_running_loop()
         self._pause = timings.quiet
         self._landed: Callable[[Text, Text], None] | None = None
+        self._missed: Callable[[], None] | None = None
         self._strayed: Callable[[Strayed | None], None] | None = None
         self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
         self._end = self._loop.call_later(timings.late, self._look_last)
@@ -37,6 +38,10 @@ class Late:
     def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
         """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
         self._landed = callback
+
+    def on_missed(self, callback: Callable[[], None]) -> None:
+        """Calls ``callback()`` if the edit is not in when the looking ends."""
+        self._missed = callback
 
     def on_strayed(self, callback: Callable[[Strayed | None], None]) -> None:
         """Calls ``callback(strayed)``, once, if the edit turns out to have gone astray; with None
@@ -82,3 +87,6 @@ class Late:
     def _look_last(self) -> None:
         self._look()
         self.stop()
+        landed = self._flight.landed(self._document.text)
+        if landed is None and self._flight.strayed is None and self._missed is not None:
+            self._missed()

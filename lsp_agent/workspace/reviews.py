@@ -189,7 +189,7 @@ class Reviews:
             self.landed(change.path, before, after, change.id)
         elif change.status == "kept" and new:
             self._settled(change)
-        elif change.status not in ("applied", "proposed"):
+        elif change.status not in ("applied", "proposed", "unknown"):
             self._taken.discard(change.id)
             self._forget(change)
         if change.status == "unknown":
@@ -285,9 +285,9 @@ class Reviews:
 
 def open_indexes(change: Change) -> list[int]:
     """The hunks of a change that are not in and may still be put in: those that were lost, and
-    where it is not applied also those that nobody has decided on. Its texts must be at hand."""
+    where it is not in also those that nobody has decided on. Its texts must be at hand."""
     hunks = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
-    undecided = "applied" if change.status == "applied" else "lost"
+    undecided = "applied" if change.status in ("applied", "kept") else "lost"
     return [i for i in range(len(hunks)) if change.decided.get(i, undecided) == "lost"]
 
 

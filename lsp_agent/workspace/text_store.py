@@ -253,6 +253,7 @@ class TextStore:
     def _watch(self, job: Job, placement: Placement) -> None:
         if placement.late is not None:
             placement.late.on_landed(job.entry.landed_late)
+            placement.late.on_missed(job.entry.missed)
             placement.late.on_strayed(
                 lambda strayed: self._strays.put_nowait((job, placement, strayed))
             )
@@ -278,7 +279,7 @@ class TextStore:
             return Placed(job.entry.done, job.entry.landed(*job.sent), job.sent[0], before)
         after = job.resolve(view)
         gone = job.deletes and not after.lines
-        if after == before or (gone and not view.exists):
+        if (not view.exists) if gone else after == before:
             return Placed(job.entry.done, job.entry.nothing_to_do(), before, before)
         left = None if gone else after
         await job.entry.begin(before, left)
