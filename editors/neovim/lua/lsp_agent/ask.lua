@@ -1,6 +1,7 @@
 --- Questions of an agent's: shown in its chat, and asked with |vim.ui.select()|.
 
 local config = require("lsp_agent.config")
+local tell = require("lsp_agent.tell")
 
 local M = {}
 
@@ -65,7 +66,7 @@ function M.ask(_, question)
     assert(coroutine.resume(thread, option_id))
   end
   vim.schedule(function()
-    vim.notify(("agent: %s (:Agent answer)"):format(question.title), vim.log.levels.WARN)
+    tell(question.title .. " (:Agent answer)", vim.log.levels.WARN)
     if config.options.ask == "select" then
       select_at_pause(question)
     end
@@ -93,7 +94,7 @@ end
 ---@param question lsp_agent.Question
 ---@param option_id? string
 function M.answered(session, question, option_id)
-  awaited[question.questionId] = nil
+  awaited[question.questionId] = nil -- it may have been answered elsewhere
   local said = "not answered"
   for _, option in ipairs(question.options) do
     if option.optionId == option_id then
@@ -103,23 +104,23 @@ function M.answered(session, question, option_id)
   session.transcript:update("question " .. question.questionId, { state = said })
 end
 
---- Answers the question of this session that is open longest, with its option of that number.
----@param session lsp_agent.Session
+--- Answers with the option of that number.
+---@param question lsp_agent.Question
 ---@param number integer
-function M.answer(session, number)
-  local question = M.open(session)
-  local option = question and question.options[number]
-  if question and option then
+function M.answer(question, number)
+  local option = question.options[number]
+  if option then
     answer(question, option.optionId)
+  else
+    tell(("the question has no option %d"):format(number), vim.log.levels.WARN)
   end
 end
 
+--- The one that is open longest.
 ---@param session lsp_agent.Session
 ---@return lsp_agent.Question?
 function M.open(session)
-  local ids = vim.tbl_keys(session.questions)
-  table.sort(ids)
-  return session.questions[ids[1]]
+  return session.questions[1]
 end
 
 --- Called once, by `plugin/lsp_agent.lua`.

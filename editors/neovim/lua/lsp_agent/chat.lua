@@ -2,7 +2,9 @@
 
 local client = require("lsp_agent.client")
 local config = require("lsp_agent.config")
+local context = require("lsp_agent.context")
 local sessions = require("lsp_agent.sessions")
+local tell = require("lsp_agent.tell")
 
 local M = {}
 
@@ -42,16 +44,38 @@ local function prompt_bufnr()
   return prompt_buffer
 end
 
--- The session on show, else the one of the client for the current buffer.
+-- The session that the chat's windows show, seen from them; else that of the current buffer's
+-- project.
 ---@return lsp_agent.Session?
 function M.session()
-  local window = window_of("chat")
+  local window = vim.w.lsp_agent and window_of("chat")
   local shown = window and sessions.by_buffer(api.nvim_win_get_buf(window))
   if shown then
     return shown
   end
   local found = client.of()
   return found and sessions.project_of(found).current
+end
+
+--- That session and the client of its server; says so where there is none.
+---@return lsp_agent.Session?
+---@return vim.lsp.Client?
+function M.target()
+  local session = M.session()
+  local id = session and session.project.client_id
+  local to = id and vim.lsp.get_client_by_id(id)
+  if not to then
+    tell("no server runs for this buffer (:Agent restart)", vim.log.levels.WARN)
+    return
+  end
+  return session, to
+end
+
+-- For 'winbar' and 'statusline'.
+---@param text string
+---@return string
+local function escaped(text)
+  return (text:gsub("%%", "%%%%"))
 end
 
 ---@param session lsp_agent.Session
@@ -68,7 +92,7 @@ local function title(session)
   elseif session.busy then
     table.insert(parts, "working")
   end
-  return (table.concat(parts, " · "):gsub("%%", "%%%%"))
+  return escaped(table.concat(parts, " · "))
 end
 
 ---@param window integer
@@ -102,6 +126,7 @@ local function open_chat(session)
     breakindent = true,
     conceallevel = 2,
     winfixwidth = true,
+    winfixbuf = true,
     foldenable = true,
     foldmethod = "expr",
     foldexpr = "v:lua.require'lsp_agent.transcript'.fold_level(bufnr(), v:lnum)",
@@ -131,7 +156,7 @@ local function open_prompt(chat)
     linebreak = true,
     winfixheight = true,
     winfixwidth = true,
-    winbar = "%#LspAgentState#prompt: Enter sends, Ctrl-J breaks the line%*",
+    winfixbuf = true,
   })
   return window
 end
@@ -141,12 +166,12 @@ end
 function M.open(options)
   local session = M.session()
   if not session then
-    vim.notify("lsp_agent: no server runs for this buffer", vim.log.levels.WARN)
+    tell("no server runs for this buffer (:Agent restart)", vim.log.levels.WARN)
     return
   end
   local chat = window_of("chat") or open_chat(session)
   local prompt = window_of("prompt") or open_prompt(chat)
-  M.refresh()
+  M.show(session)
   if options and options.focus then
     api.nvim_set_current_win(prompt)
     vim.cmd.startinsert()
@@ -174,17 +199,24 @@ end
 function M.show(session)
   session.project.current = session
   local window = window_of("chat")
-  if window then
-    api.nvim_win_set_buf(window, session.transcript.bufnr)
-    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(session.transcript.bufnr), 0 })
+  local bufnr = session.transcript.bufnr
+  if window and api.nvim_win_get_buf(window) ~= bufnr then
+    vim.wo[window].winfixbuf = false
+    api.nvim_win_set_buf(window, bufnr)
+    vim.wo[window].winfixbuf = true
+    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
   end
   M.refresh()
 end
 
 --- Brings what the windows say of the session up to date.
 function M.refresh()
+  local with = context.describe()
+  local prompt = with and "prompt, with " .. with or "prompt: Enter sends, Ctrl-J breaks the line"
   for _, window in ipairs(api.nvim_list_wins()) do
-    if vim.w[window].lsp_agent == "chat" then
+    if vim.w[window].lsp_agent == "prompt" then
+      set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) })
+    elseif vim.w[window].lsp_agent == "chat" then
       local session = sessions.by_buffer(api.nvim_win_get_buf(window))
       if session then
         set(window, { winbar = title(session) })
@@ -201,7 +233,8 @@ function M.send()
     return
   end
   api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-  require("lsp_agent").prompt(text)
+  require("lsp_agent").prompt(text, context.take())
+  M.refresh()
 end
 
 function M.stop()

@@ -1,12 +1,17 @@
 --- The language client: which buffers it is on, how requests are made, what happens at its end.
 
 local config = require("lsp_agent.config")
+local tell = require("lsp_agent.tell")
 
 local M = {}
 
 M.NAME = "lsp_agent"
 
 local WAITING = "lsp_agent_waiting"
+
+-- A server that is told to end is looked at so often, and ended by force after so many looks.
+local LOOK_MS = 50
+local FORCE_AFTER_LOOKS = 100
 
 ---@class lsp_agent.Error
 ---@field code integer
@@ -94,8 +99,7 @@ local function executable()
   end
   if not told then
     told = true
-    local text = "lsp_agent: %s cannot be run; :checkhealth lsp_agent says more"
-    vim.notify(text:format(program), vim.log.levels.ERROR)
+    tell(("%s cannot be run; see :checkhealth lsp_agent"):format(program), vim.log.levels.ERROR)
   end
   return false
 end
@@ -176,7 +180,7 @@ function M.request(client, method, params, on_result, on_error)
     if err and on_error then
       on_error(err)
     elseif err then
-      vim.notify("lsp_agent: " .. err.message, vim.log.levels.ERROR)
+      tell(err.message, vim.log.levels.ERROR)
     elseif on_result then
       on_result(result)
     end
@@ -205,24 +209,27 @@ function M.flush(client, bufnr)
   require("vim.lsp._changetracking").flush(client, bufnr)
 end
 
---- Ends a server and starts it again for the same buffers.
----@param client vim.lsp.Client
+--- Ends a server, if one is given, and starts one for each buffer that has none.
+---@param client? vim.lsp.Client
 function M.restart(client)
-  local buffers = vim.tbl_keys(client.attached_buffers)
+  if not client then
+    M.attach_all()
+    return
+  end
   call(client, "stop")
-  local tries = 0
-  local function start()
-    tries = tries + 1
+  local looks = 0
+  local function start_when_gone()
+    looks = looks + 1
     if vim.lsp.get_client_by_id(client.id) == nil then
-      vim.iter(buffers):each(M.attach)
+      M.attach_all()
       return
     end
-    if tries == 60 then
+    if looks == FORCE_AFTER_LOOKS then
       call(client, "stop", true)
     end
-    vim.defer_fn(start, 50)
+    vim.defer_fn(start_when_gone, LOOK_MS)
   end
-  start()
+  start_when_gone()
 end
 
 -- A client in this process that does nothing. Neovim stops listening for good to a buffer that is

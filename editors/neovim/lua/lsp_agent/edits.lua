@@ -107,18 +107,16 @@ local function break_undo(bufnr)
   vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
 end
 
--- Runs `change` as an undo step of its own.
+-- Runs `change` as an undo step of its own. In Insert mode `u` would else take it back together
+-- with what is typed before and after it, and now and then put lines in the wrong place.
 ---@param bufnr integer
 ---@param change fun()
+---@return boolean ok
+---@return string? problem
 local function as_own_step(bufnr, change)
   break_undo(bufnr)
   local ok, problem = pcall(change)
   break_undo(bufnr)
-  local typing = vim.api.nvim_get_mode().mode:find("^[iR]") ~= nil
-  if typing and vim.api.nvim_get_current_buf() == bufnr then
-    -- Insert mode believes that the line is saved for undo, which it no longer is.
-    vim.api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
-  end
   return ok, problem
 end
 

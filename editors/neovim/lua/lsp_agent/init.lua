@@ -14,42 +14,57 @@ function M.setup(options)
   client.attach_all()
 end
 
----@class lsp_agent.Context
----@field uri string
----@field range? lsp.Range
-
---- Sends a prompt to the session on show, else to the one of the current buffer's project.
+--- Sends a prompt: in the chat's windows to the session that they show, elsewhere to that of the
+--- current buffer's project.
 ---@param text string
 ---@param context? lsp_agent.Context[] documents, or parts of them, that go along
 function M.prompt(text, context)
   local client = require("lsp_agent.client")
   local chat = require("lsp_agent.chat")
-  local session = chat.session()
-  local id = session and session.project.client_id
-  local to = id and vim.lsp.get_client_by_id(id) or client.of()
-  if not to then
-    vim.notify("lsp_agent: no server runs for this buffer", vim.log.levels.ERROR)
+  local session, to = chat.target()
+  if not session or not to then
     return
   end
   if require("lsp_agent.config").options.chat.open then
     chat.open()
   end
-  local argument = {
-    text = text,
-    sessionId = session and session.id,
-    context = context and #context > 0 and context or nil,
-  }
+  local argument = { text = text, sessionId = session.id, context = context }
   client.execute(to, "lspAgent.prompt", argument)
 end
 
---- Stops what runs in the session on show, and drops what waits.
+--- Stops what that session does, and drops what waits.
 function M.stop()
-  local client = require("lsp_agent.client")
-  local session = require("lsp_agent.chat").session()
-  local to = client.of()
-  if to then
-    client.request(to, "agent/abort", { sessionId = session and session.id })
+  local session, to = require("lsp_agent.chat").target()
+  if session and to then
+    local client = require("lsp_agent.client")
+    client.request(to, "agent/abort", { sessionId = session.id }, function(result)
+      if not result.aborted then
+        require("lsp_agent.tell")("nothing runs")
+      end
+    end)
   end
+end
+
+--- For 'statusline': what the agent of the current buffer's project does, and what there is to
+--- review in this buffer; empty where no server is.
+---@return string
+function M.statusline()
+  local found = require("lsp_agent.client").of()
+  if not found then
+    return ""
+  end
+  local session = require("lsp_agent.sessions").project_of(found).current
+  local parts = { "agent" }
+  if next(session.questions) then
+    table.insert(parts, "asks")
+  elseif session.busy then
+    table.insert(parts, "working")
+  end
+  local count = require("lsp_agent.review").count(vim.api.nvim_get_current_buf())
+  if count > 0 then
+    table.insert(parts, ("%d to review"):format(count))
+  end
+  return table.concat(parts, " · ")
 end
 
 return M

@@ -1,6 +1,5 @@
 --- What is known of the sessions, as `agent/event` tells it, one project a server.
 
-local config = require("lsp_agent.config")
 local transcript = require("lsp_agent.transcript")
 
 local M = {}
@@ -14,7 +13,7 @@ local M = {}
 ---@field model? string
 ---@field busy boolean
 ---@field queued string[]
----@field questions table<string, lsp_agent.Question>
+---@field questions lsp_agent.Question[] those that are open, oldest first
 ---@field usage? table
 ---@field problem? string what is wrong with its agent
 ---@field private tools table<string, { title: string, output: string }>
@@ -74,12 +73,23 @@ end
 
 ---@param project lsp_agent.Project
 ---@param id string
----@return lsp_agent.Session
-function M.session(project, id)
+---@return lsp_agent.Session?
+function M.find(project, id)
   for _, session in ipairs(project.sessions) do
     if session.id == id then
       return session
     end
+  end
+end
+
+--- The session of this id. The conversation that has no session yet becomes its.
+---@param project lsp_agent.Project
+---@param id string
+---@return lsp_agent.Session
+function M.session(project, id)
+  local session = M.find(project, id)
+  if session then
+    return session
   end
   if project.current.id == nil then
     project.current.id = id
@@ -105,29 +115,87 @@ local function changed()
   require("lsp_agent.chat").refresh()
 end
 
----@param client vim.lsp.Client
-function M.on_start(client)
-  M.project_of(client).client_id = client.id
+-- The server has gone, and its sessions with it. The conversation on show goes on in the same
+-- buffer with the session that the next server makes.
+---@param project lsp_agent.Project
+local function ended(project)
+  project.client_id = nil
+  for _, session in ipairs(project.sessions) do
+    if session.id then
+      session.transcript:append({ "The server has ended, and this session with it." }, "LspAgentState")
+    end
+    session.id, session.busy, session.queued, session.questions = nil, false, {}, {}
+  end
+  project.sessions = { project.current }
+  changed()
 end
 
---- The server has gone, and its sessions with it. The conversation on show goes on in the same
---- buffer with the session that the next server makes.
+---@param client vim.lsp.Client
+function M.on_start(client)
+  local project = M.project_of(client)
+  if project.client_id then
+    ended(project)
+  end
+  project.client_id = client.id
+end
+
 ---@param client_id integer
 function M.on_exit(client_id)
   for _, project in pairs(projects) do
     if project.client_id == client_id then
-      project.client_id = nil
-      for _, session in ipairs(project.sessions) do
-        if session.busy or session.id then
-          session.transcript:append({ "*The server has ended, and this session with it.*" })
-        end
-        session.busy, session.queued, session.questions = false, {}, {}
-      end
-      project.current.id = nil
-      project.sessions = { project.current }
-      changed()
+      ended(project)
     end
   end
+end
+
+--- Takes up a session as the project's current one.
+---@param project lsp_agent.Project
+---@param id string
+---@return lsp_agent.Session
+function M.open(project, id)
+  project.current = M.session(project, id)
+  return project.current
+end
+
+--- The same for one that has just been made: never the conversation that waits for its session.
+---@param project lsp_agent.Project
+---@param id string
+---@return lsp_agent.Session
+function M.add(project, id)
+  project.current = M.find(project, id) or new_session(project, id)
+  return project.current
+end
+
+---@param session lsp_agent.Session
+function M.ask_state(session)
+  local client = vim.lsp.get_client_by_id(session.project.client_id)
+  if client then
+    local params = { sessionId = session.id }
+    require("lsp_agent.client").request(client, "agent/state", params, function(state)
+      M.take_state(session, state)
+    end, function() end) -- a closed session has none
+  end
+end
+
+---@param session lsp_agent.Session
+---@param state table the result of `agent/state`
+function M.take_state(session, state)
+  session.agent, session.model = state.agent, state.model
+  changed()
+end
+
+--- The session is closed; another of its project's takes its place.
+---@param session lsp_agent.Session
+---@return lsp_agent.Session other
+function M.forget(session)
+  local project = session.project
+  project.sessions = vim.tbl_filter(function(each)
+    return each ~= session
+  end, project.sessions)
+  if project.current == session then
+    project.current = project.sessions[#project.sessions] or new_session(project)
+  end
+  return project.current
 end
 
 -- The first line of what a tool call is about.
@@ -224,7 +292,8 @@ function on.usage(session, event)
 end
 
 function on.turnEnded(session, event)
-  session.busy = false
+  M.ask_state(session)
+  session.busy = #session.queued > 0
   local text = event.error or ended[event.stopReason]
   if text then
     local highlight = event.stopReason == "error" and "LspAgentFailed" or "LspAgentState"
@@ -255,15 +324,17 @@ end
 
 function on.questionAsked(session, event)
   local question = event.question
-  session.questions[question.questionId] = question
+  table.insert(session.questions, question)
   require("lsp_agent.ask").show(session, question)
 end
 
 function on.questionAnswered(session, event)
-  local question = session.questions[event.questionId]
-  session.questions[event.questionId] = nil
-  if question then
-    require("lsp_agent.ask").answered(session, question, event.optionId)
+  for index, question in ipairs(session.questions) do
+    if question.questionId == event.questionId then
+      table.remove(session.questions, index)
+      require("lsp_agent.ask").answered(session, question, event.optionId)
+      return
+    end
   end
 end
 
