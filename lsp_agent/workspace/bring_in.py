@@ -235,15 +235,23 @@ class BringIn:
                 review="off" if self._kept else "after",
                 save="never",
                 still_wanted=self._still_wanted,
+                from_disk=True,
             )
         except NotWanted:
             return await self._propose(None, _STOPPED)
         except Deaf as deaf:
             return await self._propose(None, deaf.why)
-        if placed.status == "unknown":  # base stays: the next change brings this one as well
+        if placed.status == "unknown" and self._clean:
+            # base stays: the next change brings this one as well
             return Brought(self._disk, "merged", open=True, change=placed.change)
-        change = placed.change if placed.status != "conflict" else None
-        if placed.status == "conflict" or not self._clean:
+        if placed.status == "conflict":
+            reason = f"{placed.note}, so it is a proposal." if placed.refused else ""
+            proposed = await self._propose(None, reason)
+            if placed.change is not None and proposed.proposal is not None:
+                self._desk.ledger.set_status(placed.change.id, "superseded")
+            return proposed
+        change = placed.change
+        if not self._clean:
             return await self._propose(change)
         if change is None:
             return await self._came_by_itself(self._shown_before())

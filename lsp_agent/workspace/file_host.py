@@ -94,9 +94,11 @@ class FileHost:
         save: Save,
         still_wanted: Callable[[], bool] = _always,
         deletes: bool = False,
+        from_disk: bool = False,
     ) -> Placed:
         """Makes ``resolve(view)`` the text of ``path``, asking again for newer views; with
-        ``deletes`` a text without lines deletes the file.
+        ``deletes`` a text without lines deletes the file. ``from_disk``: the change came from the
+        file, so that finding it there does not say that it was in the editor's document.
 
         ``review="before"`` records a proposal and changes nothing, and raises at once what would
         keep the file from being written; with ``"off"`` the change is ``kept`` in the ledger at
@@ -107,7 +109,7 @@ class FileHost:
         if review == "before":
             return await self._propose(path, origin, resolve)
         entry = NewEntry(self._ledger, origin, path.path, kept=review == "off")
-        job = Job(path, resolve, origin.label, save, still_wanted, entry, deletes)
+        job = Job(path, resolve, origin.label, save, still_wanted, entry, deletes, from_disk)
         return await self._texts.make(job)
 
     async def accept(

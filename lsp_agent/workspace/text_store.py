@@ -89,7 +89,8 @@ Resolve = Callable[[View], Text]
 
 @dataclass(slots=True)
 class Job:
-    """One change on its way. ``sent`` is what a document that was closed since may hold."""
+    """One change on its way. ``from_disk``: the file holds it without us. ``sent`` is what a
+    document that was closed since may have saved."""
 
     path: SafePath
     resolve: Resolve
@@ -98,6 +99,7 @@ class Job:
     still_wanted: Callable[[], bool]
     entry: Entry
     deletes: bool = False
+    from_disk: bool = False
     sent: tuple[Text, Text] | None = None
 
 
@@ -199,7 +201,7 @@ class TextStore:
                 return await self._edit_document(job, document)
             return await self._write_file(job)
         except DocumentClosed as closed:
-            if closed.before is not None and closed.meant is not None:
+            if closed.before is not None and closed.meant is not None and not job.from_disk:
                 job.sent = (closed.before, closed.meant)
         except (ChangedOnDisk, _Opened):
             pass

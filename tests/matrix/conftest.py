@@ -17,19 +17,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ran = _told(terminalreporter, "cell")
     clients = Counter(_told(terminalreporter, "cell in a client"))
     faults = Counter(_told(terminalreporter, "fault point"))
+    mirror_faults = Counter(_told(terminalreporter, "mirror fault point"))
     kills = sorted(_told(terminalreporter, "kill"))
-    if ran or clients or faults or kills:
+    if ran or clients or faults or mirror_faults or kills:
         terminalreporter.section("matrix of edits")
     if ran:
         _tell_cells(terminalreporter, ran)
-    if clients:
-        terminalreporter.write_line(f"{sum(clients.values())} more in other clients:")
-        for client, count in clients.items():
-            terminalreporter.write_line(f"{count:5}  {client}")
-    if faults:
-        terminalreporter.write_line(f"{sum(faults.values())} runs with a fault injected:")
-        for fault, count in faults.items():
-            terminalreporter.write_line(f"{count:5}  {fault}")
+    for title, counts in (
+        ("cells more in other clients", clients),
+        ("runs with a fault injected into a hosted edit", faults),
+        ("runs with a fault injected on the way from the disk", mirror_faults),
+    ):
+        if counts:
+            terminalreporter.write_line(f"{sum(counts.values())} {title}:")
+        for name, count in counts.items():
+            terminalreporter.write_line(f"{count:5}  {name}")
     if kills:
         terminalreporter.write_line(f"{len(kills)} runs with a real kill:")
         for cell, came_to in kills:

@@ -22,7 +22,7 @@ from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger, Origin
-from lsp_agent.workspace.mirror import Known, Mirror
+from lsp_agent.workspace.mirror import Brought, DiskChange, Known, Mirror
 from lsp_agent.workspace.paths import Confinement, path_to_uri
 from lsp_agent.workspace.reviews import Reviews
 
@@ -43,7 +43,9 @@ class Bench:
     ) -> None:
         self.client = client
         self.keys: Callable[[ScriptedEditor, Point, int], None] = lambda *_: None
+        self.before_take: Callable[[], None] = lambda: None
         self.wanted = True
+        self.known = Known()
         self.answered = ""
         self.cell = cell
         self.root = folder / "w"
@@ -109,13 +111,16 @@ class Bench:
         text = self.file.read_bytes().decode()
         uri = path_to_uri(str(self.file))
         editor = self.desk.shown = ClientEditor(
-            self.documents, uri, text, self.client, self.file, self.keys
+            self.documents, uri, text, self.client, self.file, self._press
         )
         for old, new in zip(text.splitlines(), wanted.splitlines(), strict=True):
             if old != new:
                 at = editor.buffer.text.index(old)
                 editor.buffer.replace(at, at + len(old), new)
         editor.flush()
+
+    def _press(self, editor: ScriptedEditor, point: Point, send: int) -> None:
+        self.keys(editor, point, send)
 
     async def call(self, tool: str, **args: object) -> str | None:
         """What the agent is told if the call fails."""
@@ -161,28 +166,41 @@ class Bench:
 
     async def on_disk(self) -> str | None:
         """The agent, or its command, changes the disk itself; if it may."""
-        self.open()
-        await self._settle()
-        request = ToolRequest("write", {"path": "doc.txt", "content": ""}, "c1")
         if self.cell.review.startswith("before"):
+            request = ToolRequest("write", {"path": "doc.txt", "content": ""}, "c1")
             decision = await self.tools.decide(request)
             if isinstance(decision, Block):
+                self.open()
                 return decision.reason
-        known = Known()
-        moved = self.root / "moved.txt"
-        paths = [str(self.file), str(moved)]
         with self.mirror.watching():
-            await self.mirror.look(known, paths, paths, claim=lambda _: False)
-            self.acts(moved)
-            if self.desk.shown is not None:
-                self.desk.shown.sees_the_disk()
-            changes = await self.mirror.look(known, paths, paths, claim=lambda _: True)
-            for change in changes:
-                kept = self.cell.review == "off"
-                await self.mirror.take(change, Origin("s1", "t1", "c1", "agent"), kept=kept)
+            await self.is_at_work()
+            await self.brings_in()
         return None
 
-    def acts(self, moved: Path) -> None:
+    async def is_at_work(self) -> None:
+        self.open()
+        await self._settle()
+        await self._look(claim=False)
+        self.acts()
+        if self.desk.shown is not None:
+            self.desk.shown.sees_the_disk()
+
+    async def brings_in(self) -> list[Brought]:
+        """What came to the disk since it was looked at last."""
+        changes = await self._look(claim=True)
+        self.before_take()
+        kept, origin = self.cell.review == "off", Origin("s1", "t1", "c1", "agent")
+        return [
+            await self.mirror.take(change, origin, kept=kept, still_wanted=lambda: self.wanted)
+            for change in changes
+        ]
+
+    async def _look(self, *, claim: bool) -> list[DiskChange]:
+        paths = [str(self.file), str(self.root / "moved.txt")]
+        return await self.mirror.look(self.known, paths, paths, claim=lambda _: claim)
+
+    def acts(self) -> None:
+        moved = self.root / "moved.txt"
         match self.cell.action:
             case "delete":
                 self.file.unlink()
