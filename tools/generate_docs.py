@@ -129,6 +129,7 @@ SHARED: tuple[type[BaseModel], ...] = (
     *interfaces_of(questions),
     methods.ContextItem,
     methods.ImageInput,
+    methods.UnappliedEdit,
     methods.RevertedFile,
     methods.ModelInfo,
     methods.SessionInfo,

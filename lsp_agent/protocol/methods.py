@@ -126,6 +126,19 @@ class ReviewAllParams(Model):
     uri: str | None = None
 
 
+class UnappliedEdit(Model):
+    """An edit that did not get in, and why."""
+
+    edit_id: str
+    failure_reason: str
+
+
+class ApplyAllResult(EditsResult):
+    """``failures`` are those of ``edits`` that did not get in."""
+
+    failures: list[UnappliedEdit]
+
+
 class NextChangeParams(Model):
     """From ``position`` in ``uri`` on; without it the file's first, without ``uri`` the one after
     the last that was asked for. ``previous`` goes the other way."""
@@ -306,6 +319,7 @@ METHODS: tuple[Method, ...] = (
     Method("edits", EditsParams, EditsResult, "The agents' edits, with their hunks."),
     Method("keepAll", ReviewAllParams, EditsResult, "Ends the review of all applied edits."),
     Method("undoAll", ReviewAllParams, EditsResult, "Takes all open hunks out, drops proposals."),
+    Method("applyAll", ReviewAllParams, ApplyAllResult, "Puts all proposals into the workspace."),
     Method("nextChange", NextChangeParams, NextChangeResult, "Shows the next open hunk."),
     Method("previewEdit", EditParams, PreviewEditResult, "An edit as a unified diff."),
     Method("revert", RevertParams, RevertResult, "Takes a turn back."),

@@ -116,6 +116,7 @@ class App:
             displays=displays,
             settings=self._settings,
             review=self._review,
+            recovery=self._recovery,
         )
         face.on_initialized = self._initialized
         face.on_folders = self._folders_changed

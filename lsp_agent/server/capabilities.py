@@ -19,6 +19,7 @@ NAMES = (
     "edits",
     "keepAll",
     "undoAll",
+    "applyAll",
     "nextChange",
     "previewEdit",
     "revert",

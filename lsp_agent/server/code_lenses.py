@@ -41,6 +41,8 @@ def _for_all(uri: str, review: FileReview) -> Iterator[types.CodeLens]:
     changed = len(review.hunks) - proposed
     if changed:
         yield _lens(0, f"Keep all {changed}", "keepAll", {"uri": uri})
+    if proposed:
+        yield _lens(0, f"Apply all {proposed}", "applyAll", {"uri": uri})
     reject = "Undo all" if changed else f"Reject all {proposed}"
     yield _lens(0, reject, "undoAll", {"uri": uri})
 

@@ -14,6 +14,7 @@ from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.paths import uri_to_path
+from lsp_agent.workspace.recovery import Recovery
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Context:
     displays: TurnDisplays
     settings: LiveSettings
     review: ReviewUi
+    recovery: Recovery
 
 
 def path_of(uri: str, field: str) -> str:

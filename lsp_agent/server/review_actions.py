@@ -71,8 +71,12 @@ def _decisions(place: str, argument: dict[str, Any], *, proposed: bool) -> Itera
 def _on_file(review: FileReview, uri: str) -> Iterator[ReviewAction]:
     proposals = any(edit.status == "proposed" for edit in review.edits)
     argument = {"uri": uri}
-    if any(edit.status == "applied" for edit in review.edits):
+    changes = any(edit.status == "applied" for edit in review.edits)
+    if changes:
         yield _command("Keep all changes of the agent in this file", "keepAll", argument)
+    if proposals:
+        yield _command("Apply all proposals of the agent in this file", "applyAll", argument)
+    if changes:
         what = "changes and proposals" if proposals else "changes"
         yield _command(f"Undo all {what} of the agent in this file", "undoAll", argument)
     else:

@@ -48,8 +48,7 @@ class Unwritten:
 
     async def apply(self) -> None:
         """Those that no longer fit stay proposals, and are named in the note."""
-        for change in self.proposals():
-            await self._services.edits.apply(change.id)
+        await self._services.edits.apply_all(self._session_id)
 
     def _named(self) -> list[tuple[str, list[str]]]:
         unsaved = [self._shown(document.path or "") for document in self.documents()]

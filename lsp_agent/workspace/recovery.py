@@ -35,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 #: How long an editor may take to open its documents before files are judged by the disk.
 GRACE_SECONDS = 2.0
+#: How long somebody who asks for the changes waits for that, and for the comparing.
+_PATIENCE = 2 * GRACE_SECONDS
 
 _IN: frozenset[ChangeStatus] = frozenset({"applied", "kept", "superseded"})
 #: What was taken out of a buffer may be on disk again; looked for among so many last changes.
@@ -64,6 +66,7 @@ class Recovery:
         self._say = say
         self._started = time.time()
         self._judging = anyio.Lock()
+        self._news = anyio.Event()
         self._judged: set[str] = set()
         # By path, the changes to look for, and what they were at the start.
         self._doubtful: dict[str, dict[str, ChangeStatus]] = {}
@@ -89,6 +92,15 @@ class Recovery:
         document = self._documents.get(uri)
         if document is not None and document.path in self._doubtful:
             self._tasks.start_soon(self._judge, document.path)
+
+    async def judged(self, session_id: str | None = None, path: str | None = None) -> None:
+        """Returns once the changes of earlier runs have been looked for in the files of those that
+        fit what is given; after a few seconds also without, as where nothing is initialized."""
+        changes = self._ledger.changes(session_id=session_id, path=path)
+        asked = {change.path for change in changes} & self._doubtful.keys()
+        with anyio.move_on_after(_PATIENCE):
+            while asked - self._judged:
+                await self._news.wait()
 
     def saved(self, uri: str) -> None:
         """At a didSave: what of the document's changes is on disk now is noted."""
@@ -126,6 +138,8 @@ class Recovery:
                 # It cannot be told, so the ledger says what it said.
                 _log.warning("%s: the agent's changes cannot be looked for: %s", path, error)
             self._judged.add(path)
+            self._news.set()
+            self._news = anyio.Event()
 
     async def _judge_by(self, path: str, view: View) -> None:
         again = path in self._judged

@@ -127,6 +127,7 @@ def test_proposals_of_the_file_are_applied_and_rejected(project: Project) -> Non
     assert titles(found) == [
         "Apply the agent's proposal (line 2)",
         "Reject the agent's proposal (line 2)",
+        "Apply all proposals of the agent in this file",
         "Reject all proposals of the agent in this file",
         "Undo the agent's turn: Go.",
         "Next change of the agent's",

@@ -83,6 +83,7 @@ def test_a_proposal_is_applied_rejected_and_previewed() -> None:
     assert [(a.title, a.command) for a in found(proposal, at=1)] == [
         ("Apply the agent's proposal (line 2)", "lspAgent.applyEdit"),
         ("Reject the agent's proposal (line 2)", "lspAgent.rejectEdit"),
+        ("Apply all proposals of the agent in this file", "lspAgent.applyAll"),
         ("Reject all proposals of the agent in this file", "lspAgent.undoAll"),
         ("Undo an earlier turn of the agent's", "lspAgent.undoAll"),
         ("Next change of the agent's", "lspAgent.nextChange"),
@@ -95,9 +96,10 @@ def test_a_file_is_kept_and_undone_as_a_whole() -> None:
     of_file = [a for a in found(*both) if "in this file" in a.title]
     assert [a.title for a in of_file] == [
         "Keep all changes of the agent in this file",
+        "Apply all proposals of the agent in this file",
         "Undo all changes and proposals of the agent in this file",
     ]
-    assert [a.argument for a in of_file] == [{"uri": URI}] * 2
+    assert [a.argument for a in of_file] == [{"uri": URI}] * 3
 
 
 def test_turns_are_named_by_their_prompts_the_latest_first() -> None:
@@ -188,6 +190,14 @@ def test_a_whole_file_is_kept_or_undone(project: Project) -> None:
     assert document.text.content == LINES
     assert other.text.content == "ONE\n"
     assert actions(editor, document) == actions(editor, other) == []
+
+
+def test_all_proposals_in_a_file_are_applied(project: Project) -> None:
+    editor = changed(project, options=BEFORE)
+    (document,) = editor.documents.values()
+    run(editor, the_action(actions(editor, document), "Apply all proposals"))
+    assert document.text.content.count("LINE") == 3
+    assert (project.folder / "b.txt").read_text() == "one\n"
 
 
 def test_the_next_change_is_shown_from_the_cursor_on(project: Project) -> None:

@@ -79,10 +79,20 @@ async def test_several_hunks_are_decided_on_in_the_first_line() -> None:
 
 
 @pytest.mark.asyncio
-async def test_several_proposals_are_rejected_in_the_first_line() -> None:
+async def test_several_proposals_are_applied_or_rejected_in_the_first_line() -> None:
     hunks = [hunk(n, status="proposed", name=str(n)) for n in (3, 5)]
     drawn = await lenses(an_edit("e", *hunks, status="proposed"))
-    assert [each[:3] for each in drawn if each[0] == 0] == [(0, "Reject all 2", "undoAll")]
+    assert [each for each in drawn if each[0] == 0] == [
+        (0, "Apply all 2", "applyAll", {"uri": URI}),
+        (0, "Reject all 2", "undoAll", {"uri": URI}),
+    ]
+
+
+@pytest.mark.asyncio
+async def test_changes_and_proposals_are_decided_on_in_the_first_line() -> None:
+    proposal = an_edit("p", hunk(5, status="proposed"), status="proposed")
+    drawn = await lenses(an_edit("e", hunk(2)), proposal)
+    assert [each[1] for each in drawn if each[0] == 0] == ["Keep all 1", "Apply all 1", "Undo all"]
 
 
 @pytest.mark.asyncio

@@ -83,6 +83,23 @@ def test_edits_are_found_by_session_file_and_status(project: Project) -> None:
     assert editor.failure("agent/edits", {"uri": "untitled:1"}).data == {"field": "uri"}
 
 
+def test_right_after_a_restart_edits_are_listed_with_their_hunks(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(step("", edit("a.txt", "two", "TWO")), step("Done."))
+    editor.ask_agent("Go.")
+    editor.process.kill()
+    editor.process.wait()
+    restarted = project.editor(step("Never."))
+    listed = the_edit(restarted)
+    assert (listed["status"], [hunk["newText"] for hunk in listed["hunks"]]) == (
+        "applied",
+        ["TWO\n"],
+    )
+    (found,) = restarted.call("agent/undoAll", {"uri": path.as_uri()})["edits"]
+    assert found["status"] == "rejected"
+    assert path.read_text() == LINES
+
+
 # agent/editText
 
 

@@ -1,7 +1,7 @@
 """Keeping and undoing many hunks at once, and going from one change to the next."""
 
 import pytest
-from project import Document, Editor, Project, call, edit, step
+from project import Document, Editor, Project, call, edit, step, write
 from raw_client import Json
 
 from lsp_agent.server.methods.review import following
@@ -68,6 +68,76 @@ def test_undoing_all_as_a_request_undoes_all(project: Project) -> None:
     editor.call("agent/undoAll")
     assert document.text.content == f"typed\n{A}"
     assert (project.folder / "b.txt").read_text() == B
+
+
+# Proposals
+
+
+def proposed(project: Project, **more: Json) -> tuple[Editor, Document]:
+    """As ``changed``, with nothing applied."""
+    return changed(project, options={"edits": {"review": "before"}}, **more)
+
+
+def test_the_proposals_of_a_file_are_applied_at_once(project: Project) -> None:
+    editor, document = proposed(project)
+    editor.type(document, 0, "typed\n")
+    answer = editor.call("agent/applyAll", {"uri": document.uri})
+    assert (statuses(answer), answer["failures"]) == ({"a.txt": "applied"}, [])
+    assert document.text.content == "typed\na\nB\nc\nD\ne\n"
+    assert (project.folder / "b.txt").read_text() == B
+
+
+def test_the_proposals_of_a_turn_are_applied_or_rejected_at_once(project: Project) -> None:
+    editor, document = proposed(project)
+    first, second = editor.call("agent/edits")["edits"]
+    answer = editor.call("agent/applyAll", {"turnId": second["turnId"]})
+    assert statuses(answer) == {"b.txt": "applied"}
+    answer = editor.call("agent/undoAll", {"turnId": first["turnId"]})
+    assert statuses(answer) == {"a.txt": "rejected"}
+    assert document.text.content == A
+    assert (project.folder / "b.txt").read_text() == "ONE\ntwo\n"
+
+
+def test_a_proposal_that_does_not_get_in_keeps_no_other_out(project: Project) -> None:
+    editor, document = proposed(project)
+    editor.type(document, 1, "mine ")
+    stays, _ = editor.call("agent/edits")["edits"]
+    answer = editor.command("applyAll")
+    assert statuses(answer) == {"a.txt": "proposed", "b.txt": "applied"}
+    (failure,) = answer["failures"]
+    assert failure["editId"] == stays["editId"]
+    assert "the same place" in failure["failureReason"]
+    (said,) = [m["message"] for m in editor.received("window/showMessage")]
+    assert said == "1 of 2 proposals not applied: a.txt: the text was changed in the same place"
+    editor.command("applyEdit", {"editId": stays["editId"]})
+    said = editor.received("window/showMessage")[1]["message"]
+    assert said == "Not applied: a.txt: the text was changed in the same place"
+
+
+def test_where_nothing_is_proposed_nothing_is_applied(project: Project) -> None:
+    editor, document = changed(project)
+    text = document.text.content
+    assert editor.command("applyAll") == {"edits": [], "failures": []}
+    assert document.text.content == text
+
+
+# An empty file has no hunks.
+
+
+@pytest.mark.parametrize("review", ["after", "before"])
+@pytest.mark.parametrize("method", ["rejectEdit", "undoAll"])
+def test_an_empty_file_of_the_agents_is_taken_back(
+    project: Project, review: str, method: str
+) -> None:
+    editor = project.editor(
+        step("", write("new.txt", "")), step("Done."), options={"edits": {"review": review}}
+    )
+    (made,) = editor.ask_agent("Go.")["edits"]
+    assert (project.folder / "new.txt").exists() is (review == "after")
+    editor.call(f"agent/{method}", {"editId": made["editId"]} if method == "rejectEdit" else {})
+    (listed,) = editor.call("agent/edits")["edits"]
+    assert listed["status"] == "rejected"
+    assert not (project.folder / "new.txt").exists()
 
 
 # nextChange

@@ -3,6 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -225,3 +226,39 @@ def test_all_steps_that_led_to_a_text_are_in_it_and_can_be_taken_out(texts: list
     steps = list(pairwise(texts))
     assert None not in present(steps, texts[-1])
     assert taken_out(reversed(steps), texts[-1]) == texts[0]
+
+
+@pytest.mark.asyncio
+async def test_who_asks_for_the_changes_waits_for_the_comparing(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "applied", on_disk=True)
+        run.file.write_text(TWO)
+    async with a_run(tmp_path) as run:
+        assert run.recovery
+        marks: list[list[str]] = []
+
+        async def asked() -> None:
+            assert run.recovery
+            await run.recovery.judged()
+            marks.append(run.marks(TWO))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(asked)
+            await run.recovery.judged("another session")
+            await run.recovery.judged(path="/another/file")
+            assert marks == []
+            await run.judge()
+        assert marks == [["TWO\n"]]
+
+
+@pytest.mark.asyncio
+async def test_who_asks_waits_no_longer_than_a_few_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery_module, "_PATIENCE", 0.05)
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "pending")
+    async with a_run(tmp_path) as run:
+        assert run.recovery
+        with anyio.fail_after(5):
+            await run.recovery.judged()

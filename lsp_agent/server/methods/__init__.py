@@ -21,6 +21,7 @@ HANDLERS: dict[str, Handler] = {
     "edits": edits.edits,
     "keepAll": review.keep_all,
     "undoAll": review.undo_all,
+    "applyAll": review.apply_all,
     "nextChange": review.next_change,
     "previewEdit": review.preview_edit,
     "revert": edits.revert,

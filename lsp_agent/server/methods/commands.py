@@ -8,16 +8,20 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.methods import (
     AnswerParams,
     AnswerResult,
-    EditParams,
     Method,
     PromptParams,
 )
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
-from lsp_agent.server.methods import HANDLERS
+from lsp_agent.server.methods import HANDLERS, Handler
 from lsp_agent.server.methods.edits import the_edit
 from lsp_agent.server.methods.prompting import abort_all, start_prompt
-from lsp_agent.server.methods.review import show_preview, undo_latest_turn
+from lsp_agent.server.methods.review import (
+    apply_all_and_tell,
+    apply_and_tell,
+    show_preview,
+    undo_latest_turn,
+)
 
 #: Which edits a review command without an ``editId`` can mean.
 _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
@@ -26,6 +30,13 @@ _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
     "keepEdit": ("applied",),
     "editText": ("proposed", "applied"),
     "previewEdit": ("proposed",),
+}
+
+#: What is more than the request where it is run from a menu.
+_SHOWN: Mapping[str, Handler] = {
+    "applyEdit": apply_and_tell,
+    "applyAll": apply_all_and_tell,
+    "previewEdit": show_preview,
 }
 
 Json = dict[str, Any]
@@ -46,8 +57,8 @@ def run(context: Context, method: Method, argument: Json) -> Model | Awaitable[M
         return _with_the_edit(context, method, argument)
     if method.name == "undoAll" and not argument:
         return undo_latest_turn(context)
-    if method.name == "previewEdit":
-        return show_preview(context, EditParams.model_validate(argument))
+    if method.name in _SHOWN:
+        return _SHOWN[method.name](context, method.params.model_validate(argument))
     return call(context, method, argument)
 
 

@@ -42,6 +42,7 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
     if params.session_id is not None:
         context.sessions.get(params.session_id)
     path = path_of(params.uri, "uri") if params.uri is not None else None
+    await context.recovery.judged(params.session_id, path)
     statuses = None if params.status is None else (params.status,)
     return EditsResult(edits=await context.edits.find(params.session_id, path, statuses))
 

@@ -8,15 +8,20 @@ import anyio.to_thread
 
 from lsp_agent.protocol.edits import Edit, Range
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.methods import (
+    ApplyAllResult,
+    ApplyEditResult,
     EditParams,
     EditsResult,
     NextChangeParams,
     NextChangeResult,
     PreviewEditResult,
     ReviewAllParams,
+    UnappliedEdit,
 )
 from lsp_agent.server.context import Context, path_of
+from lsp_agent.server.methods.edits import apply_edit
 from lsp_agent.server.open_review import OPEN, OpenHunk, is_open, open_hunks
 from lsp_agent.server.review_ui import Place
 from lsp_agent.text.plain import escaped_line
@@ -25,13 +30,42 @@ from lsp_agent.workspace.paths import path_to_uri
 
 
 async def keep_all(context: Context, params: ReviewAllParams) -> EditsResult:
-    found = await context.edits.keep_all(*_scope(context, params))
+    found = await context.edits.keep_all(*await _scope(context, params))
     return EditsResult(edits=found)
 
 
 async def undo_all(context: Context, params: ReviewAllParams) -> EditsResult:
-    found = await context.edits.undo_all(*_scope(context, params))
+    found = await context.edits.undo_all(*await _scope(context, params))
     return EditsResult(edits=found)
+
+
+async def apply_all(context: Context, params: ReviewAllParams) -> ApplyAllResult:
+    found, failures = await context.edits.apply_all(*await _scope(context, params))
+    return ApplyAllResult(
+        edits=found,
+        failures=[
+            UnappliedEdit(edit_id=each.edit_id, failure_reason=each.reason) for each in failures
+        ],
+    )
+
+
+async def apply_and_tell(context: Context, params: EditParams) -> ApplyEditResult:
+    """The command's form: nobody sees its result in a menu, so it is said what went wrong."""
+    result = await apply_edit(context, params)
+    if result.failure_reason is not None:
+        _tell(context, f"Not applied: {_why(result.edit, result.failure_reason)}")
+    return result
+
+
+async def apply_all_and_tell(context: Context, params: ReviewAllParams) -> ApplyAllResult:
+    """The command's form, as ``apply_and_tell``; of several failures the first."""
+    result = await apply_all(context, params)
+    reasons = {each.edit_id: each.failure_reason for each in result.failures}
+    failed = [edit for edit in result.edits if edit.edit_id in reasons]
+    if failed:
+        count = f"{len(failed)} of {len(result.edits)} proposals not applied"
+        _tell(context, f"{count}: {_why(failed[0], reasons[failed[0].edit_id])}")
+    return result
 
 
 async def undo_latest_turn(context: Context) -> EditsResult:
@@ -141,6 +175,21 @@ def _name(edit: Edit) -> str:
     return escaped_line(os.path.basename(path_of(edit.uri, "uri")))  # noqa: PTH119
 
 
-def _scope(context: Context, params: ReviewAllParams) -> tuple[str | None, str | None, str | None]:
+def _why(edit: Edit, reason: str) -> str:
+    """With the file's name in place of its path."""
+    return f"{_name(edit)}: {reason.removeprefix(path_of(edit.uri, 'uri')).removeprefix(': ')}"
+
+
+def _tell(context: Context, message: str) -> None:
+    """A client with ``events`` of ours has a way of its own."""
+    if not context.client.events:
+        context.displays.notice(Notice("warning", message, "lsp-agent"))
+
+
+async def _scope(
+    context: Context, params: ReviewAllParams
+) -> tuple[str | None, str | None, str | None]:
+    """Once what earlier runs have left there is known."""
     path = path_of(params.uri, "uri") if params.uri is not None else None
+    await context.recovery.judged(params.session_id, path)
     return params.session_id, params.turn_id, path
