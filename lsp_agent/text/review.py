@@ -23,6 +23,9 @@ Key = tuple[str, int]
 
 Lines = tuple[str, ...]
 
+#: How many hunks that it took over a hunk remembers, since a record is written of it each time.
+_MAX_OVER = 256
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewHunk:
@@ -290,8 +293,8 @@ def _owner(group: _Group) -> Key:
 
 def _over(group: _Group, owner: Key) -> tuple[Key, ...]:
     """What the owner of a group has taken over: of each hunk its own name and what that had."""
-    keys = (key for hunk in group.live for key in (hunk.key, *hunk.over))
-    return tuple(key for key in dict.fromkeys(keys) if key != owner)
+    keys = dict.fromkeys(key for hunk in group.live for key in (hunk.key, *hunk.over))
+    return tuple(key for key in keys if key != owner)[:_MAX_OVER]
 
 
 def _gone(group: _Group, owner: Key | None, *, undone: bool) -> Iterator[Gone]:
