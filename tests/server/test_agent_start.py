@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from project import EVENTS, Project, bash, processes_with, step
-from raw_client import Json, RpcError
+from project import EVENTS, Editor, Project, bash, processes_with, step
+from raw_client import Json
 
 KEY = "sk-1234567890"
 
@@ -17,10 +17,9 @@ def test_an_inherited_key_that_an_agent_prints_is_masked(
     says = 'echo "no model takes $ANTHROPIC_API_KEY" >&2; exit 3'
     agent = {"wire": "zot", "command": ["/bin/sh", "-c", says]}
     editor = project.editor(agent=agent, client=EVENTS)
-    with pytest.raises(RpcError) as caught:
-        editor.ask_agent("Go.")
-    assert caught.value.message.startswith("The agent ended with exit code 3: no model takes ***")
-    assert caught.value.data["stderr"] == "no model takes ***"
+    error = editor.failure("agent/prompt", {"text": "Go."})
+    assert error.message.startswith("The agent ended with exit code 3: no model takes ***")
+    assert error.data["stderr"] == "no model takes ***"
     assert editor.event("agentStatus", status="exited")["message"] == "no model takes ***"
 
 
@@ -35,6 +34,13 @@ def through(project: Project, script: str, *steps: Json) -> Json:
     return agent | {"command": ["/bin/sh", "-c", script, "wrapper", *agent["command"]]}
 
 
+def why_it_exited(editor: Editor) -> str:
+    """What a prompt is answered with by an agent that does not last."""
+    error = editor.failure("agent/prompt", {"text": "Go."})
+    assert error.data["kind"] == "agentExited"
+    return error.message
+
+
 #: Starts it without the two words ``--ext FOLDER``.
 WITHOUT_EXTENSION = (
     'skip=""; for word do shift; if [ "$word" = --ext ]; then skip=1; '
@@ -45,10 +51,7 @@ WITHOUT_EXTENSION = (
 def test_an_agent_that_does_not_load_the_extension_runs_nothing(project: Project) -> None:
     agent = through(project, WITHOUT_EXTENSION, step("", bash("touch made")), step("Done."))
     editor = project.editor(agent=agent, options=ASKED, client=EVENTS)
-    with pytest.raises(RpcError) as caught:
-        editor.ask_agent("Go.")
-    assert caught.value.data["kind"] == "agentExited"
-    assert "did not load the extension" in caught.value.message
+    assert "did not load the extension" in why_it_exited(editor)
     assert editor.events("toolCall") == []
     assert not (project.folder / "made").exists()
     assert processes_with(agent["command"][-1]) == []
@@ -67,10 +70,7 @@ def test_an_agent_whose_extension_dies_while_it_starts_is_ended(project: Project
     )
     agent = {"wire": "zot", "command": [sys.executable, "-c", kills]}
     editor = project.editor(agent=agent, client=EVENTS)
-    with pytest.raises(RpcError) as caught:
-        editor.ask_agent("Go.")
-    assert caught.value.data["kind"] == "agentExited"
-    assert "did not load the extension" in caught.value.message
+    assert "did not load the extension" in why_it_exited(editor)
     assert processes_with("made['exec']") == []
 
 
@@ -96,9 +96,7 @@ def test_an_agent_that_runs_a_command_without_asking_is_ended(project: Project) 
     )
     agent = {"wire": "zot", "command": [sys.executable, "-c", bypasses]}
     editor = project.editor(agent=agent, client=EVENTS)
-    with pytest.raises(RpcError) as caught:
-        editor.ask_agent("Go.")
-    assert caught.value.data["kind"] == "agentExited"
+    why_it_exited(editor)
     (notice,) = editor.events("notice", level="error")
     assert "ran a command without asking" in notice["message"]
     assert processes_with("made['exec']") == []

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
-from project import Project, bash, call, edit, step, write
+from project import Editor, Project, bash, call, edit, step, write
 from raw_client import Json
 
 ASK: Json = {"events": True, "ask": True, "save": True}
 
 
-def test_a_read_that_must_be_asked_for_waits_for_the_answer(project: Project) -> None:
+def asked_to_read(project: Project, answer: str) -> Editor:
+    """After a turn in which the agent reads a file, and the person answers so."""
     project.file("a.txt", "one\n")
     editor = project.editor(
         step("", call("read", path="a.txt")),
@@ -17,22 +18,19 @@ def test_a_read_that_must_be_asked_for_waits_for_the_answer(project: Project) ->
         client=ASK,
         options={"permissions": {"read": "ask"}},
     )
-    editor.answers = ["allow"]
+    editor.answers = [answer]
     editor.ask_agent("Go.")
+    return editor
+
+
+def test_a_read_that_must_be_asked_for_waits_for_the_answer(project: Project) -> None:
+    editor = asked_to_read(project, "allow")
     assert editor.tool_texts() == ["one\n"]
     assert [question["title"] for question in editor.received("agent/ask")] == ["read: a.txt"]
 
 
 def test_a_declined_read_shows_the_model_nothing(project: Project) -> None:
-    project.file("a.txt", "one\n")
-    editor = project.editor(
-        step("", call("read", path="a.txt")),
-        step("Done."),
-        client=ASK,
-        options={"permissions": {"read": "ask"}},
-    )
-    editor.answers = ["deny"]
-    editor.ask_agent("Go.")
+    editor = asked_to_read(project, "deny")
     assert editor.tool_texts() == ["Not run: the user declined this call."]
 
 

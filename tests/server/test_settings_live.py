@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 from project import ALLOWED, CAPABILITIES, EVENTS, Editor, Project, bash, edit, step
 from raw_client import Json, wait_until
@@ -33,6 +34,12 @@ def configure(editor: Editor, values: object) -> None:
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
     assert wait_until(lambda: len(editor.received("workspace/configuration")) > before)
     editor.call("agent/sessions")  # the answer was sent before this request
+
+
+def runs_a_command(project: Project, **more: Any) -> Editor:
+    """With an agent that runs a command at its first prompt, which the person allows."""
+    steps = step("", bash("touch ran.txt")), step("Done.")
+    return project.editor(*steps, options=ALLOWED, client=EVENTS, **more)
 
 
 def ran(editor: Editor) -> bool:
@@ -209,9 +216,7 @@ def test_a_silent_agent_is_reported_then_ended_at_the_limit(project: Project) ->
 def test_a_session_in_a_subfolder_has_its_workspace_folders_settings(project: Project) -> None:
     project.file(".lsp-agent.toml", "[permissions]\ncommand = 'deny'\n")
     inner = project.file("sub/a.txt", "one\n").parent
-    editor = project.editor(
-        step("", bash("touch ran.txt")), step("Done."), options=ALLOWED, client=EVENTS
-    )
+    editor = runs_a_command(project)
     session = editor.call("agent/newSession", {"cwd": str(inner)})["sessionId"]
     editor.ask_agent("Go.", sessionId=session)
     assert not ran(editor)
@@ -220,13 +225,7 @@ def test_a_session_in_a_subfolder_has_its_workspace_folders_settings(project: Pr
 
 def test_the_clients_configuration_holds_in_subfolders(project: Project) -> None:
     inner = project.file("sub/a.txt", "one\n").parent
-    editor = project.editor(
-        step("", bash("touch ran.txt")),
-        step("Done."),
-        capabilities=PULL,
-        options=ALLOWED,
-        client=EVENTS,
-    )
+    editor = runs_a_command(project, capabilities=PULL)
     configure(editor, {"permissions": {"command": "deny"}})
     session = editor.call("agent/newSession", {"cwd": str(inner)})["sessionId"]
     editor.ask_agent("Go.", sessionId=session)
@@ -237,13 +236,7 @@ def test_a_removed_folders_session_stays_as_narrow_as_it_was(project: Project) -
     project.file(".lsp-agent.toml", "[permissions]\ncommand = 'deny'\n")
     other = project.folder.with_name("bakery")
     other.mkdir()
-    editor = project.editor(
-        step("", bash("touch ran.txt")),
-        step("Done."),
-        options=ALLOWED,
-        client=EVENTS,
-        folders=[project.folder, other],
-    )
+    editor = runs_a_command(project, folders=[project.folder, other])
     session = editor.call("agent/newSession")["sessionId"]
     folder = {"uri": project.folder.as_uri(), "name": "shop"}
     change = {"event": {"added": [], "removed": [folder]}}
@@ -255,13 +248,7 @@ def test_a_removed_folders_session_stays_as_narrow_as_it_was(project: Project) -
 def test_a_folder_that_is_added_is_asked_for_its_configuration(project: Project) -> None:
     other = project.folder.with_name("bakery")
     other.mkdir()
-    editor = project.editor(
-        step("", bash("touch ran.txt")),
-        step("Done."),
-        capabilities=PULL,
-        options=ALLOWED,
-        client=EVENTS,
-    )
+    editor = runs_a_command(project, capabilities=PULL)
     configure(editor, None)
     deny = {"permissions": {"command": "deny"}}
     editor.handlers["workspace/configuration"] = lambda params: [
