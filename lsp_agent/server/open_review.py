@@ -46,8 +46,8 @@ class OpenHunk:
 
 @dataclass(frozen=True, slots=True)
 class FileReview:
-    """Of one file: the ``edits`` that wait for a decision and those ``stranded``, oldest first;
-    the ``hunks`` of ``edits`` that are open, from the top down."""
+    """Of one file: the ``edits`` that wait for a decision and those ``stranded``, at least in
+    part, oldest first; the ``hunks`` of ``edits`` that are open, from the top down."""
 
     edits: tuple[Edit, ...] = ()
     stranded: tuple[Edit, ...] = ()
@@ -57,13 +57,18 @@ class FileReview:
     def of(cls, found: Iterable[Edit]) -> "FileReview":
         found = tuple(found)
         edits = tuple(edit for edit in found if edit.status in OPEN and is_open(edit))
-        stranded = tuple(edit for edit in found if edit.status in STRANDED)
+        stranded = tuple(edit for edit in found if edit.status in STRANDED or lost_hunks(edit))
         return cls(edits, stranded, open_hunks(edits))
 
 
 def is_open(edit: Edit) -> bool:
     """Whether there is anything left to decide; an edit without hunks made an empty file."""
     return not edit.hunks or any(hunk.status in OPEN for hunk in edit.hunks)
+
+
+def lost_hunks(edit: Edit) -> list[Hunk]:
+    """What was lost of an edit that is otherwise in, or proposed."""
+    return [hunk for hunk in edit.hunks if edit.status in OPEN and hunk.status == "lost"]
 
 
 def open_hunks(edits: Iterable[Edit]) -> tuple[OpenHunk, ...]:
@@ -102,7 +107,8 @@ class OpenReviews:
             return known.review
         seq, decisions = document.seq, self._decisions
         found = await self._edits.find(path=path, statuses=(*OPEN, *STRANDED), open_only=True)
-        review = FileReview.of(found)
+        # Of several documents of one file, it is of the one that edits go into.
+        review = FileReview.of(edit for edit in found if edit.uri == document.uri)
         self._known = {p: known for p, known in self._known.items() if not known.document.closed}
         if (document.seq, self._decisions) == (seq, decisions) and not document.closed:
             self._known[path] = _Known(document, seq, review)

@@ -25,8 +25,8 @@ from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
 from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.files import FileProblem
-from lsp_agent.workspace.hearing import Deaf
 from lsp_agent.workspace.paths import SafePath
+from lsp_agent.workspace.withheld import Withheld
 
 #: The agent waits 60 s for a file tool's answer and 4 s for whether another call may run; only a
 #: command's gate has all the time. The question stays open for the next call alike.
@@ -304,8 +304,8 @@ class HostedTools:
         )
         try:
             placed = await replace(review="before" if hold else settings.review)
-        except Deaf as deaf:
-            self._tell_once(str(deaf))
+        except Withheld as withheld:
+            self._tell_once(str(withheld))
             placed = await replace(review="before")
         if placed.refused:
             raise ToolFailure(

@@ -18,9 +18,9 @@ from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost, NotWanted, View
 from lsp_agent.workspace.flight import merged
-from lsp_agent.workspace.hearing import Deaf
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import from_ledger
+from lsp_agent.workspace.withheld import Withheld
 
 _STOPPED = "the turn was stopped, so it is a proposal."
 _HOLDS_BACK = "this editor says what you type only when you pause, so it is a proposal."
@@ -239,8 +239,8 @@ class BringIn:
             )
         except NotWanted:
             return await self._propose(None, _STOPPED)
-        except Deaf as deaf:
-            return await self._propose(None, deaf.why)
+        except Withheld as withheld:
+            return await self._propose(None, withheld.why)
         if placed.status == "unknown" and self._clean:
             # base stays: the next change brings this one as well
             return Brought(self._disk, "merged", open=True, change=placed.change)

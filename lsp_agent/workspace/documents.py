@@ -300,11 +300,15 @@ class Documents:
 
     def at(self, path: str) -> OpenDocument | None:
         """The open document of a real path; of several (opened through symlinks) one with
-        unsaved text, else the first."""
+        unsaved text, else the one that was opened or typed in last."""
         documents = self._by_path.get(path)
         if documents is None or len(documents) == 1:
             return documents[0] if documents else None
         return next((d for d in documents if d.dirty), documents[0])
+
+    def all_at(self, path: str) -> list[OpenDocument]:
+        """All open documents of a real path."""
+        return list(self._by_path.get(path, ()))
 
     def all(self) -> list[OpenDocument]:
         return list(self._by_uri.values())
@@ -320,6 +324,7 @@ class Documents:
             if document.path is not None:
                 self._by_path.setdefault(document.path, []).append(document)
         document.take_open(version, text)
+        self._used(document)
 
     def change(self, uri: str, version: int | None, changes: Sequence[Mapping[str, Any]]) -> None:
         """``changes`` are didChange's contentChanges as they came; each range is in the text
@@ -329,6 +334,7 @@ class Documents:
             _log.warning("didChange for a document that is not open: %s", uri)
             return
         document.version = version
+        typed_at = document.typed_at
         for change in changes:
             try:
                 span, text = _parsed(change)
@@ -336,6 +342,17 @@ class Documents:
                 _log.error("malformed didChange for %s: %r", uri, error)
                 continue
             document.take_change(span, text)
+        if document.typed_at != typed_at:
+            self._used(document)
+
+    def _used(self, document: OpenDocument) -> None:
+        """Takes the place of another of the same path that has no unsaved text."""
+        if document.path is None:
+            return
+        first, *others = self._by_path[document.path]
+        if others and first is not document and not first.dirty:
+            others.remove(document)
+            self._by_path[document.path] = [document, first, *others]
 
     def save(self, uri: str) -> None:
         if (document := self._by_uri.get(uri)) is not None:

@@ -59,6 +59,10 @@ class FileHost:
         async with self._texts.lock(path):
             pass
 
+    async def follow(self, path: SafePath, disk: Text) -> None:
+        """Brings what the file holds into the clean documents beside the one that is edited."""
+        await self._texts.follow(path, disk)
+
     async def put_right_late(self) -> None:
         """Puts right what an editor does with an edit long after it was sent. Never returns; run
         it as long as the host is used."""

@@ -6,29 +6,26 @@ lines that have moved. Before the first edit of a document that has shown no cha
 client is sent an edit that changes nothing: it tells of that one too, or of none.
 """
 
-from pathlib import Path
-
 import anyio
 
-from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.editor import Applied, Editor
+from lsp_agent.workspace.withheld import Withheld
 
 NOTHING = (TextEdit(0, 0, 0, 0, ""),)
 
 
-class Deaf(RequestFailed):
-    """The client does not tell of the document's changes, so it was not edited; ``why`` is for a
-    person."""
+class Deaf(Withheld):
+    """The client does not tell of the document's changes."""
 
     def __init__(self, document: OpenDocument) -> None:
-        self.why = (
-            "the editor does not say what you type in it, so edits are proposals. Save it, close it"
-            " (Neovim: `:bwipeout`) and open it again."
+        super().__init__(
+            "editorFailed",
+            document,
+            "the editor does not say what you type in it, so edits are only proposed. Save it,"
+            " close it (Neovim: `:bwipeout`) and open it again.",
         )
-        name = Path(document.path or document.uri).name
-        super().__init__("editorFailed", f"{name}: {self.why}")
 
 
 async def refusal(document: OpenDocument, editor: Editor, timeout: float) -> Applied | None:

@@ -249,7 +249,9 @@ class Mirror:
                 awaited=partial(self._awaited.__getitem__, disk.path),
             )
             with suppress(NotOpen):
-                return await into.run()
+                brought = await into.run()
+                await self._host.follow(from_ledger(disk.path), disk.now)
+                return brought
         return Brought(disk, "failed", reason=f"{disk.path}: opened and closed too often")
 
     async def _record(

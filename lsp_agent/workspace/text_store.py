@@ -20,6 +20,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace import files
+from lsp_agent.workspace.beside import follow, the_document
 from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.entries import Entry
@@ -195,7 +196,7 @@ class TextStore:
 
     async def _try(self, job: Job) -> Placed | None:
         """None if the file took another turn meanwhile: to be looked at anew."""
-        document = self._documents.at(job.path.path)
+        document = await the_document(self._documents, job.path.path)
         try:
             if document is not None:
                 return await self._edit_document(job, document)
@@ -242,9 +243,19 @@ class TextStore:
             return Placed(job.entry.done, job.entry.nothing_to_do(), proof.before, document.text)
         change = job.entry.landed(proof.before, proof.meant)
         note = await self._save(job, document, proof.before)
+        if not document.dirty and document.disk is not None:
+            await self._follow(job.path, document.disk)
         if job.deletes:
             note = "the file is open in the editor, so it was emptied and not deleted"
         return Placed(job.entry.done, change, proof.before, document.text, note)
+
+    async def follow(self, path: SafePath, disk: Text) -> None:
+        """Brings what the file holds into the clean documents beside the one that is edited."""
+        async with self.lock(path):
+            await self._follow(path, disk)
+
+    async def _follow(self, path: SafePath, disk: Text) -> None:
+        await follow(self._documents, path.path, disk, self._editor, self._timings)
 
     def _look_on(self, job: Job, placement: Placement) -> Change | None:
         if placement.late is None:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from project import ALLOWED, Editor, Project, bash, call, edit, step, write
-from raw_client import Json, wait_until
+from project import ALLOWED, Document, Editor, Project, bash, call, edit, step, write
+from raw_client import Json, RpcError, wait_until
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -337,3 +337,47 @@ def test_unsaved_text_outlives_a_revert_of_what_was_merged(project: Project) -> 
     editor.ask_agent("Go.")
     editor.call("agent/revert", {})
     assert document.text.content == "one\ntwo\nthree\nfour\ntyped five\n"
+
+
+# One file in two documents.
+
+
+def twice(project: Project, editor: Editor, *texts: str) -> tuple[Document, Document]:
+    """a.txt and a symlink to it, open with these texts."""
+    link = project.folder / "link.txt"
+    link.symlink_to("a.txt")
+    real = project.folder / "a.txt"
+    return editor.open(real, texts[0]), editor.open(link, texts[1])
+
+
+def test_a_file_that_is_open_twice_is_changed_in_both(project: Project, change: Start) -> None:
+    project.file("a.txt", TEXT)
+    editor = change("two", "2")
+    documents = twice(project, editor, TEXT, TEXT)
+    editor.ask_agent("Go.")
+    after = TEXT.replace("two", "2")
+    assert [document.text.content for document in documents] == [after, after]
+    assert changes(editor) == [("link.txt", "applied")]
+
+
+def test_a_file_that_is_open_twice_with_unsaved_text_is_changed_in_neither(
+    project: Project,
+) -> None:
+    path = project.file("a.txt", TEXT)
+    command = step("", bash("sed -i s/four/4/ a.txt"))
+    editor = hosted(project, step("", edit("a.txt", "two", "2")), command)
+    texts = [f"{TEXT}typed\n", f"typed\n{TEXT}"]
+    documents = twice(project, editor, *texts)
+    editor.ask_agent("Go.")
+    assert [document.text.content for document in documents] == texts
+    assert path.read_text() == TEXT.replace("four", "4")
+    assert changes(editor) == [("a.txt", "proposed"), ("a.txt", "proposed")]
+    assert notices(editor).count("link.txt), so edits are only proposed") == 2
+    for proposal in editor.call("agent/edits")["edits"]:
+        with pytest.raises(RpcError, match=r"more than once with unsaved text .*link.txt"):
+            editor.call("agent/applyEdit", {"editId": proposal["editId"]})
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": documents[1].uri}})
+    for proposal in editor.call("agent/edits")["edits"]:
+        assert editor.call("agent/applyEdit", {"editId": proposal["editId"]})["applied"]
+    after = texts[0].replace("two", "2").replace("four", "4")
+    assert documents[0].text.content == after

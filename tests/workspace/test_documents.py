@@ -226,9 +226,11 @@ async def test_a_document_is_found_by_its_real_path(tmp_path: Path) -> None:
     assert second is not None
     await first.compared()
     await second.compared()
+    assert documents.at(str(tmp_path / "real")) is second  # opened last
+    documents.change(link, 2, [{"text": "unsaved"}])
     assert documents.at(str(tmp_path / "real")) is first
-    documents.change(real, 2, [{"text": "unsaved"}])
-    assert documents.at(str(tmp_path / "real")) is second
+    documents.change(real, 2, [{"text": "unsaved as well"}])
+    assert documents.at(str(tmp_path / "real")) is first
     documents.close(real)
     documents.close(link)
     assert documents.at(str(tmp_path / "real")) is None
