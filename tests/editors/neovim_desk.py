@@ -20,7 +20,7 @@ README = Path(__file__).parents[2] / "README.md"
 #: What the agent says to a prompt that is about the text that goes along with it.
 SHOW = {"match": "^Show", "text": "Shown."}
 
-# From 0.11 on the README's own lines are run.
+# The README's own lines are run; 0.10 has no `vim.lsp.config`, and takes the handlers from them.
 START = """
 local folder, options, snippet = ...
 if vim.lsp.config then
@@ -28,11 +28,12 @@ if vim.lsp.config then
   load(snippet)()
   _G.start = function() vim.lsp.enable('lsp_agent') end
 else
-  _G.start = function()
-    return vim.lsp.start({
-      name = 'lsp_agent', cmd = { 'lsp-agent', 'serve' }, root_dir = folder, init_options = options,
-    })
-  end
+  local config
+  vim.lsp.config, vim.lsp.enable = function(_, lines) config = lines end, function() end
+  load(snippet)()
+  vim.lsp.config, vim.lsp.enable = nil, nil
+  config.name, config.root_dir, config.init_options = 'lsp_agent', folder, options
+  _G.start = function() return vim.lsp.start(config) end
   _G.start()
 end
 _G.attach = function() vim.lsp.buf_attach_client(0, _G.client().id) end

@@ -88,6 +88,25 @@ def test_u_after_a_revert_brings_the_turn_back_in_one_step(desk: Desk) -> None:
     assert shown(desk) == ["one", "TWO", "three", "five", TYPED]
 
 
+def test_u_takes_what_was_typed_after_an_edit_in_insert_mode_alone(desk: Desk) -> None:
+    """As the README's handler has it; without, one `u` takes the words and the edit together."""
+    desk.open("a.txt", LINES)
+    desk.start(step(edit("a.txt", "two", "TWO"), delay_ms=500), done())
+    turn = desk.prompt("Go.")
+    desk.nvim.keys("Gohello")
+    desk.wait(turn)
+    assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five", "hello"]
+    assert desk.nvim.mode() == "i"
+    desk.nvim.keys(" world<Esc>")
+    wait_until(lambda: desk.nvim.lines()[-1] == "hello world" and desk.nvim.mode() == "n")
+    undo(desk)
+    assert shown(desk) == ["one", "TWO", "three", "four", "five", "hello"]
+    assert desk.statuses() == ["applied"]
+    undo(desk)
+    assert shown(desk) == LINES.split()
+    assert desk.statuses() == ["rejected"]
+
+
 # As `gra` does, with the choice made by its title.
 CODE_ACTION = """
 local title, line = ...
