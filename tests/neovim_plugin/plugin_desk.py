@@ -1,19 +1,18 @@
 """A Neovim with the plugin, the real server and an agent that follows a script."""
 
 import json
-import os
 import stat
 from pathlib import Path
 from typing import Any
 
-from neovim import Json, wait_until
+from neovim import Json, NeovimError, wait_until
 from neovim_desk import LSP_AGENT, SHOW, Desk
 from neovim_versions import Version
 
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
 
-SHOWN = """
-local lines, tick = {}, nil
+CHATS = """
+local lines = {}
 for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
   if vim.api.nvim_buf_get_name(buffer):find('lsp%-agent://chat') then
     vim.list_extend(lines, vim.api.nvim_buf_get_lines(buffer, 0, -1, true))
@@ -22,11 +21,35 @@ end
 return lines
 """
 
-FAULTS = """
-local path = vim.lsp.log and vim.lsp.log.get_filename and vim.lsp.log.get_filename()
-  or vim.lsp.get_log_path()
-return { vim.fn.execute('messages'), vim.fn.filereadable(path) == 1
-  and table.concat(vim.fn.readfile(path), '\\n') or '' }
+# The lines that are marked as changes of the agent's, from 1: {first, last, whether proposed}.
+MARKS = """
+local space = vim.api.nvim_get_namespaces()['lsp_agent.review']
+local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+return vim.tbl_map(function(mark)
+  return { mark[2] + 1, mark[4].end_row + 1, mark[4].sign_hl_group == 'LspAgentProposal' }
+end, marks)
+"""
+
+# A picker as plugins for it are: the person answers later, and may type meanwhile.
+SELECT = """
+_G.pickers = {}
+vim.ui.select = function(items, options, choose)
+  local titles = vim.tbl_map(options.format_item or tostring, items)
+  table.insert(_G.pickers, { prompt = options.prompt, items = titles })
+  _G.choose = function(number) choose(items[number], number) end
+end
+"""
+
+WINDOW = """
+for _, window in ipairs(vim.api.nvim_list_wins()) do
+  if vim.w[window].lsp_agent == ... then return window end
+end
+"""
+
+LOG = """
+local log = require('vim.lsp.log')
+local path = log.get_filename()
+return vim.fn.filereadable(path) == 1 and table.concat(vim.fn.readfile(path), '\\n') or ''
 """
 
 
@@ -37,17 +60,19 @@ class PluginDesk(Desk):
         packages = Path(env["XDG_DATA_HOME"]) / "nvim" / "site" / "pack" / "a" / "start"
         packages.mkdir(parents=True)
         (packages / "lsp_agent").symlink_to(PLUGIN)
-        super().__init__(Version(version.name, _unclean(version.program, base)), base, env)
+        super().__init__(Version(version.name, _with_packages(version.program, base)), base, env)
+        self.nvim.lua(SELECT)
 
     def start(self, *steps: Json, hosting: str = "auto", **options: Any) -> None:
-        """As the one line in a person's ``init.lua``; ``options`` are the server's settings."""
-        self.nvim.lua(
-            "require('lsp_agent').setup({ settings = ... })",
-            self.settings(*steps, hosting=hosting, **options),
-        )
+        """As the line in a person's ``init.lua`` does; ``options`` are settings of the server."""
+        self.setup(settings=self.settings(*steps, hosting=hosting, **options))
         self.wait_for_server()
 
+    def setup(self, **options: Any) -> None:
+        self.nvim.lua("require('lsp_agent').setup(...)", options)
+
     def settings(self, *steps: Json, hosting: str = "auto", **options: Any) -> Json:
+        """Those with which the agent follows these steps."""
         script = self._base / "script.json"
         script.write_text(json.dumps({"steps": [*steps, SHOW]}), encoding="utf-8")
         agent = {
@@ -62,28 +87,55 @@ class PluginDesk(Desk):
         """The command ``:Agent``."""
         self.nvim.command(f"Agent {arguments}")
 
+    def window(self, role: str) -> int | None:
+        """Of the chat (``chat``, ``prompt``); None where there is none."""
+        return self.nvim.lua(WINDOW, role)
+
     def chat(self) -> list[str]:
         """The lines of all conversations."""
-        return self.nvim.lua(SHOWN)
+        return self.nvim.lua(CHATS)
 
     def wait_for_chat(self, text: str, timeout: float = 20) -> None:
         wait_until(lambda: any(text in line for line in self.chat()), timeout)
 
+    def wait_for_lines(self, *lines: str, timeout: float = 20) -> None:
+        """Of the shown buffer."""
+        wait_until(lambda: self.nvim.lines() == list(lines), timeout)
+
+    def marks(self) -> list[list[Any]]:
+        return self.nvim.lua(MARKS)
+
+    def wait_for_marks(self, *marks: list[Any], timeout: float = 20) -> None:
+        wait_until(lambda: self.marks() == list(marks), timeout)
+
+    def picker(self) -> Json:
+        """What the person is asked last."""
+        return wait_until(lambda: self.nvim.lua("return _G.pickers[#_G.pickers]"), 20)
+
+    def choose(self, title: str | None) -> None:
+        """The first item whose title begins like this; None dismisses the picker."""
+        items = self.picker()["items"]
+        number = next((n for n, item in enumerate(items, 1) if title and item.startswith(title)), 0)
+        self.nvim.lua("_G.pickers = {} _G.choose(...)", number)
+
+    def modified(self) -> bool:
+        return self.nvim.lua("return vim.bo.modified")
+
     def report(self) -> str:
-        """What went wrong, as far as it was written down."""
-        parts = [self.nvim.screen()]
+        """What there is to see, and what was written down."""
+        parts: list[str] = []
         try:
-            parts += self.nvim.lua(FAULTS)
-        except Exception as error:  # noqa: BLE001
-            parts.append(repr(error))
+            parts += [self.nvim.command_output("messages"), self.nvim.lua(LOG)]
+        except NeovimError as error:
+            parts.append(str(error))
         if self.log.exists():
             parts.append(self.log.read_text())
         return "\n".join(parts)
 
 
-def _unclean(program: Path, base: Path) -> Path:
-    """The same Neovim, but with its user's configuration."""
+def _with_packages(program: Path, base: Path) -> Path:
+    """The same Neovim, but not started as one without packages."""
     script = base / "nvim"
     script.write_text(f'#!/bin/sh\nexec "{program}" --embed -n\n', encoding="utf-8")
-    script.chmod(os.stat(script).st_mode | stat.S_IXUSR)
+    script.chmod(stat.S_IRWXU)
     return script

@@ -1,21 +1,188 @@
 """A turn as a person with the plugin sees and steers it."""
 
+import contextlib
+
+import psutil
 import pytest
 from neovim import wait_until
-from neovim_desk import done, edit, step
+from neovim_desk import bash, done, edit, step, write
 from plugin_desk import PluginDesk
 
 pytestmark = pytest.mark.neovim
+
+STATUS = "return require('lsp_agent').statusline()"
 
 
 def test_a_prompt_streams_into_the_chat_and_its_edit_lands(desk: PluginDesk) -> None:
     path = desk.open("a.txt", "one\ntwo\n")
     desk.start(step(edit("a.txt", "two", "TWO"), text="I change it."), done())
     desk.agent("ask Make it loud.")
-    wait_until(lambda: desk.nvim.lines() == ["one", "TWO"])
+    desk.wait_for_lines("one", "TWO")
     desk.wait_for_chat("Done.")
     shown = desk.chat()
     assert "Make it loud." in shown
     assert "I change it." in shown
     assert path.read_text() == "one\nTWO\n"  # it was clean, so it is saved
-    assert not desk.nvim.lua("return vim.bo.modified")
+    assert not desk.modified()
+
+
+def test_a_file_that_is_not_open_is_written_and_opens_no_window(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    other = desk.file("b.txt", "two\n")
+    desk.start(step(edit("b.txt", "two", "TWO"), write("c.txt", "new\n")), done())
+    desk.agent("ask Change the other.")
+    desk.wait_for_chat("Done.")
+    assert other.read_text() == "TWO\n"
+    assert (desk.folder / "c.txt").read_text() == "new\n"
+    assert desk.nvim.lua("return vim.fn.bufnr('b.txt')") == -1
+    desk.nvim.command(f"silent edit {other}")
+    desk.wait_for_marks([1, 1, False])
+    assert not desk.modified()
+
+
+def test_a_prompt_is_written_in_the_chat(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."}, done())
+    desk.agent("chat")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("First line<C-j>and second<CR>")
+    desk.wait_for_chat("I see.")
+    shown = desk.chat()
+    assert shown.index("and second") == shown.index("First line") + 1
+    assert desk.nvim.lines() == [""]  # the prompt's window is empty again
+    desk.nvim.keys("<Esc>q")
+    wait_until(lambda: not desk.window("chat") and not desk.window("prompt"))
+
+
+def test_a_reader_is_left_where_they_read_and_the_end_is_followed(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    long = "".join(f"word {n}\n\n" for n in range(60))
+    desk.start({"text": long, "pace_ms": 5}, done())
+    desk.agent("ask Talk.")
+    desk.wait_for_chat("word 10")
+    chat = desk.window("chat")
+    where = f"return vim.api.nvim_win_get_cursor({chat})[1]"
+    last = f"return vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf({chat}))"
+    assert desk.nvim.lua(where) == desk.nvim.lua(last)
+    desk.nvim.lua(f"vim.api.nvim_win_set_cursor({chat}, {{ 3, 0 }})")
+    desk.wait_for_chat("word 59")
+    assert desk.nvim.lua(where) == 3
+
+
+def test_a_tool_call_is_folded_with_its_result(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(step(bash("echo first; echo second")), done(), permissions={"command": "allow"})
+    desk.agent("ask Run it.")
+    desk.wait_for_chat("Done.")
+    shown = desk.chat()
+    header = shown.index("bash: echo first; echo second") + 1
+    assert "    second" in shown
+    chat = desk.window("chat")
+    folded = "return vim.api.nvim_win_call(..., function() return vim.fn.foldclosed(%d) end)"
+    assert desk.nvim.lua(folded % header, chat) == header
+    assert desk.nvim.lua(folded % (shown.index("    second") + 1), chat) == header
+    assert desk.nvim.lua(folded % (shown.index("Done.") + 1), chat) == -1
+
+
+def test_a_selection_goes_along_with_the_prompt(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one two\nthree four\nfive\n")
+    desk.start({"text": "I see."})
+    desk.nvim.keys("wvj0e<Esc>")
+    desk.agent("ask Nothing yet.")  # the line of the cursor
+    desk.wait_for_chat("    a.txt, lines 2-2:")
+    desk.nvim.command("'<,'>Agent ask What is this?")
+    desk.wait_for_chat("What is this?")
+    desk.wait_for_chat("    a.txt, lines 1-2:")
+    shown = "\n".join(desk.chat())
+    assert "    two\n    three\n" in shown
+    assert "three four" not in shown.partition("What is this?")[2]
+
+
+def test_lines_of_a_range_wait_for_the_prompt_that_is_written(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\nthree\n")
+    desk.start({"text": "I see."})
+    desk.nvim.command("2,3Agent ask")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    bar = "return vim.wo[...].winbar"
+    assert "a.txt:2-3" in desk.nvim.lua(bar, desk.window("prompt"))
+    desk.nvim.keys("What is this?<CR>")
+    desk.wait_for_chat("I see.")
+    assert "    two" in desk.chat()
+    assert "a.txt" not in desk.nvim.lua(bar, desk.window("prompt"))
+
+
+def test_stopping_ends_the_turn_and_its_command(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(
+        step(bash("echo begun; sleep 600")),
+        step(edit("a.txt", "one", "never")),
+        done(),
+        permissions={"command": "allow"},
+    )
+    desk.agent("ask Sleep.")
+    desk.wait_for_chat("    begun")
+    assert "working" in desk.nvim.lua(STATUS)
+    desk.agent("stop")
+    desk.wait_for_chat("Stopped.")
+    wait_until(lambda: desk.nvim.lua(STATUS) == "agent")
+    assert desk.nvim.lines() == ["one"]
+
+
+def test_each_session_has_a_conversation_of_its_own(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"match": "first", "text": "Answer A."}, {"match": "second", "text": "Answer B."})
+    desk.agent("ask The first.")
+    desk.wait_for_chat("Answer A.")
+    desk.agent("new")
+    chat = desk.window("chat")
+    shown = f"return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf({chat}), 0, -1, true)"
+    wait_until(lambda: "Answer A." not in desk.nvim.lua(shown))
+    desk.agent("ask The second.")
+    wait_until(lambda: "Answer B." in desk.nvim.lua(shown))
+    assert "Answer A." not in desk.nvim.lua(shown)
+    desk.agent("sessions")
+    assert len(desk.picker()["items"]) == 2
+    desk.choose("The first.")
+    wait_until(lambda: "Answer A." in desk.nvim.lua(shown))
+    desk.agent("close")
+    wait_until(lambda: "Answer B." in desk.nvim.lua(shown))
+
+
+def test_an_agent_that_dies_is_named_and_replaced_at_the_next_prompt(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(
+        {"match": "Talk", "text": "x " * 2000, "pace_ms": 5},
+        {"match": "again", "text": "Here I am.", "calls": [edit("a.txt", "one", "two")]},
+        done(),
+    )
+    desk.agent("ask Talk.")
+    desk.wait_for_chat("x x x")
+    kill_agents(desk)
+    wait_until(lambda: "working" not in desk.nvim.lua(STATUS), 20)
+    desk.agent("ask And again.")
+    desk.wait_for_chat("Here I am.", 30)
+    desk.wait_for_lines("two")
+
+
+def kill_agents(desk: PluginDesk) -> None:
+    for process in desk.server().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended with the one before
+            if "rpc" in process.cmdline():
+                process.kill()
+
+
+def test_the_model_is_chosen_in_the_picker(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    desk.agent("models")
+    assert desk.picker()["items"] == ["script · script (current)"]
+    desk.choose("script")
+    desk.agent("chat")
+    bar = "return vim.wo[...].winbar"
+    wait_until(lambda: "script" in desk.nvim.lua(bar, desk.window("chat")))
+
+
+def test_sub_commands_are_completed(desk: PluginDesk) -> None:
+    complete = "return vim.fn.getcompletion(..., 'cmdline')"
+    assert desk.nvim.lua(complete, "Agent ke") == ["keep", "keep_all"]
+    assert desk.nvim.lua(complete, "Agent keep_all ") == ["all"]

@@ -24,14 +24,21 @@ local function answer(question, option_id)
   end
 end
 
+-- The detail of a question, where its title does not say it already.
+---@param question lsp_agent.Question
+---@return string[]
+local function detail_of(question)
+  local detail = vim.trim(question.detail or "")
+  if detail == "" or question.title:find(detail, 1, true) then
+    return {}
+  end
+  return vim.split(detail, "\n")
+end
+
 ---@param question lsp_agent.Question
 function M.select(question)
-  local title = question.title
-  if question.detail then
-    title = ("%s\n%s"):format(title, question.detail)
-  end
   vim.ui.select(question.options, {
-    prompt = title,
+    prompt = table.concat({ question.title, unpack(detail_of(question)) }, "\n"),
     kind = "lsp_agent_question",
     format_item = function(option)
       return option.name
@@ -79,13 +86,14 @@ end
 ---@param question lsp_agent.Question
 function M.show(session, question)
   local name = "question " .. question.questionId
-  session.transcript:block(name, "? " .. question.title, ":Agent answer", "LspAgentQuestion")
-  local body = {}
-  if question.detail then
-    vim.list_extend(body, vim.split(question.detail, "\n"))
-  end
+  session.transcript:block(name, "? " .. question.title:gsub("\n.*", " …"), {
+    state = ":Agent answer",
+    highlight = "LspAgentQuestion",
+    folds = false,
+  })
+  local body = detail_of(question)
   for number, option in ipairs(question.options) do
-    table.insert(body, ("%d. %s"):format(number, option.name))
+    table.insert(body, ("  %d. %s"):format(number, option.name))
   end
   session.transcript:update(name, { body = body })
 end
@@ -101,7 +109,11 @@ function M.answered(session, question, option_id)
       said = option.name
     end
   end
-  session.transcript:update("question " .. question.questionId, { state = said })
+  session.transcript:update("question " .. question.questionId, {
+    state = said,
+    highlight = "LspAgentState",
+    body = {},
+  })
 end
 
 --- Answers with the option of that number.

@@ -37,8 +37,8 @@ local function prompt_bufnr()
     vim.keymap.set(modes, keys, action, { buffer = prompt_buffer, desc = description })
   end
   map({ "n", "i" }, "<CR>", M.send, "Send the prompt")
-  map("i", "<C-j>", "<C-v><C-j>", "A new line")
-  map("i", "<S-CR>", "<C-v><C-j>", "A new line")
+  map("i", "<C-j>", "<CR>", "A new line") -- Neovim's own <CR>
+  map("i", "<S-CR>", "<CR>", "A new line")
   map("n", "<C-c>", M.stop, "Stop the agent")
   map("n", "q", M.close, "Close the chat")
   return prompt_buffer
@@ -81,18 +81,17 @@ end
 ---@param session lsp_agent.Session
 ---@return string
 local function title(session)
-  local parts = { "agent" }
-  table.insert(parts, session.model)
-  table.insert(parts, session.title)
-  if #session.queued > 0 then
-    table.insert(parts, ("%d waiting"):format(#session.queued))
-  end
-  if next(session.questions) then
+  local parts = {}
+  if session.questions[1] then
     table.insert(parts, "asks")
   elseif session.busy then
     table.insert(parts, "working")
   end
-  return escaped(table.concat(parts, " · "))
+  if #session.queued > 0 then
+    table.insert(parts, ("%d waiting"):format(#session.queued))
+  end
+  vim.list_extend(parts, { session.agent or "agent", session.model, session.title })
+  return escaped(table.concat(parts, " · ")) .. "%<"
 end
 
 ---@param window integer
@@ -131,7 +130,7 @@ local function open_chat(session)
     foldmethod = "expr",
     foldexpr = "v:lua.require'lsp_agent.transcript'.fold_level(bufnr(), v:lnum)",
     foldlevel = 0,
-    foldtext = "",
+    foldtext = "v:lua.require'lsp_agent.transcript'.fold_text()",
     fillchars = "fold: ",
   })
   api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(session.transcript.bufnr), 0 })

@@ -13,6 +13,9 @@ local WAITING = "lsp_agent_waiting"
 local LOOK_MS = 50
 local FORCE_AFTER_LOOKS = 100
 
+-- By the type of a message.
+local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO }
+
 ---@class lsp_agent.Error
 ---@field code integer
 ---@field message string
@@ -128,6 +131,9 @@ function M.config()
       ["agent/saveDocument"] = edits.save,
       ["agent/reloadDocument"] = edits.reload,
       ["agent/ask"] = ask.ask,
+      ["window/showMessage"] = function(_, params)
+        tell(params.message, LEVELS[params.type])
+      end,
       ["agent/event"] = function(_, event, context)
         require("lsp_agent.sessions").on_event(context.client_id, event)
       end,
@@ -167,6 +173,30 @@ function M.attach_all()
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     M.attach(bufnr)
   end
+end
+
+--- Calls back when there is a client: at once, or when the one that is started for it is on a
+--- buffer. Without one it calls back as well where none can be started.
+---@param callback fun()
+function M.when_ready(callback)
+  if M.of() then
+    callback()
+    return
+  end
+  M.attach_all()
+  if #vim.lsp.get_clients({ name = M.NAME, _uninitialized = true }) == 0 then
+    callback()
+    return
+  end
+  vim.api.nvim_create_autocmd("LspAttach", {
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name == M.NAME then
+        vim.schedule(callback)
+        return true
+      end
+    end,
+  })
 end
 
 --- Makes a request, after all that was typed. Failures are shown unless `on_error` takes them.

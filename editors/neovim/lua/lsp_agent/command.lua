@@ -337,7 +337,9 @@ function M.run(options)
   local name, argument = options.args:match("^(%S*)%s*(.*)$")
   local command = find(name == "" and "ask" or name)
   if command then
-    command.run(vim.trim(argument), options)
+    client.when_ready(function()
+      command.run(vim.trim(argument), options)
+    end)
   else
     tell((":Agent has no %s; to prompt: :Agent ask …"):format(name), vim.log.levels.ERROR)
   end

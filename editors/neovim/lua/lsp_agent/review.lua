@@ -56,7 +56,9 @@ local function mark(bufnr, edit, hunk)
   local last = math.min(hunk.range["end"].line, count)
   local there = last > first
   local options = {
-    end_row = last,
+    -- Signs and colours of lines include the end's.
+    end_row = there and last - 1 or first,
+    end_col = there and #api.nvim_buf_get_lines(bufnr, last - 1, last, true)[1] or 0,
     end_right_gravity = there,
     right_gravity = false,
     sign_text = there and "┃" or "▁",
@@ -152,13 +154,11 @@ local function hunks_at(bufnr, row, last_row)
   local until_row = last_row or row
   local marks = review
       and api.nvim_buf_get_extmarks(bufnr, namespace, { row, 0 }, { until_row, -1 }, {
-        details = true,
         overlap = true,
       })
     or {}
   for _, each in ipairs(marks) do
-    local empty = each[4].end_row == each[2]
-    if review.hunks[each[1]] and (empty or each[4].end_row > row) then
+    if review.hunks[each[1]] then
       table.insert(found, review.hunks[each[1]])
     end
   end
@@ -169,6 +169,13 @@ end
 ---@return integer
 function M.count(bufnr)
   return reviews[bufnr] and vim.tbl_count(reviews[bufnr].hunks) or 0
+end
+
+---@param keys string
+---@return string
+local function shown_keys(keys)
+  local leader = vim.g.mapleader or "\\"
+  return (keys:gsub("<[lL]eader>", leader == " " and "␣" or leader))
 end
 
 --- Says beside the hunk under the cursor what can be done with it.
@@ -182,14 +189,14 @@ function M.hint(bufnr)
   local row = api.nvim_win_get_cursor(0)[1] - 1
   local hunk = hunks_at(bufnr, row)[1]
   if hunk then
-    local keep, undo = keymaps.keep, keymaps.undo
     local text = {}
-    if keep then
-      table.insert(text, ("%s %s"):format(keep, hunk.proposed and "apply" or "keep"))
+    local function add(keys, does)
+      if keys then
+        table.insert(text, ("%s %s"):format(shown_keys(keys), does))
+      end
     end
-    if undo then
-      table.insert(text, ("%s %s"):format(undo, hunk.proposed and "reject" or "undo"))
-    end
+    add(keymaps.keep, hunk.proposed and "apply" or "keep")
+    add(keymaps.undo, hunk.proposed and "reject" or "undo")
     api.nvim_buf_set_extmark(bufnr, hints, row, 0, {
       virt_text = { { table.concat(text, "  "), "LspAgentState" } },
       virt_text_pos = "eol",

@@ -4,6 +4,11 @@ local transcript = require("lsp_agent.transcript")
 
 local M = {}
 
+local TITLE_LENGTH = 50
+
+-- What the server puts between a prompt and the documents that go along with it.
+local CONTEXT = "\n\nContext from the editor:\n\n"
+
 ---@class lsp_agent.Session
 ---@field id? string nil until the server has made it
 ---@field project lsp_agent.Project
@@ -16,7 +21,7 @@ local M = {}
 ---@field questions lsp_agent.Question[] those that are open, oldest first
 ---@field usage? table
 ---@field problem? string what is wrong with its agent
----@field private tools table<string, { title: string, output: string }>
+---@field private tools table<string, { above: string, output: string }> calls that run
 
 ---@class lsp_agent.Project
 ---@field root string
@@ -198,44 +203,44 @@ function M.forget(session)
   return project.current
 end
 
--- The first line of what a tool call is about.
+-- What a tool call is about, in full and in one short line.
 ---@param event table
----@return string
-local function tool_title(event)
+---@return string full
+---@return string short
+local function tool_titles(event)
   local args = type(event.args) == "table" and event.args or {}
   local about = args.command or table.concat(event.paths or {}, ", ")
   if about == "" and next(args) then
     about = vim.json.encode(args)
   end
-  return (("%s %s"):format(event.tool, about):gsub("\n.*", " …"))
+  local full = ("%s: %s"):format(event.tool, about)
+  local short = full:gsub("\n.*", " …")
+  if vim.fn.strchars(short) > TITLE_LENGTH then
+    short = vim.fn.strcharpart(short, 0, TITLE_LENGTH - 1) .. "…"
+  end
+  return full, short
 end
 
 ---@param content table[]
----@return string[]
-local function lines_of(content)
+---@return string
+local function text_of(content)
   local texts = {}
   for _, block in ipairs(content) do
     table.insert(texts, block.text or ("(%s)"):format(block.type))
   end
-  return vim.split(vim.trim(table.concat(texts, "\n")), "\n")
+  return table.concat(texts, "\n")
 end
 
----@param body string[]
----@return string
-local function count(body)
-  return #body == 1 and "1 line" or ("%d lines"):format(#body)
-end
-
--- What is typed in the buffer is a tool's output, not Markdown of the agent's.
----@param lines string[]
+-- A tool's output as Markdown has it: indented.
+---@param text string
 ---@return string[]
-local function indented(lines)
+local function indented(text)
   return vim.tbl_map(function(line)
     return "    " .. line
-  end, lines)
+  end, vim.split(vim.trim(text), "\n"))
 end
 
-local ended = {
+local endings = {
   aborted = "Stopped.",
   maxTokens = "Cut off: the answer is at its limit of tokens.",
   maxSteps = "Ended: too many steps.",
@@ -248,8 +253,19 @@ local on = {}
 function on.turnStarted(session, event)
   session.busy, session.problem = true, nil
   session.title = session.title or (event.prompt:gsub("\n.*", ""))
+  local from, to = event.prompt:find(CONTEXT, 1, true)
+  local text = event.prompt:sub(1, from and from - 1)
   session.transcript:append({ "## You", "" }, "LspAgentYou")
-  session.transcript:append(vim.split(vim.trim(event.prompt), "\n"))
+  session.transcript:append(vim.split(vim.trim(text), "\n"))
+  if to then
+    local name = "context " .. event.turnId
+    session.transcript:block(name, "with parts of documents", {
+      state = "",
+      highlight = "LspAgentState",
+      folds = true,
+    })
+    session.transcript:update(name, { body = indented(event.prompt:sub(to + 1)) })
+  end
   session.transcript:append({ ("## %s"):format(session.agent or "Agent"), "" }, "LspAgentAgent")
 end
 
@@ -258,33 +274,33 @@ function on.textDelta(session, event)
 end
 
 function on.toolCall(session, event)
-  local title = tool_title(event)
-  session.tools[event.toolCallId] = { title = title, output = "" }
-  session.transcript:block(event.toolCallId, title, "…")
+  local full, short = tool_titles(event)
+  session.tools[event.toolCallId] = { above = full ~= short and full .. "\n" or "", output = "" }
+  session.transcript:block(event.toolCallId, short, {
+    state = transcript.RUNNING,
+    highlight = "LspAgentState",
+    folds = true,
+  })
 end
 
 function on.toolProgress(session, event)
   local tool = session.tools[event.toolCallId]
   if tool then
     tool.output = tool.output .. event.text
-    local body = vim.split(vim.trim(tool.output), "\n")
-    local newest = body[#body]
-    session.transcript:update(event.toolCallId, { state = newest, body = indented(body) })
+    session.transcript:update(event.toolCallId, { body = indented(tool.above .. tool.output) })
   end
 end
 
 function on.toolResult(session, event)
   local tool = session.tools[event.toolCallId]
-  if not tool then
-    return
+  if tool then
+    session.tools[event.toolCallId] = nil
+    session.transcript:update(event.toolCallId, {
+      state = event.isError and transcript.FAILED or transcript.DONE,
+      highlight = event.isError and "LspAgentFailed" or "LspAgentDone",
+      body = indented(tool.above .. text_of(event.content)),
+    })
   end
-  session.tools[event.toolCallId] = nil
-  local body = lines_of(event.content)
-  session.transcript:update(event.toolCallId, {
-    state = (event.isError and "failed, " or "done, ") .. count(body),
-    highlight = event.isError and "LspAgentFailed" or "LspAgentDone",
-    body = indented(body),
-  })
 end
 
 function on.usage(session, event)
@@ -294,7 +310,7 @@ end
 function on.turnEnded(session, event)
   M.ask_state(session)
   session.busy = #session.queued > 0
-  local text = event.error or ended[event.stopReason]
+  local text = event.error or endings[event.stopReason]
   if text then
     local highlight = event.stopReason == "error" and "LspAgentFailed" or "LspAgentState"
     session.transcript:append(vim.split(text, "\n"), highlight)

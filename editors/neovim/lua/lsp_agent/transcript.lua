@@ -3,16 +3,25 @@
 
 local M = {}
 
+--- States of tool calls.
+M.RUNNING, M.DONE, M.FAILED = "… ", "✓ ", "✗ "
+
 local api = vim.api
-local blocks = api.nvim_create_namespace("lsp_agent.blocks")
+local folds = api.nvim_create_namespace("lsp_agent.folds")
 local marks = api.nvim_create_namespace("lsp_agent.transcript")
 
 ---@class lsp_agent.Transcript
 ---@field bufnr integer
----@field private open_blocks table<string, integer> marks of blocks by name
----@field private states table<string, [string, string][]>
+---@field private streaming boolean whether the last line is one of text that goes on
+---@field private blocks table<string, lsp_agent.Block>
 local Transcript = {}
 Transcript.__index = Transcript
+
+---@class lsp_agent.Block
+---@field state string stands before the header of a block that folds, behind that of others
+---@field highlight string
+---@field folds boolean
+---@field mark? integer
 
 ---@param name string
 ---@return lsp_agent.Transcript
@@ -26,7 +35,7 @@ function M.new(name)
   if not pcall(vim.treesitter.start, bufnr, "markdown") then
     vim.bo[bufnr].syntax = "markdown"
   end
-  return setmetatable({ bufnr = bufnr, open_blocks = {}, states = {} }, Transcript)
+  return setmetatable({ bufnr = bufnr, streaming = false, blocks = {} }, Transcript)
 end
 
 -- Changes the text; windows whose cursor is at its end stay there, others are left alone.
@@ -58,6 +67,11 @@ end
 ---@param text string
 function Transcript:stream(text)
   self:write(function()
+    if not self.streaming then
+      self:paragraph()
+      self.streaming = true
+      text = text:gsub("^\n+", "")
+    end
     local row = api.nvim_buf_line_count(self.bufnr) - 1
     local column = #self:last_line()
     api.nvim_buf_set_text(self.bufnr, row, column, row, column, vim.split(text, "\n"))
@@ -67,6 +81,7 @@ end
 -- Makes the last line an empty one, with an empty one above it if there is anything.
 ---@private
 function Transcript:paragraph()
+  self.streaming = false
   local count = api.nvim_buf_line_count(self.bufnr)
   local tail = api.nvim_buf_get_lines(self.bufnr, math.max(count - 2, 0), -1, true)
   if tail[#tail] ~= "" then
@@ -91,72 +106,69 @@ function Transcript:append(lines, highlight)
   end)
 end
 
+-- `grows` while lines are put in at its end, so that the folds are computed with them.
 ---@private
-function Transcript:mark(name, row, end_row, id)
-  self.open_blocks[name] = api.nvim_buf_set_extmark(self.bufnr, blocks, row, 0, {
-    id = id,
+---@param name string
+---@param row integer
+---@param end_row integer exclusive
+---@param grows boolean
+function Transcript:mark(name, row, end_row, grows)
+  local block = self.blocks[name]
+  block.mark = api.nvim_buf_set_extmark(self.bufnr, block.folds and folds or marks, row, 0, {
+    id = block.mark,
     end_row = end_row,
     right_gravity = false,
-    end_right_gravity = false,
-    virt_text = self.states[name],
-    virt_text_pos = "eol",
+    end_right_gravity = grows,
+    virt_text = { { block.state, block.highlight } },
+    virt_text_pos = block.folds and "inline" or "eol",
   })
 end
 
---- A line with a body that is folded away: a tool call and its result.
+--- A line with a body, such as a tool call with its result.
 ---@param name string
 ---@param header string one line
----@param state string
----@param highlight? string
-function Transcript:block(name, header, state, highlight)
+---@param options { state: string, highlight: string, folds: boolean }
+function Transcript:block(name, header, options)
+  self.blocks[name] = options
   self:write(function()
     self:paragraph()
     local row = api.nvim_buf_line_count(self.bufnr) - 1
-    api.nvim_buf_set_lines(self.bufnr, row, row, true, { header })
-    self.states[name] = { { state, highlight or "LspAgentState" } }
-    self:mark(name, row, row + 1)
-    api.nvim_buf_set_extmark(self.bufnr, marks, row, 0, {
-      end_col = #header,
-      hl_group = "LspAgentTool",
-    })
+    api.nvim_buf_set_lines(self.bufnr, row, row, true, { "" })
+    self:mark(name, row, row + 1, false)
+    api.nvim_buf_set_text(self.bufnr, row, 0, row, 0, { header })
+    local shown = { end_col = #header, hl_group = "LspAgentTool" }
+    api.nvim_buf_set_extmark(self.bufnr, marks, row, 0, shown)
   end)
 end
 
---- What stands beside a block's header, and its body, each if it is given.
+--- A block's state and its body, each if it is given.
 ---@param name string
----@param change { state?: string, highlight?: string, header?: string, body?: string[] }
+---@param change { state?: string, highlight?: string, body?: string[] }
 function Transcript:update(name, change)
-  local id = self.open_blocks[name]
-  local row, _, details = unpack(
-    id and api.nvim_buf_get_extmark_by_id(self.bufnr, blocks, id, { details = true }) or {}
-  )
+  local block = self.blocks[name]
+  local at = block
+      and api.nvim_buf_get_extmark_by_id(
+        self.bufnr,
+        block.folds and folds or marks,
+        block.mark,
+        { details = true }
+      )
+    or {}
+  local row = at[1]
   if not row then
     return
   end
-  if change.state then
-    self.states[name] = { { change.state, change.highlight or "LspAgentState" } }
-  end
-  local end_row = details.end_row
+  block.state = change.state or block.state
+  block.highlight = change.highlight or block.highlight
+  local end_row = at[3].end_row
   self:write(function()
-    if change.header then
-      api.nvim_buf_set_lines(self.bufnr, row, row + 1, true, { change.header })
-      api.nvim_buf_set_extmark(self.bufnr, marks, row, 0, {
-        end_col = #change.header,
-        hl_group = "LspAgentTool",
-      })
-    end
     if change.body then
+      self:mark(name, row, end_row, true)
       api.nvim_buf_set_lines(self.bufnr, row + 1, end_row, true, change.body)
       end_row = row + 1 + #change.body
     end
-    self:mark(name, row, end_row, id)
+    self:mark(name, row, end_row, false)
   end)
-end
-
----@param name string
----@return boolean
-function Transcript:has(name)
-  return self.open_blocks[name] ~= nil
 end
 
 ---@param bufnr integer
@@ -164,16 +176,32 @@ end
 ---@return string level as 'foldexpr' has it
 function M.fold_level(bufnr, line)
   local at = { line - 1, 0 }
-  local found =
-    api.nvim_buf_get_extmarks(bufnr, blocks, at, at, { details = true, overlap = true })
-  for _, mark in ipairs(found) do
+  local options = { details = true, overlap = true }
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(bufnr, folds, at, at, options)) do
     if mark[2] == line - 1 then
-      return mark[4].end_row > line and ">1" or "0"
+      return ">1"
     elseif mark[4].end_row >= line then
       return "1"
     end
   end
   return "0"
+end
+
+--- 'foldtext': the header, with its state before it; while the call runs, its newest output.
+---@return [string, string][]
+function M.fold_text()
+  local first = vim.v.foldstart
+  local at = { first - 1, 0 }
+  local chunks = {}
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(0, folds, at, at, { details = true })) do
+    vim.list_extend(chunks, mark[4].virt_text or {})
+  end
+  table.insert(chunks, { vim.fn.getline(first), "LspAgentTool" })
+  if chunks[1][1] == M.RUNNING then
+    local newest = vim.trim(vim.fn.getline(vim.v.foldend))
+    table.insert(chunks, { "  " .. newest, "LspAgentState" })
+  end
+  return chunks
 end
 
 return M

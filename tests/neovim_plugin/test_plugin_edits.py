@@ -1,0 +1,192 @@
+"""How the agent's edits get into buffers that a person types in."""
+
+import random
+import time
+
+import pytest
+from neovim import wait_until
+from neovim_desk import done, edit, read, step
+from plugin_desk import PluginDesk
+
+pytestmark = pytest.mark.neovim
+
+# Gives the plugin's handler an edit, as a server would, and notes what it answers.
+SEND = """
+local version, first, last, text = ...
+local client = vim.lsp.get_clients({ name = 'lsp_agent' })[1]
+_G.taken = nil
+coroutine.wrap(function()
+  _G.taken = client.config.handlers['workspace/applyEdit'](nil, {
+    edit = { documentChanges = { {
+      textDocument = { uri = vim.uri_from_bufnr(0), version = version },
+      edits = { {
+        range = { start = { line = first, character = 0 }, ['end'] = { line = last, character = 0 } },
+        newText = text,
+      } },
+    } } },
+  }, { client_id = client.id })
+end)()
+return _G.taken
+"""
+# The version that the server knows of the shown buffer once all that was typed is sent.
+VERSION = "return math.max(vim.lsp.util.buf_versions[vim.api.nvim_get_current_buf()], 1)"
+ANSWER = "return _G.taken"
+
+
+def send(desk: PluginDesk, first: int, last: int, text: str) -> dict[str, object] | None:
+    return desk.nvim.lua(SEND, desk.nvim.lua(VERSION), first, last, text)
+
+
+def test_an_edit_lands_in_unsaved_text_while_typing_goes_on(desk: PluginDesk) -> None:
+    path = desk.open("a.txt", "".join(f"line {n}\n" for n in range(20)))
+    edits = [step(edit("a.txt", f"line {n}\n", f"LINE {n}\n"), delay_ms=40) for n in range(8, 18)]
+    desk.start(*edits, step(read("a.txt")), done())
+    desk.nvim.keys("2GA, typed<Esc>")
+    desk.agent("ask Make them loud.")
+    desk.nvim.keys("4GA")
+    words = 0
+    while "Done." not in desk.chat():
+        desk.nvim.keys(f" word{words}")
+        if words % 9 == 8:
+            desk.nvim.keys("<CR>")
+        words += 1
+        time.sleep(0.05)
+    desk.nvim.keys("<Esc>")
+    typed = "".join(f" word{n}" for n in range(words))
+    wait_until(lambda: typed in "".join(desk.nvim.lines()))
+    lines = desk.nvim.lines()
+    assert lines[1] == "line 1, typed"
+    assert [line for line in lines if line.startswith("LINE")] == [
+        f"LINE {n}" for n in range(8, 18)
+    ]
+    assert desk.modified()
+    assert "typed" not in path.read_text()
+    assert desk.shown() == desk.nvim.text()
+
+
+def test_u_takes_words_and_edits_apart_in_insert_mode(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\nthree\n")
+    desk.start()
+    desk.nvim.keys("Ahello")
+    wait_until(lambda: desk.nvim.lines()[0] == "onehello")
+    assert send(desk, 2, 3, "THREE\n") == {"applied": True}
+    desk.nvim.keys("world<Esc>")
+    desk.wait_for_lines("onehelloworld", "two", "THREE")
+    for state in (
+        ["onehello", "two", "THREE"],
+        ["onehello", "two", "three"],
+        ["one", "two", "three"],
+    ):
+        desk.nvim.keys("u")
+        desk.wait_for_lines(*state)
+
+
+@pytest.mark.slow
+def test_u_goes_back_through_random_mixtures_of_typing_and_edits(desk: PluginDesk) -> None:
+    rng = random.Random(7)
+    desk.open("a.txt", "one\n")
+    desk.start()
+    for _ in range(40):
+        lines = [f"line {n}" for n in range(8)]
+        desk.nvim.request("nvim_buf_set_lines", 0, 0, -1, True, lines)
+        desk.nvim.command("let &l:undolevels=&l:undolevels")
+        desk.nvim.keys(f"<Esc>{rng.randint(1, 8)}G{rng.choice('iAo')}")
+        ends: list[list[str]] = []
+        for n in range(rng.randint(2, 14)):
+            if rng.random() < 0.65:
+                desk.nvim.keys(rng.choice([f"w{n} ", f"w{n}", "<CR>", "<BS>", "<C-w>"]))
+                continue
+            desk.nvim.mode()  # what was typed is in
+            ends.append(desk.nvim.lines())
+            first = rng.randrange(len(ends[-1]))
+            text = "".join(f"agent {n}\n" for _ in range(rng.randint(1, 2)))
+            assert send(desk, first, first + rng.randint(0, 1), text) == {"applied": True}
+            ends.append(desk.nvim.lines())
+        desk.nvim.keys("<Esc>")
+        desk.nvim.mode()
+        seen = [desk.nvim.lines()]
+        while seen[-1] != lines:
+            desk.nvim.command("silent undo")
+            seen.append(desk.nvim.lines())
+            assert len(seen) < 60, "the text of the beginning does not come back"
+        assert all(end in seen for end in ends)
+
+
+def test_an_edit_waits_for_a_selection_to_end(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\nthree\n")
+    desk.start()
+    desk.nvim.keys("jV")
+    wait_until(lambda: desk.nvim.mode() == "V")
+    assert send(desk, 0, 0, "zero\n") is None
+    desk.nvim.keys("d")
+    desk.wait_for_lines("zero", "one", "three")
+    assert wait_until(lambda: desk.nvim.lua(ANSWER))["applied"] is False  # the text is another now
+
+
+def test_an_edit_is_refused_when_the_selection_stays(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\n")
+    desk.start()
+    desk.nvim.keys("v")
+    wait_until(lambda: desk.nvim.mode() == "v")
+    assert send(desk, 0, 0, "zero\n") is None
+    answer = wait_until(lambda: desk.nvim.lua(ANSWER))
+    assert answer == {"applied": False, "failureReason": "a selection or an operator is pending"}
+    assert desk.nvim.lines() == ["one", "two"]
+
+
+def test_an_edit_of_an_older_text_is_refused(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\n")
+    desk.start()
+    version = desk.nvim.lua(VERSION)
+    desk.nvim.keys("Ozero<Esc>")
+    desk.wait_for_lines("zero", "one", "two")
+    answer = desk.nvim.lua(SEND, version, 1, 2, "TWO\n")
+    assert answer == {"applied": False, "failureReason": "the document has changed"}
+    assert desk.nvim.lines() == ["zero", "one", "two"]
+
+
+def test_another_servers_coming_does_not_make_edits_be_refused(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(step(edit("a.txt", "one", "two")), done())
+    desk.nvim.keys("oline<Esc>")
+    desk.wait_for_lines("one", "line")
+    desk.shown()  # the server knows
+    desk.neighbour()
+    wait_until(lambda: desk.nvim.lua("return #vim.lsp.get_clients({ bufnr = 0 })") == 2)
+    desk.agent("ask Go.")
+    desk.wait_for_lines("two", "line")
+
+
+def save(desk: PluginDesk) -> object:
+    return desk.nvim.lua(
+        "local client = vim.lsp.get_clients({ name = 'lsp_agent' })[1] "
+        "return client.config.handlers['agent/saveDocument'](nil, "
+        "{ uri = vim.uri_from_bufnr(0) }, { client_id = client.id })"
+    )
+
+
+def test_a_file_that_has_changed_on_disk_is_not_written_over(desk: PluginDesk) -> None:
+    path = desk.open("a.txt", "one\n")
+    desk.start()
+    desk.nvim.keys("Atyped<Esc>")
+    desk.wait_for_lines("onetyped")
+    assert save(desk) == {"saved": True}
+    assert path.read_text() == "onetyped\n"
+    desk.nvim.keys("Amore<Esc>")
+    desk.wait_for_lines("onetypedmore")
+    path.write_text("from elsewhere\n")
+    assert save(desk) == {"saved": False}
+    assert path.read_text() == "from elsewhere\n"
+    assert desk.modified()
+
+
+def test_a_buffer_without_unsaved_text_takes_up_what_a_command_wrote(desk: PluginDesk) -> None:
+    path = desk.open("a.txt", "one\n")
+    command = {"name": "bash", "args": {"command": "echo two >> a.txt"}}
+    desk.start(step(command), done(), permissions={"command": "allow"})
+    desk.nvim.command("set noautoread")  # with which :checktime would ask
+    desk.agent("ask Write.")
+    desk.wait_for_lines("one", "two")
+    desk.wait_for_chat("Done.")
+    assert not desk.modified()
+    assert path.read_text() == "one\ntwo\n"

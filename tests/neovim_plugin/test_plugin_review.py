@@ -1,0 +1,127 @@
+"""Review by key where the agent's changes are."""
+
+import pytest
+from neovim import wait_until
+from neovim_desk import done, edit, step
+from plugin_desk import PluginDesk
+
+pytestmark = pytest.mark.neovim
+
+LINES = "one\ntwo\nthree\nfour\nfive\n"
+CHANGED = ["one", "TWO", "three", "FOUR", "five"]
+ROW = "return vim.fn.line('.')"
+
+
+def change(desk: PluginDesk, **options: object) -> None:
+    """Lines 2 and 4 of the shown buffer, by the agent."""
+    desk.open("a.txt", LINES)
+    desk.start(step(edit("a.txt", "two", "TWO"), edit("a.txt", "four", "FOUR")), done(), **options)
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+
+
+def test_changes_are_marked_and_move_with_the_text(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("ggOtyped<Esc>")
+    desk.wait_for_marks([3, 3, False], [5, 5, False])
+    assert "2 to review" in desk.nvim.lua("return require('lsp_agent').statusline()")
+
+
+def test_keys_go_from_change_to_change_and_decide(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("gg]a")
+    wait_until(lambda: desk.nvim.lua(ROW) == 2)
+    desk.nvim.keys("]a")
+    wait_until(lambda: desk.nvim.lua(ROW) == 4)
+    desk.nvim.keys("[a")
+    wait_until(lambda: desk.nvim.lua(ROW) == 2)
+    desk.nvim.keys("\\ak")  # the leader is a backslash unless it is set
+    desk.wait_for_marks([4, 4, False])
+    desk.nvim.keys("]a")
+    wait_until(lambda: desk.nvim.lua(ROW) == 4)
+    desk.nvim.keys("\\au")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+    desk.wait_for_marks()
+    wait_until(lambda: not desk.modified())
+    assert (desk.folder / "a.txt").read_text() == "one\nTWO\nthree\nfour\nfive\n"
+
+
+def test_a_selection_is_decided_on_at_once(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("ggVG\\au")
+    desk.wait_for_lines(*LINES.split())
+    desk.wait_for_marks()
+
+
+def test_a_proposal_is_shown_applied_and_rejected(desk: PluginDesk) -> None:
+    change(desk, edits={"review": "before"})
+    desk.wait_for_marks([2, 2, True], [4, 4, True])
+    assert desk.nvim.lines() == LINES.split()
+    desk.nvim.keys("2G\\ak")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+    desk.nvim.keys("4G\\au")
+    desk.wait_for_marks()
+    assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five"]
+
+
+def test_all_of_a_file_is_undone_and_what_the_person_typed_stays(desk: PluginDesk) -> None:
+    change(desk)
+    desk.nvim.keys("Gosix<Esc>")
+    desk.wait_for_lines(*CHANGED, "six")
+    desk.agent("undo_all")
+    desk.wait_for_lines(*LINES.split(), "six")
+    desk.wait_for_marks()
+    assert desk.modified()
+    assert (desk.folder / "a.txt").read_text() == "\n".join(CHANGED) + "\n"
+
+
+def test_the_persons_own_undo_takes_the_mark_away(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("uu")
+    desk.wait_for_lines(*LINES.split())
+    desk.wait_for_marks()
+
+
+def test_a_turn_is_reverted_with_what_was_kept_of_it(desk: PluginDesk) -> None:
+    change(desk)
+    desk.agent("keep_all all")
+    desk.wait_for_marks()
+    desk.agent("revert")
+    desk.wait_for_lines(*LINES.split())
+
+
+def test_an_edit_is_looked_at_as_a_diff(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("2G")
+    desk.agent("preview")
+    floating = (
+        "for _, w in ipairs(vim.api.nvim_list_wins()) do "
+        "if vim.api.nvim_win_get_config(w).relative ~= '' then "
+        "return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(w), 0, -1, true) end end"
+    )
+    shown = wait_until(lambda: desk.nvim.lua(floating))
+    assert "-two" in shown
+    assert "+TWO" in shown
+    desk.agent("diff")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.tabpagenr()") == 2)
+    wait_until(lambda: desk.nvim.lua("return vim.wo.diff"))
+    assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five"]
+    desk.nvim.command("tabclose")
+
+
+def test_the_next_change_is_found_in_another_file(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.file("b.txt", "two\nthree\n")
+    desk.start(step(edit("b.txt", "three", "THREE")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
+    desk.agent("next")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
+    assert desk.nvim.lua(ROW) == 2
+    assert desk.window("chat")
