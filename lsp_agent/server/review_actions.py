@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from lsp_agent.protocol.edits import Edit
-from lsp_agent.server.open_review import FileReview, OpenHunk, open_hunks
+from lsp_agent.server.open_review import FileReview, OpenHunk, lost_hunks, open_hunks
 from lsp_agent.server.titles import shortened
 
 #: Of many edits those nearest to the cursor; the others are found by "Next change".
@@ -105,9 +105,13 @@ def _previews(review: FileReview, under: Sequence[OpenHunk]) -> Iterator[ReviewA
 
 
 def _on_stranded(edit: Edit) -> Iterator[ReviewAction]:
-    kind = "lost" if edit.status == "lost" else "conflicting"
-    place = f" (line {edit.hunks[0].range.start.line + 1})" if edit.hunks else ""
-    argument = {"editId": edit.edit_id}
+    kind = "conflicting" if edit.status == "conflict" else "lost"
+    lost = lost_hunks(edit)
+    hunks = lost or edit.hunks
+    place = f" (line {hunks[0].range.start.line + 1})" if hunks else ""
+    argument: dict[str, Any] = {"editId": edit.edit_id}
+    if lost:
+        argument["hunks"] = [hunk.hunk_id for hunk in lost]
     yield _command(f"Apply the agent's {kind} change{place}", "applyEdit", argument)
     yield _command(f"Drop the agent's {kind} change{place}", "rejectEdit", argument)
 

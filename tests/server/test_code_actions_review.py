@@ -126,6 +126,14 @@ def test_what_did_not_get_in_can_still_be_applied_or_dropped() -> None:
     ]
 
 
+def test_what_was_lost_of_an_edit_is_applied_or_dropped_alone() -> None:
+    change = an_edit("e", hunk(1, name="0"), hunk(5, status="lost", name="1"))
+    assert [a for a in found(change) if "lost" in a.title] == [
+        (f"{what} the agent's lost change (line 6)", command, {"editId": "e", "hunks": ["1"]})
+        for what, command in [("Apply", "lspAgent.applyEdit"), ("Drop", "lspAgent.rejectEdit")]
+    ]
+
+
 def test_an_edit_without_hunks_can_be_decided_on() -> None:
     assert decisions(an_edit("e")) == ["Keep the agent's change"]
 
