@@ -6,6 +6,7 @@ Works on any strings, so ``merge.py`` diffs tokens with it too.
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 # Pairs of lines up to which an exact search is faster than looking for anchors first.
 _FAST_CELLS = 100_000_000
@@ -14,6 +15,13 @@ _EXACT_CELLS = 800_000_000
 # What larger ranges are cut at: runs of so many lines that occur once in each text.
 _ANCHOR_RUNS = (1, 4, 16)
 _BLOCK = 1024
+# Larger ranges are first walked through: behind a change so many equal lines in a row must follow,
+# at most so many lines further on (or so many inserted or deleted in one piece) ...
+_SURE = 16
+_NEAR = 64
+_FAR = 2000
+# ... and so many places may be tried in all.
+_TRIES = 100_000
 # Below this share of kept lines, scattered matches help no reader; short texts are left alone.
 _KEPT_SHARE = 0.2
 _REWRITE_LINES = 40
@@ -50,8 +58,8 @@ def diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """The changed line ranges, ascending; between two of them lies at least one kept line.
 
     Minimal where the changed range is up to 10,000 lines long; in a longer one, minimal between
-    the lines, or short runs of lines, that occur once in each. A near-total rewrite of a long
-    range is one hunk. Lines that are the same object in both compare fastest.
+    runs of equal lines that follow on a change, or lines that occur once in each. A near-total
+    rewrite of a long range is one hunk. Lines that are the same object in both compare fastest.
     """
     hunks = raw_diff(old, new)
     if len(hunks) > 1:
@@ -68,24 +76,32 @@ def raw_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """``diff`` that keeps every match, also in a rewrite."""
     old = old if isinstance(old, tuple) else tuple(old)
     new = new if isinstance(new, tuple) else tuple(new)
-    start = _common_prefix(old, new)
+    start = _common_run(old, new, 0, 0)
     kept_end = _common_suffix(old, new, start)
     old_end, new_end = len(old) - kept_end, len(new) - kept_end
     if start in {old_end, new_end}:
         return [Hunk(start, old_end, start, new_end)] if old_end != new_end else []
-    old_ids, new_ids = _intern(old[start:old_end], new[start:new_end])
-    hunks = list(_hunks(_matches(old_ids, new_ids), start, old_end, new_end))
-    return _slid_down(hunks, old, new)
+    changed, becomes = old[start:old_end], new[start:new_end]
+    if len(changed) * len(becomes) > _FAST_CELLS:
+        matches = _walked(changed, becomes)
+    else:
+        matches = _matches(*_intern(changed, becomes))
+    return _slid_down(list(_hunks(matches, start, old_end, new_end)), old, new)
 
 
-def _common_prefix(old: tuple[str, ...], new: tuple[str, ...]) -> int:
-    size = min(len(old), len(new))
-    start = 0
-    while start < size and old[start : start + _BLOCK] == new[start : start + _BLOCK]:
-        start += _BLOCK
-    while start < size and old[start] == new[start]:
-        start += 1
-    return min(start, size)
+def _common_run(old: tuple[str, ...], new: tuple[str, ...], old_at: int, new_at: int) -> int:
+    """How many lines from the two places on are equal."""
+    size = min(len(old) - old_at, len(new) - new_at)
+    count, step = 0, _BLOCK
+    while step:
+        end = count + step
+        if end <= size and (
+            old[old_at + count : old_at + end] == new[new_at + count : new_at + end]
+        ):
+            count = end
+        else:
+            step //= 2
+    return count
 
 
 def _common_suffix(old: tuple[str, ...], new: tuple[str, ...], start: int) -> int:
@@ -154,6 +170,47 @@ def _slide(hunk: Hunk, old: tuple[str, ...], new: tuple[str, ...], limit: int) -
     return Hunk(
         hunk.old_start + steps, hunk.old_end + steps, hunk.new_start + steps, hunk.new_end + steps
     )
+
+
+def _walked(old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Match]:
+    """Runs of equal lines, ascending, of long texts that are mostly alike: from each change to
+    where they are in step again. From where that is not found on, the rest is searched at once."""
+    old_at = new_at = tries = 0
+    while True:
+        length = _common_run(old, new, old_at, new_at)
+        if length:
+            yield old_at, new_at, length
+            old_at, new_at = old_at + length, new_at + length
+        if old_at == len(old) or new_at == len(new):
+            return
+        skipped = _to_next_run(old, new, old_at, new_at) if tries < _TRIES else None
+        if skipped is None:
+            yield from _matches(*_intern(old[old_at:], new[new_at:]), old_at, new_at)
+            return
+        old_end, new_end = old_at + skipped[0], new_at + skipped[1]
+        gap = _intern(old[old_at:old_end], new[new_at:new_end])
+        yield from _exact(*gap, old_at, new_at)
+        old_at, new_at = old_end, new_end
+        tries += sum(skipped) ** 2
+
+
+def _to_next_run(
+    old: tuple[str, ...], new: tuple[str, ...], old_at: int, new_at: int
+) -> tuple[int, int] | None:
+    """How many lines of each to skip, as few as possible, until ``_SURE`` lines are equal."""
+    near = ((skip, apart - skip) for apart in range(1, _NEAR + 1) for skip in range(apart + 1))
+    far = (pair for apart in range(_NEAR + 1, _FAR) for pair in ((apart, 0), (0, apart)))
+    old_last, new_last = len(old) - _SURE, len(new) - _SURE
+    for old_skip, new_skip in chain(near, far):
+        old_from, new_from = old_at + old_skip, new_at + new_skip
+        if (
+            old_from <= old_last
+            and new_from <= new_last
+            and old[old_from] == new[new_from]
+            and old[old_from : old_from + _SURE] == new[new_from : new_from + _SURE]
+        ):
+            return old_skip, new_skip
+    return None
 
 
 def _matches(

@@ -2,6 +2,7 @@ import random
 import subprocess
 import sys
 from itertools import pairwise
+from unittest import mock
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -95,8 +96,32 @@ def test_a_range_too_large_for_exact_search_is_cut_at_runs_that_occur_once(monke
 def test_a_range_too_large_with_nothing_unique_is_replaced_whole(monkeypatch):
     monkeypatch.setattr(diff_module, "_FAST_CELLS", 100)
     monkeypatch.setattr(diff_module, "_EXACT_CELLS", 100)
+    monkeypatch.setattr(diff_module, "_TRIES", 0)
     old, new = ["x", *["a"] * 50, "b"], ["y", *["a"] * 60, "c"]
     assert diff(old, new) == [Hunk(0, 52, 0, 62)]
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from([3, 40, 10_000]))
+def test_a_long_text_is_walked_from_change_to_change(rng: random.Random, kinds: int):
+    old = [f"{rng.randrange(kinds)}\n" for _ in range(300)]
+    new = changed_lines(rng, changed_lines(rng, old, lambda: "new\n"), lambda: "newer\n")
+    with mock.patch.object(diff_module, "_FAST_CELLS", 100):
+        hunks = raw_diff(old, new)
+    assert patched(old, new, hunks) == new
+    for above, below in pairwise(hunks):
+        assert above.old_end - below.old_start == above.new_end - below.new_start < 0
+
+
+def test_changes_far_apart_in_100_000_lines_are_found_one_by_one():
+    old = numbered(100_000).lines
+    new = [*old[:70_000], *(f"more {at}\n" for at in range(500)), *old[70_001:]]
+    new[50_000] = "changed\n"
+    del new[20_000:20_300]
+    assert diff(old, new) == [
+        Hunk(20_000, 20_300, 20_000, 20_000),
+        Hunk(50_000, 50_001, 49_700, 49_701),
+        Hunk(70_000, 70_001, 69_700, 70_200),
+    ]
 
 
 def test_one_changed_line_among_100_000():
