@@ -99,6 +99,7 @@ class Product:
         self.command("lspAgent.server.restart")
         self.command("lspAgent.chat.new")
         wait_until(lambda: self.chat.locator(".welcome").count() == 1)
+        self.input.fill("")
 
     def settings(self, values: Json) -> None:
         path = self.folder / ".vscode" / "settings.json"
@@ -111,8 +112,9 @@ class Product:
         self.workbench.run(SHOW, str(self.folder / name))
 
     def end(self) -> None:
-        """Nothing runs, nothing is open, no text is unsaved."""
+        """Nothing runs, waits for review, or is open; no text is unsaved."""
         self.command("lspAgent.chat.stop")
+        self.command("lspAgent.review.keepAll")
         self.command("notifications.clearAll")
         self.workbench.run(
             """

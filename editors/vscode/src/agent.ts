@@ -5,8 +5,8 @@ import * as vscode from "vscode";
 
 import { ChatStore } from "./chat/store";
 import type { Chat, Touched } from "./chat/transcript";
-import { accept, end, endAll, newChat, take } from "./chat/transcript";
-import type { Attachment } from "./chat/messages";
+import { accept, endAll, newChat, take } from "./chat/transcript";
+import type { Attachment, Draft } from "./chat/messages";
 import { Client } from "./client";
 import type { Asker, CommandOverrides } from "./client";
 import type { AgentEvent, Edit, PromptStarted, State } from "./protocol";
@@ -26,6 +26,7 @@ export class Agent implements vscode.Disposable {
   readonly chats = new Map<string, Chat>();
   readonly states = new Map<string, State>();
   server: ServerState = { kind: "stopped" };
+  draft: Draft | undefined;
   current: string | undefined;
 
   private client: Client | undefined;
@@ -52,9 +53,11 @@ export class Agent implements vscode.Disposable {
   ) {
     this.store = new ChatStore(context.storageUri?.fsPath, () => ({
       current: this.current,
+      draft: this.draft,
       chats: [...this.chats.values()],
     }));
     const stored = this.store.load();
+    this.draft = stored.draft;
     for (const chat of stored.chats) this.chats.set(chat.sessionId, chat);
     if (stored.current !== undefined && this.chats.has(stored.current)) {
       this.current = stored.current;
@@ -97,6 +100,7 @@ export class Agent implements vscode.Disposable {
   }
 
   async restart(): Promise<void> {
+    await this.starting?.catch(() => undefined);
     await this.client?.stop();
     this.client = undefined;
     await this.ensure();
@@ -122,6 +126,7 @@ export class Agent implements vscode.Disposable {
         throw new Error("The agent's server is not installed yet.");
       }
       program ??= await installServer(this.context, this.log);
+      await this.client?.stop(); // one that could not be started again by itself
       this.client = await Client.start(program, this.hooks(), this.log);
     } catch (error) {
       if (this.server.kind === "starting") this.failed(error as Error);
@@ -203,14 +208,18 @@ export class Agent implements vscode.Disposable {
   async stop(sessionId = this.current, turnId?: string): Promise<void> {
     if (sessionId === undefined || this.running === undefined) return;
     await this.running.request("abort", turnId === undefined ? { sessionId } : { sessionId, turnId });
-    const turn = this.chats.get(sessionId)?.turns.find((each) => each.id === turnId);
-    if (turn?.state === "queued") this.touched(this.chatOf(sessionId), end(turn, "aborted"));
   }
 
   /** Stops what runs, in whichever session. */
   async stopAll(): Promise<void> {
     const busy = [...this.chats.values()].filter((chat) => this.isBusy(chat));
     await Promise.all(busy.map((chat) => this.stop(chat.sessionId)));
+  }
+
+  /** Keeps what is being written. */
+  keepDraft(draft: Draft): void {
+    this.draft = draft;
+    this.store.changed();
   }
 
   /** Asks anew what is known of a session. */
@@ -244,12 +253,11 @@ export class Agent implements vscode.Disposable {
   }
 
   private take(event: AgentEvent): void {
-    if (event.type === "turnStarted" && !this.isBusy() && !this.chats.has(event.sessionId)) {
-      this.current = event.sessionId; // begun without the chat, by a command or a code action
-      this.chatOf(event.sessionId);
-      this.switches.fire();
-    }
     const chat = this.chatOf(event.sessionId);
+    const isOfChat = chat.turns.some((turn) => turn.id === event.turnId);
+    if (event.type === "turnStarted" && !isOfChat && chat !== this.chat && !this.isBusy()) {
+      this.switchTo(event.sessionId); // begun by a command or a code action
+    }
     this.touched(chat, take(chat, event));
     if ("edit" in event) this.edits.fire(event.edit);
     if (event.type === "turnEnded" || event.type === "agentStatus") {

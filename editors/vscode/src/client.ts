@@ -11,6 +11,7 @@ import type { AgentEvent, Question } from "./protocol";
 import { SECTION, initializationOptions, serverSettings } from "./settings";
 
 const PROTOCOL_VERSION = 1;
+const STOP_MILLISECONDS = 5000;
 
 /** What this client answers beyond LSP (docs/protocol.md, Initialize). */
 const EXTRAS = { events: true, sync: true, save: true, reload: true, ask: true, diagnostics: true };
@@ -45,7 +46,7 @@ export interface Hooks {
 }
 
 /** A running server. Raises Error from `start` if it is not one of ours. */
-export class Client implements vscode.Disposable {
+export class Client {
   private constructor(private readonly client: LanguageClient) {}
 
   static async start(
@@ -106,12 +107,9 @@ export class Client implements vscode.Disposable {
     void this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
   }
 
-  dispose(): void {
-    void this.stop();
-  }
-
   async stop(): Promise<void> {
-    if (this.client.state !== State.Stopped) await this.client.stop();
+    if (this.client.state === State.Starting) await this.client.start(); // nothing less is stopped
+    if (this.client.state === State.Running) await this.client.stop(STOP_MILLISECONDS);
   }
 }
 

@@ -32,8 +32,8 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     ...[log, questions, review, made, chat, status],
     ...commands(made, chat, questions, review, log),
-    chat.onVisibility((visible) => visible || questions.unwatched()),
-    made.onSwitch(() => questions.unwatched()),
+    chat.onVisibility(() => questions.notifyUnwatched()),
+    made.onSwitch(() => questions.notifyUnwatched()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void made.startIfThere()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void made.startIfThere()),
     followSettings(made),
@@ -63,7 +63,8 @@ function commands(
       if (uri instanceof vscode.Uri) await chat.attach(attachment(uri));
     },
     "chat.new": async () => {
-      await made.newSession();
+      const isNew = made.chat?.earlier === false && made.chat.turns.length === 0;
+      if (!isNew) await made.newSession();
       await chat.focus();
     },
     "chat.sessions": () => pickSession(made),

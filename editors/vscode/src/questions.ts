@@ -8,6 +8,7 @@ type Answer = { optionId: string } | null;
 
 interface Open {
   question: Question;
+  isNotified: boolean;
   settle(answer: Answer): void;
 }
 
@@ -21,11 +22,11 @@ export class Questions implements vscode.Disposable {
   /** Answers agent/ask: the first answer counts, wherever it is given; null dismisses. */
   ask = async (question: Question, token: vscode.CancellationToken): Promise<Answer> => {
     const answer = new Promise<Answer>((resolve) => {
-      this.open.set(question.questionId, { question, settle: resolve });
+      this.open.set(question.questionId, { question, isNotified: false, settle: resolve });
     });
     const withdrawn = token.onCancellationRequested(() => this.settle(question.questionId, null));
     this.changes.fire();
-    if (!this.isWatched(question.sessionId)) void this.notify(question);
+    this.notifyUnwatched();
     try {
       return await answer;
     } finally {
@@ -42,9 +43,13 @@ export class Questions implements vscode.Disposable {
     return [...this.open.values()].map((each) => each.question);
   }
 
-  /** Nobody looks at the chat any more: what is open there is asked in notifications. */
-  unwatched(): void {
-    for (const question of this.list()) void this.notify(question);
+  /** Asks in notifications what nobody sees in the chat. */
+  notifyUnwatched(): void {
+    for (const open of this.open.values()) {
+      if (open.isNotified || this.isWatched(open.question.sessionId)) continue;
+      open.isNotified = true;
+      void this.notify(open.question);
+    }
   }
 
   /** By quick pick, for the keyboard and the status bar. */

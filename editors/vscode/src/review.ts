@@ -51,7 +51,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     vscode.window.onDidChangeVisibleTextEditors(() => this.refreshSoon()),
     vscode.window.onDidChangeActiveTextEditor(() => this.refreshSoon()),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      if (document.uri.scheme === "file") this.refreshSoon();
+      if (document.uri.scheme === "file" && this.openCount > 0) this.refreshSoon();
     }),
     ...this.commands(),
   ];

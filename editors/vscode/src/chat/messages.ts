@@ -8,6 +8,12 @@ export interface Attachment extends ContextItem {
   label: string;
 }
 
+/** A prompt that is being written. */
+export interface Draft {
+  text: string;
+  attachments: Attachment[];
+}
+
 /** What stands around the conversation. */
 export interface Head {
   sessionId: string;
@@ -35,6 +41,7 @@ export interface Suggestion {
 
 export type ToView =
   | { type: "chat"; head: Head; turns: Turn[] }
+  | { type: "draft"; draft: Draft }
   | { type: "head"; head: Head }
   | { type: "turn"; turn: Turn }
   | { type: "part"; turnId: string; index: number; part: Part }
@@ -42,12 +49,13 @@ export type ToView =
   | { type: "attach"; item: Attachment }
   | { type: "insert"; text: string }
   | { type: "accepted" }
-  | { type: "refused"; text: string; message: string }
+  | { type: "refused"; text: string; attachments: Attachment[]; message: string }
   | { type: "focus" };
 
 export type FromView =
   | { type: "ready" }
   | { type: "send"; text: string; attachments: Attachment[] }
+  | { type: "draft"; draft: Draft }
   | { type: "stop" }
   | { type: "drop"; turnId: string }
   | { type: "answer"; questionId: string; optionId: string }

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import type { Draft } from "./messages";
 import type { Chat } from "./transcript";
 import { endAll } from "./transcript";
 
@@ -10,11 +11,14 @@ const KEPT_CHATS = 20;
 const SAVE_MILLISECONDS = 1000;
 const FORMAT = 1;
 
-interface Stored {
-  format: typeof FORMAT;
-  current: string | undefined;
+export interface Conversations {
+  current?: string | undefined;
+  /** A prompt that is being written. */
+  draft?: Draft | undefined;
   chats: Chat[];
 }
+
+type Stored = Conversations & { format: typeof FORMAT };
 
 export class ChatStore {
   private timer: NodeJS.Timeout | undefined;
@@ -23,14 +27,14 @@ export class ChatStore {
   /** Without a folder nothing is kept. */
   constructor(
     folder: string | undefined,
-    private readonly read: () => { current: string | undefined; chats: Chat[] },
+    private readonly read: () => Conversations,
   ) {
     this.file = folder && join(folder, "chats.json");
   }
 
   /** What earlier runs left, oldest first. */
-  load(): { current: string | undefined; chats: Chat[] } {
-    const empty = { current: undefined, chats: [] };
+  load(): Conversations {
+    const empty = { chats: [] };
     if (this.file === undefined) return empty;
     let stored: Stored;
     try {
@@ -59,9 +63,9 @@ export class ChatStore {
     clearTimeout(this.timer);
     this.timer = undefined;
     if (this.file === undefined) return;
-    const { current, chats } = this.read();
-    const kept = chats.filter((chat) => chat.turns.length > 0).slice(-KEPT_CHATS);
-    const stored: Stored = { format: FORMAT, current, chats: kept };
+    const found = this.read();
+    const chats = found.chats.filter((chat) => chat.turns.length > 0).slice(-KEPT_CHATS);
+    const stored: Stored = { ...found, format: FORMAT, chats };
     mkdirSync(dirname(this.file), { recursive: true });
     writeFileSync(`${this.file}.new`, JSON.stringify(stored));
     renameSync(`${this.file}.new`, this.file);

@@ -102,8 +102,6 @@ export function take(chat: Chat, event: AgentEvent): Touched {
       if (event.message === undefined) delete chat.statusMessage;
       else chat.statusMessage = event.message;
       return {};
-    case "queueChanged":
-      return queueChanged(chat, event.queued);
     case "usage":
       chat.usage = event.cumulative;
       return {};
@@ -237,17 +235,11 @@ function changedFile(edit: Edit): ChangedFile {
   };
 }
 
-function queueChanged(chat: Chat, queued: string[]): Touched {
-  for (const id of queued) turnOf(chat, id).state = "queued";
-  const dropped = chat.turns.filter((turn) => turn.state === "queued" && !queued.includes(turn.id));
-  // One that leaves the queue starts or is ended; its own event says which.
-  return dropped.length === 1 ? { turn: dropped[0] as Turn } : {};
-}
-
 function turnOf(chat: Chat, id: string): Turn {
   let turn = chat.turns.find((each) => each.id === id);
   if (turn === undefined) {
-    turn = { id, prompt: "", context: [], state: "queued", parts: [] };
+    const waits = chat.turns.some((each) => each.state !== "ended");
+    turn = { id, prompt: "", context: [], state: waits ? "queued" : "running", parts: [] };
     chat.turns.push(turn);
   }
   return turn;

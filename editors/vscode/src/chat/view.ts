@@ -21,6 +21,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
   private isReady = false;
   private readonly waiting: ToView[] = [];
+  private readonly sent = new Set<string>();
   private readonly dirty = new Map<string, { touched: Touched; parts: Set<number> | "all" }>();
   private timer: NodeJS.Timeout | undefined;
   private readonly visibility = new vscode.EventEmitter<boolean>();
@@ -97,6 +98,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   private showAll(): void {
     this.dirty.clear();
+    this.sent.clear();
+    for (const turn of this.agent.chat?.turns ?? []) this.sent.add(turn.id);
     this.post({ type: "chat", head: this.head(), turns: this.agent.chat?.turns ?? [] });
   }
 
@@ -124,7 +127,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     for (const [turnId, { touched, parts }] of this.dirty) {
       const turn = touched.turn;
       if (turn === undefined) continue;
-      if (parts === "all") {
+      if (parts === "all" || !this.sent.has(turnId)) {
+        this.sent.add(turnId);
         this.post({ type: "turn", turn });
         continue;
       }
@@ -152,10 +156,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "ready":
         this.isReady = true;
         this.showAll();
+        if (this.agent.draft) this.post({ type: "draft", draft: this.agent.draft });
         for (const each of this.waiting.splice(0)) this.post(each);
         return;
       case "send":
         return this.send(message);
+      case "draft":
+        return this.agent.keepDraft(message.draft);
       case "stop":
         return this.agent.stop();
       case "drop":
@@ -185,7 +192,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       else await this.slash(slash[1] ?? "", slash[2] ?? "", attachments);
       this.post({ type: "accepted" });
     } catch (error) {
-      this.post({ type: "refused", text, message: (error as Error).message });
+      this.post({ type: "refused", text, attachments, message: (error as Error).message });
     }
   }
 

@@ -1,13 +1,8 @@
 // The prompt being written: its text, what goes along with it, and what `@` and `/` offer.
 
-import type { Attachment, Head, Suggestion } from "../chat/messages";
+import type { Attachment, Draft, Head, Suggestion } from "../chat/messages";
 import { button, el, icon } from "./dom";
 import type { Post } from "./parts";
-
-export interface Draft {
-  text: string;
-  attachments: Attachment[];
-}
 
 /** The word before the cursor that opens the list. */
 const SIGN = /(?:^|\s)([@/])([^\s@]*)$/;
@@ -129,8 +124,9 @@ export class Composer {
   }
 
   /** The prompt did not go out: it is there again, with the reason. */
-  refused(text: string, message: string): void {
+  refused(text: string, attachments: Attachment[], message: string): void {
     if (this.input.value === "") this.input.value = text;
+    for (const item of attachments) if (item.label !== this.offered?.label) this.attach(item);
     this.problem.textContent = message;
     this.problem.hidden = false;
     this.show();

@@ -3,19 +3,13 @@
 import "@vscode/codicons/dist/codicon.css";
 import "./style.css";
 
-import type { FromView, Head, ToView } from "../chat/messages";
+import type { Draft, FromView, Head, ToView } from "../chat/messages";
 import type { Part, Turn } from "../chat/transcript";
 import { changedFiles } from "../chat/transcript";
-import type { Draft } from "./composer";
 import { Composer } from "./composer";
 import { button, el, icon } from "./dom";
 import type { Folds } from "./parts";
 import { renderFooter, renderPart, spoken } from "./parts";
-
-interface Saved {
-  draft: Draft;
-  folds: [string, boolean][];
-}
 
 interface ShownTurn {
   turn: Turn;
@@ -24,18 +18,17 @@ interface ShownTurn {
   footer: HTMLElement;
 }
 
-const vscode = acquireVsCodeApi<Saved>();
+const vscode = acquireVsCodeApi<[string, boolean][]>();
 const post = (message: FromView): void => vscode.postMessage(message);
-const saved = vscode.getState();
 
 const shown = new Map<string, ShownTurn>();
-const folds: Folds = new Map(saved?.folds);
-let draft: Draft = saved?.draft ?? { text: "", attachments: [] };
+const folds: Folds = new Map(vscode.getState());
+let draftTimer: number | undefined;
 let sessionId = "";
 
-const composer = new Composer(post, (changed) => {
-  draft = changed;
-  save();
+const composer = new Composer(post, (draft: Draft) => {
+  clearTimeout(draftTimer);
+  draftTimer = setTimeout(() => post({ type: "draft", draft }), 200);
 });
 const log = el("div", { id: "log", role: "log", "aria-live": "off", "aria-label": "Conversation", tabindex: "0" });
 const around = el("div", { id: "around" });
@@ -43,8 +36,8 @@ const announcer = el("div", { class: "hidden", "aria-live": "polite" });
 const toEnd = button("", () => scrollToEnd(), { class: "to-end", icon: "arrow-down", label: "To the newest message" });
 document.body.append(log, toEnd, around, composer.element, announcer);
 toEnd.hidden = true;
-composer.restore(draft);
 
+let isBusy = false;
 let isAtEnd = true;
 log.addEventListener("scroll", () => {
   isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
@@ -57,12 +50,10 @@ log.addEventListener("click", (event) => {
   event.preventDefault();
   post({ type: "openLink", href: link.getAttribute("href") ?? "" });
 });
-log.addEventListener("toggle", () => save(), true);
+log.addEventListener("toggle", () => vscode.setState([...folds].slice(-200)), true);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.defaultPrevented && isBusy) post({ type: "stop" });
+  if (event.key === "Escape" && isBusy) post({ type: "stop" });
 });
-
-let isBusy = false;
 
 window.addEventListener("message", ({ data }: MessageEvent<ToView>) => {
   take(data);
@@ -74,6 +65,8 @@ function take(message: ToView): void {
   switch (message.type) {
     case "chat":
       return showChat(message.head, message.turns);
+    case "draft":
+      return composer.restore(message.draft);
     case "head":
       return showHead(message.head);
     case "turn":
@@ -90,7 +83,7 @@ function take(message: ToView): void {
       isAtEnd = true;
       return composer.accepted();
     case "refused":
-      return composer.refused(message.text, message.message);
+      return composer.refused(message.text, message.attachments, message.message);
     case "focus":
       return composer.focus();
   }
@@ -166,7 +159,7 @@ function showTurn(turn: Turn): void {
   );
   if (turn.state === "running") element.append(working());
   if (known === undefined) log.append(element);
-  else known.element.replaceWith(element);
+  else replace(known.element, element);
   shown.set(turn.id, { turn, element, parts, footer });
   if (known !== undefined && known.turn.state !== "ended" && turn.state === "ended") {
     announce(spokenEnd(turn));
@@ -187,18 +180,14 @@ function showPart(turnId: string, index: number, part: Part): void {
     if (last?.kind === "text") announce(spoken(last));
     if (part.kind === "question") announce(spoken(part));
   } else {
-    const focused = old.contains(document.activeElement) ? focusable(old, document.activeElement) : -1;
-    const scrolled = [...old.querySelectorAll("pre")].map((each) => each.scrollTop);
-    old.replaceWith(made);
-    if (focused >= 0) (all(made)[focused] ?? log).focus();
-    made.querySelectorAll("pre").forEach((each, at) => (each.scrollTop = scrolled[at] ?? 0));
+    replace(old, made);
     if (part.kind === "tool" && before?.kind === "tool" && before.state !== part.state) {
       announce(spoken(part));
     }
   }
   if (part.kind === "tool" && turn.state === "ended") {
     const footer = renderFooter(turn, changedFiles(turn), post);
-    known.footer.replaceWith(footer);
+    replace(known.footer, footer);
     known.footer = footer;
   }
 }
@@ -214,12 +203,17 @@ function announce(text: string): void {
   while (announcer.children.length > 5) announcer.firstElementChild?.remove();
 }
 
-function all(element: Element): HTMLElement[] {
-  return [...element.querySelectorAll<HTMLElement>("button, summary, a, [tabindex]")];
-}
-
-function focusable(element: Element, focused: Element | null): number {
-  return all(element).indexOf(focused as HTMLElement);
+/** Who is at the keyboard in the old one is at the same place in the new one; what was scrolled
+ * stays so. */
+function replace(old: Element, made: Element): void {
+  const reachable = (element: Element): HTMLElement[] => [
+    ...element.querySelectorAll<HTMLElement>("button, summary, a, [tabindex]"),
+  ];
+  const focused = reachable(old).indexOf(document.activeElement as HTMLElement);
+  const scrolled = [...old.querySelectorAll("pre")].map((each) => each.scrollTop);
+  old.replaceWith(made);
+  if (focused >= 0) (reachable(made)[focused] ?? log).focus();
+  made.querySelectorAll("pre").forEach((each, at) => (each.scrollTop = scrolled[at] ?? 0));
 }
 
 function welcome(): HTMLElement {
@@ -258,6 +252,3 @@ function scrollToEnd(): void {
   toEnd.hidden = true;
 }
 
-function save(): void {
-  vscode.setState({ draft, folds: [...folds].slice(-200) });
-}

@@ -1,0 +1,430 @@
+"""What a person gets from the VS Code extension, in the real workbench from the built .vsix: each
+test looks at the buffer, the disk, and whether there is anything unsaved."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from vscode_desk import done, edit, read, step
+from vscode_product import Product, build, product
+from workbench import Json, wait_until
+
+pytestmark = [
+    pytest.mark.vscode,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.xdist_group("vscode"),
+]
+
+SHAPES = """\
+def area(w, h):
+    return w * h
+
+
+def name():
+    return "shape"
+
+
+def corners():
+    return 4
+"""
+#: An edit of each function of ``SHAPES``, so far apart that each is a hunk of its own.
+THREE = edit(
+    "shapes.py",
+    ("return w * h", "return abs(w * h)"),
+    ('return "shape"', 'return "a shape"'),
+    ("return 4", "return 5"),
+)
+CHANGED = (
+    SHAPES.replace("return w * h", "return abs(w * h)")
+    .replace('"shape"', '"a shape"')
+    .replace("return 4", "return 5")
+)
+
+
+def bash(command: str) -> Json:
+    return {"name": "bash", "args": {"command": command}}
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with product(tmp_path_factory.mktemp("product"), build()) as started:
+        yield started
+
+
+@pytest.fixture
+def person(one: Product, tmp_path: Path) -> Iterator[Product]:
+    try:
+        yield one
+    finally:
+        one.workbench.picture(tmp_path / "end.png")
+        print(tmp_path / "end.png")  # shown where the test fails
+        one.end()
+
+
+def statuses(person: Product) -> list[str]:
+    """Of all hunks of the newest edit."""
+    return [hunk["status"] for hunk in person.command("lspAgent.edits")["edits"][-1]["hunks"]]
+
+
+def test_a_prompt_streams_into_the_chat_and_its_edit_lands(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(
+        step(read("shapes.py"), text="I look at **it** first."),
+        step(THREE, text="Now I change it."),
+        {"text": "All done. " + "Word by word. " * 20 + "Over.", "pace_ms": 50},
+    )
+    person.say("Change all three")
+    person.turn.get_by_text("All done.").wait_for()
+    assert not person.turn.get_by_text("Over.").count()  # it streams
+    person.wait_for_end()
+    person.turn.get_by_text("Over.").wait_for()
+    assert person.turn.locator("strong").inner_text() == "it"
+    assert [each.inner_text() for each in person.turn.locator("summary .name").all()] == [
+        "read",
+        "edit",
+    ]
+    assert person.text("shapes.py") == person.on_disk("shapes.py") == CHANGED
+    assert not person.is_dirty("shapes.py")
+
+
+def test_an_edit_lands_in_an_unsaved_document_while_typing_goes_on(person: Product) -> None:
+    lines = ["mine: \n", *(f"old{n:02} line\n" for n in range(12))]
+    person.open("notes.txt", "".join(lines))
+    person.begin(
+        *(step(edit("notes.txt", (f"old{n:02}", f"new{n:02}")), delay_ms=150) for n in range(12)),
+        done(),
+    )
+    person.say("Go")
+    person.go_to("notes.txt", "mine", 0)
+    person.key("End")
+    words = 0
+    while person.chat.get_by_role("button", name="Stop the agent").is_visible():
+        person.workbench.type(f"typed{words} ")
+        words += 1
+    person.settle()
+    person.wait_for_end()
+    text = person.text("notes.txt")
+    assert words > 3
+    for n in range(12):
+        assert text.count(f"new{n:02}") == 1
+        assert f"old{n:02}" not in text
+    typed = "".join(f"typed{n} " for n in range(words))
+    assert text == "".join(lines).replace("mine: ", f"mine: {typed}").replace("old", "new")
+    assert person.on_disk("notes.txt") == "".join(lines)
+    assert person.is_dirty("notes.txt")
+
+
+def test_a_file_that_is_not_open_is_changed_on_disk_alone(person: Product) -> None:
+    (person.folder / "closed.txt").write_text("one\n")
+    person.begin(step(edit("closed.txt", ("one", "two"))), done())
+    person.say("Go")
+    person.wait_for_end()
+    assert person.on_disk("closed.txt") == "two\n"
+    time.sleep(1.2)  # VS Code opens a tab for what is unsaved after a second
+    assert not person.is_open("closed.txt")
+
+
+def test_hunks_are_reviewed_by_key(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE), done())
+    person.say("Go")
+    person.wait_for_end()
+    changes = person.page.get_by_role("button", name=re.compile("changes of the agent's"))
+    changes.wait_for()
+    assert "3 changes" in changes.inner_text()
+    person.go_to("shapes.py", "def area")
+    wait_until(lambda: person.page.locator(".codelens-decoration a").count())
+    person.key("Alt+F5")
+    wait_until(lambda: line_of_cursor(person) == 1)
+    person.key("Control+Alt+Backspace")
+    wait_until(lambda: "abs" not in person.text("shapes.py"))
+    person.key("Alt+F5")
+    wait_until(lambda: line_of_cursor(person) == 5)
+    person.key("Control+Alt+Enter")
+    wait_until(lambda: statuses(person) == ["rejected", "kept", "applied"])
+    person.key("Alt+F5")
+    wait_until(lambda: line_of_cursor(person) == 9)
+    person.key("Shift+Alt+F5")  # there is no other one
+    person.key("Control+Alt+Enter")
+    wait_until(lambda: statuses(person) == ["rejected", "kept", "kept"])
+    changes.wait_for(state="detached")
+    wanted = CHANGED.replace("abs(w * h)", "w * h")
+    assert person.text("shapes.py") == wanted
+    assert person.is_dirty("shapes.py") == (person.on_disk("shapes.py") != wanted)
+
+
+def line_of_cursor(person: Product) -> int:
+    return person.workbench.run("return vscode.window.activeTextEditor.selection.active.line")
+
+
+def test_hunks_are_reviewed_by_mouse(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE), done())
+    person.say("Go")
+    person.wait_for_end()
+    lenses = person.workbench.lenses
+    wait_until(lambda: len(lenses("Undo")) == 3)
+    person.workbench.click(lenses("Undo")[1])
+    wait_until(lambda: '"a shape"' not in person.text("shapes.py"))
+    wait_until(lambda: len(lenses("Keep")) == 2)
+    person.workbench.click(lenses("Keep")[0])
+    wait_until(lambda: statuses(person) == ["kept", "rejected", "applied"])
+    person.press("Undo")  # what is left of the turn, in the chat
+    wait_until(lambda: "return 4" in person.text("shapes.py"))
+    assert statuses(person) == ["kept", "rejected", "rejected"]
+    person.press("Take Back")
+    wait_until(lambda: person.text("shapes.py") == SHAPES)
+
+
+def test_a_turn_is_shown_in_the_multi_diff_editor(person: Product) -> None:
+    (person.folder / "closed.txt").write_text("one\n")
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE, edit("closed.txt", ("one", "two"))), done())
+    person.say("Both files")
+    person.wait_for_end()
+    person.press("Review")
+    diffs = person.page.locator(".multiDiffEntry")
+    wait_until(lambda: diffs.count() == 2)
+    title = person.workbench.run("return vscode.window.tabGroups.activeTabGroup.activeTab.label")
+    assert title.startswith("Agent: Both files")
+    shown = " ".join(diffs.all_inner_texts())
+    assert "shapes.py" in shown
+    assert "closed.txt" in shown
+    assert person.on_disk("closed.txt") == "two\n"
+    assert not person.is_dirty("shapes.py")
+
+
+def test_an_undo_takes_the_agents_edit_alone(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE), done())
+    person.go_to("shapes.py", "def area")
+    person.workbench.type("before ")
+    person.settle()
+    person.say("Go")
+    person.wait_for_end()
+    assert person.text("shapes.py") == "before " + CHANGED
+    person.go_to("shapes.py", "def name")
+    person.key("Control+z")
+    wait_until(lambda: person.text("shapes.py") == "before " + SHAPES)
+    person.key("Control+z")
+    wait_until(lambda: person.text("shapes.py") == SHAPES)
+    assert person.on_disk("shapes.py") == SHAPES
+
+
+def test_a_command_is_denied_and_allowed_in_the_chat(person: Product) -> None:
+    person.begin(
+        *(step(bash("echo hello | tee denied.txt")), done()),
+        *(step(bash("echo hello | tee allowed.txt")), done()),
+    )
+    person.say("Try")
+    question = person.turn.locator(".question.open")
+    question.wait_for()
+    assert "denied.txt" in question.inner_text()
+    assert person.page.locator(".notification-toast").count() == 0  # the chat is seen
+    question.get_by_role("button", name=re.compile("^Deny")).click()
+    person.wait_for_end()
+    assert not (person.folder / "denied.txt").exists()
+    assert person.turn.locator(".question .answer").inner_text().startswith("Deny")
+    person.say("Try again")
+    question.wait_for()
+    question.get_by_role("button", name=re.compile("^Allow")).first.focus()
+    person.page.keyboard.press("Enter")
+    person.wait_for_end()
+    assert person.on_disk("allowed.txt") == "hello\n"
+    person.turn.locator("summary", has_text="tee allowed.txt").click()
+    assert "hello" in person.turn.locator("pre.output").inner_text()
+
+
+def test_a_question_is_asked_in_a_notification_where_the_chat_is_hidden(person: Product) -> None:
+    person.begin(step(bash("touch noticed.txt")), done())
+    person.command("workbench.view.explorer")
+    person.command("lspAgent.prompt", {"text": "Go"})
+    toast = person.page.locator(".notification-toast", has_text="touch noticed.txt").filter(
+        has=person.page.get_by_role("button", name=re.compile("^Deny"))
+    )
+    toast.get_by_role("button", name=re.compile("^Allow")).first.click()
+    wait_until((person.folder / "noticed.txt").exists)
+    person.command("lspAgent.chat.open")
+    person.wait_for_end()
+
+
+def test_a_turn_is_stopped_in_the_chat(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(text="Wait.", delay_ms=100), step(THREE, delay_ms=60_000), done())
+    person.begin({"text": "a b c d " * 50, "pace_ms": 200}, step(THREE), done())
+    person.say("Go")
+    person.turn.get_by_text("a b c").wait_for()
+    person.chat.get_by_role("button", name="Stop the agent").click()
+    person.turn.get_by_text("Stopped").wait_for(timeout=3000)
+    person.wait_for_end()
+    assert person.text("shapes.py") == person.on_disk("shapes.py") == SHAPES
+    assert not person.is_dirty("shapes.py")
+
+
+def test_a_turn_is_stopped_by_the_escape_key_and_by_its_notification(person: Product) -> None:
+    person.begin(*[{"text": "a b c d " * 50, "pace_ms": 200}] * 2)
+    person.say("One")
+    person.turn.get_by_text("a b c").wait_for()
+    person.key("Escape")
+    person.turn.get_by_text("Stopped").wait_for(timeout=5000)
+    person.wait_for_end()
+    person.command("workbench.view.explorer")
+    person.command("lspAgent.prompt", {"text": "Two"})
+    toast = person.page.locator(".notification-toast", has_text="agent: Two")
+    toast.get_by_role("button", name="Cancel").click()
+    toast.wait_for(state="detached")
+    person.command("lspAgent.chat.open")
+    person.turn.get_by_text("Stopped").wait_for()
+
+
+def test_a_prompt_waits_in_the_queue_and_can_be_dropped(person: Product) -> None:
+    person.begin({"text": "a b c d " * 10, "pace_ms": 100}, {"text": "Second."})
+    person.say("One")
+    person.turn.get_by_text("a b").wait_for()
+    person.say("Two")
+    person.say("Three")
+    person.turn.get_by_text("Three").wait_for()
+    person.press("Drop")
+    person.turn.get_by_text("Stopped").wait_for()
+    person.wait_for_end()
+    answers = [each.inner_text() for each in person.chat.locator("article .parts").all()]
+    assert answers[1:] == ["Second.", ""]
+
+
+def test_a_reload_of_the_window_loses_nothing(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE), {"text": "I changed all three."})
+    person.go_to("shapes.py", "def area")
+    person.workbench.type("# mine\n")
+    person.settle()
+    person.say("Go")
+    person.wait_for_end()
+    person.input.focus()
+    person.page.keyboard.type("half a thought")
+    time.sleep(1.5)  # VS Code backs unsaved text up after a second
+    person.workbench.reload()
+    person.turn.get_by_text("I changed all three.").wait_for()
+    assert person.turn.locator(".prompt").inner_text() == "Go"
+    assert person.input.input_value() == "half a thought"
+    assert person.text("shapes.py") == "# mine\n" + CHANGED
+    assert person.on_disk("shapes.py") == SHAPES
+    assert person.is_dirty("shapes.py")
+    wait_until(lambda: len(person.workbench.lenses("Undo")) == 3)  # still under review
+    person.workbench.click(person.workbench.lenses("Undo")[0])
+    wait_until(lambda: "abs" not in person.text("shapes.py"))
+
+
+def test_two_sessions_work_beside_each_other(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(
+        {"text": "slow words " * 100, "pace_ms": 150, "match": "Slow"},
+        {**step(THREE), "match": "Quick"},
+        {"text": "Quickly done."},
+    )
+    person.say("Slow")
+    person.turn.get_by_text("slow words").wait_for()
+    person.command("lspAgent.chat.new")
+    person.chat.locator(".welcome").wait_for()
+    person.say("Quick")
+    person.turn.get_by_text("Quickly done.").wait_for()
+    assert person.text("shapes.py") == CHANGED
+    assert not person.is_dirty("shapes.py")
+    person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.sessions')")
+    row = person.page.locator(".quick-input-list .monaco-list-row", has_text="Slow")
+    assert "working" in row.inner_text()
+    row.click()
+    person.turn.get_by_text("slow words").wait_for()
+    person.chat.get_by_role("button", name="Stop the agent").click()
+    person.turn.get_by_text("Stopped").wait_for()
+
+
+def test_an_agent_that_dies_is_reported_and_the_next_prompt_starts_another(
+    person: Product,
+) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin({"text": "a b c d " * 50, "pace_ms": 200}, match_again(THREE), done())
+    person.say("Go")
+    person.turn.get_by_text("a b c").wait_for()
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or []
+        if "rpc" in command and str(person.folder.parent / "script.json") in command:
+            process.kill()
+    person.turn.locator(".notice.error").first.wait_for()
+    person.wait_for_end()
+    assert person.text("shapes.py") == SHAPES
+    person.say("Again")
+    person.turn.get_by_text("Done.").wait_for()
+    person.wait_for_end()
+    assert person.text("shapes.py") == person.on_disk("shapes.py") == CHANGED
+    assert not person.is_dirty("shapes.py")
+
+
+def match_again(*calls: Json) -> Json:
+    return {**step(*calls), "match": "Again"}
+
+
+def test_files_and_the_selection_are_sent_along(person: Product) -> None:
+    (person.folder / "closed.txt").write_text("text of a closed file\n")
+    person.open("shapes.py", SHAPES)
+    person.begin(done())
+    person.go_to("shapes.py", "def name")
+    person.key("Shift+ArrowDown")
+    person.key("Shift+ArrowDown")
+    person.input.focus()
+    person.page.keyboard.type("See @clos")
+    person.chat.get_by_role("option", name=re.compile("closed.txt")).wait_for()
+    person.page.keyboard.press("Enter")
+    assert person.input.input_value() == "See @closed.txt "
+    person.page.keyboard.press("Enter")
+    person.wait_for_end()
+    chips = person.turn.locator(".prompt .chips li").all_inner_texts()
+    assert [chip.strip() for chip in chips] == ["closed.txt", "shapes.py:5-6"]
+    session = person.command("lspAgent.sessions")["sessions"][-1]["sessionId"]
+    messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
+    said = str(messages[0])
+    assert "text of a closed file" in said
+    assert 'return \\"shape\\"' in said or 'return "shape"' in said
+    assert "corners" not in said
+
+
+def test_slash_commands_are_offered_and_run(person: Product) -> None:
+    person.begin({"text": "First."})
+    person.say("Hello")
+    person.wait_for_end()
+    person.input.focus()
+    person.page.keyboard.type("/cl")
+    person.chat.get_by_role("option", name="/clear").wait_for()
+    person.page.keyboard.press("Tab")
+    person.page.keyboard.press("Enter")
+    person.chat.locator(".welcome").wait_for()
+    person.say("/nonsense")
+    person.chat.get_by_text("There is no command /nonsense.").wait_for()
+
+
+def test_a_proposal_is_applied_where_it_is(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE), done(), **{"lspAgent.edits.review": "before"})
+    person.say("Go")
+    person.wait_for_end()
+    assert person.text("shapes.py") == SHAPES
+    wait_until(lambda: len(person.workbench.lenses("Apply")) == 3)
+    person.go_to("shapes.py", "return 4")
+    person.key("Control+Alt+Enter")
+    wait_until(lambda: "return 5" in person.text("shapes.py"))
+    wait_until(lambda: len(person.workbench.lenses("Preview")) == 2)
+    person.workbench.click(person.workbench.lenses("Preview")[0])
+    wait_until(lambda: person.page.locator(".diff-editor").count())
+    assert person.text("shapes.py") == SHAPES.replace("return 4", "return 5")
+
+
+def test_another_agent_is_chosen(person: Product) -> None:
+    person.begin(done())
+    person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.model')")
+    person.page.get_by_role("option", name="other", exact=True).click()
+    person.chat.get_by_role("button", name=re.compile("^Model and agent: other")).wait_for()
+    person.say("Go")
+    person.turn.get_by_text("Done.").wait_for()
