@@ -1,0 +1,177 @@
+"""``lsp-agent doctor`` finds what would stop the main job, and says what mends it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Json = dict[str, Any]
+
+SECRET = "sk-this-is-nobodys-business"
+
+
+class Person:
+    """Folders and a PATH of their own; ``lsp-agent`` is on it."""
+
+    def __init__(self, base: Path) -> None:
+        self.home = base / "home"
+        self.folder = base / "shop"
+        self.programs = base / "bin"
+        for folder in (self.home, self.folder, self.programs):
+            folder.mkdir()
+        self.settings_file = self.home / ".config" / "lsp-agent" / "config.toml"
+        self.settings_file.parent.mkdir(parents=True)
+        beside = Path(sys.executable).parent / "lsp-agent"
+        (self.programs / "lsp-agent").symlink_to(beside)
+        self.variables = {"PATH": f"{self.programs}:/usr/bin:/bin", "HOME": str(self.home)}
+
+    def settings(self, text: str) -> None:
+        self.settings_file.write_text(text)
+
+    def scripted(self) -> None:
+        script = self.home / "script.json"
+        script.write_text('{"steps": []}')
+        self.settings(
+            "[agents.builtin]\n"
+            f'command = ["lsp-agent", "rpc", "--script", "{script}"]\nprovider = "script"\n'
+        )
+
+    def program(self, name: str, text: str) -> Path:
+        path = self.programs / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def doctor(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        mine = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "lsp_agent", "doctor", *arguments],
+            cwd=self.folder,
+            env=mine | self.variables,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+
+    def report(self) -> Json:
+        done = self.doctor("--json")
+        assert done.stderr == ""
+        report = json.loads(done.stdout)
+        assert done.returncode == (0 if report["ok"] else 1)
+        return report
+
+
+def found(report: Json, check: str, *statuses: str) -> list[Json]:
+    wanted = statuses or ("ok", "note", "warning", "failure")
+    return [c for c in report["checks"] if c["check"] == check and c["status"] in wanted]
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    return Person(tmp_path)
+
+
+@pytest.mark.slow
+def test_where_all_is_well_it_says_so_and_exits_with_0(person: Person) -> None:
+    person.scripted()
+    done = person.doctor()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "All is well." in done.stdout
+    assert "builtin starts, and answers" in done.stdout
+    assert "✗" not in done.stdout
+    assert list(person.folder.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_its_json_has_a_stable_shape(person: Person) -> None:
+    person.scripted()
+    report = person.report()
+    assert set(report) == {"version", "ok", "checks", "agents", "credentials", "settings"}
+    assert (report["version"], report["ok"]) == (1, True)
+    assert [check["check"] for check in report["checks"]] == [
+        *("platform", "path", "settings", "settings", "agent", "hosting", "credentials"),
+        *("data", "sockets", "selfTest", "start"),
+    ]
+    assert all(set(c) == {"check", "status", "message", "remedy"} for c in report["checks"])
+    (agent,) = report["agents"]
+    assert (agent["name"], agent["chosen"]) == ("builtin", True)
+    assert agent["path"] == str(person.programs / "lsp-agent")
+    assert {"key": "edits.review", "value": "after", "source": "default"} in report["settings"]
+    provider = next(s for s in report["settings"] if s["key"] == "agents.builtin.provider")
+    assert (provider["value"], provider["source"]) == ("script", str(person.settings_file))
+
+
+def test_without_a_model_the_agent_cannot_run(person: Person) -> None:
+    report = person.report()
+    (agent,) = found(report, "agent", "failure")
+    assert "has no model yet" in agent["message"]
+    assert str(person.settings_file) in agent["remedy"]
+    assert found(report, "start") == []
+
+
+def test_a_program_that_is_not_there_is_named_with_the_key_to_correct(person: Person) -> None:
+    person.settings('agent = "mine"\n[agents.mine]\nwire = "zot"\ncommand = ["nowhere", "rpc"]\n')
+    (agent,) = found(person.report(), "agent", "failure")
+    assert agent["message"] == "mine: its program 'nowhere' is not found"
+    assert "agents.mine.command" in agent["remedy"]
+
+
+@pytest.mark.slow
+def test_an_agent_that_ends_at_its_start_is_reported(person: Person) -> None:
+    person.program("broken", '[ "$1" = --version ] && echo "broken 1.2" && exit; exit 3')
+    person.settings('agent = "b"\n[agents.b]\nwire = "zot"\ncommand = ["broken", "rpc"]\n')
+    report = person.report()
+    (agent,) = found(report, "agent")
+    assert agent["message"].endswith("broken (broken 1.2)")
+    (start,) = found(report, "start", "failure")
+    assert start["message"].startswith("b does not start:")
+
+
+def test_credentials_are_told_to_be_there_and_never_shown(person: Person) -> None:
+    person.variables["ANTHROPIC_API_KEY"] = SECRET
+    person.settings(
+        'agent = "mine"\n[agents.mine]\nwire = "zot"\ncommand = ["cat", "--key", "'
+        f'{SECRET}"]\nenv = {{ MY_TOKEN = "{SECRET}" }}\n'
+    )
+    done = person.doctor("--json")
+    report = json.loads(done.stdout)
+    there = {each["name"] for each in report["credentials"] if each["present"]}
+    assert there == {"ANTHROPIC_API_KEY", "MY_TOKEN"}
+    (credentials,) = found(report, "credentials", "ok")
+    assert "ANTHROPIC_API_KEY" in credentials["message"]
+    for text in (done.stdout, done.stderr, person.doctor().stdout):
+        assert SECRET not in text
+
+
+def test_what_a_repository_may_not_set_is_named_with_the_reason(person: Person) -> None:
+    (person.folder / ".lsp-agent.toml").write_text('[permissions]\ncommand = "allow"\n')
+    problems = found(person.report(), "settings", "warning")
+    (problem,) = problems
+    assert ".lsp-agent.toml: permissions.command: ignored: looser" in problem["message"]
+
+
+def test_an_editor_that_would_not_find_it_is_told_of(person: Person) -> None:
+    (person.programs / "lsp-agent").unlink()
+    (path,) = found(person.report(), "path", "warning")
+    assert "not on PATH" in path["message"]
+    assert str(Path(sys.executable).parent) in path["remedy"]
+
+
+def test_another_installation_in_front_is_told_of(person: Person) -> None:
+    (person.programs / "lsp-agent").unlink()
+    other = person.program("lsp-agent", "echo other")
+    (path,) = found(person.report(), "path", "warning")
+    assert str(other) in path["message"]
+
+
+def test_a_data_folder_that_cannot_be_written_is_told_of(person: Person) -> None:
+    blocked = person.home / "blocked"
+    blocked.write_text("a file in the way")
+    person.variables["XDG_DATA_HOME"] = str(blocked)
+    (data,) = found(person.report(), "data", "warning")
+    assert "forgotten" in data["message"]
