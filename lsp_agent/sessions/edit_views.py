@@ -104,7 +104,8 @@ class EditViews:
 
     def event(self, change: Change) -> EditChanged | None:
         """The event that tells of a change's new status, told at once so that events keep their
-        order: of a file that is not open it is known what it now holds."""
+        order: of a file that is not open it is known what it now holds. In a long text it leaves
+        out decided hunks, which take long to find again and can be asked for."""
         if change.status == "pending":
             return None
         if change.cold:  # an old one that nobody decided just now; its hunks can be asked for
@@ -117,7 +118,8 @@ class EditViews:
             now = _left_by(change)
             review = self._reviews.peek(change.path, now)
         reviewed = [hunk for hunk in review.hunks if hunk.change_id == change.id]
-        recorded = self._diffs.recorded(change, now)
+        short = len(now.lines) <= _LONG or change.status in APPLICABLE
+        recorded = self._diffs.recorded(change, now) if short else ()
         edit = self._edit_on(change, now, review, reviewed, recorded)
         return EditChanged(_EVENTS[change.status], edit)
 
@@ -288,6 +290,8 @@ class _Diffs:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[ref[Text], ref[Text], list[DiffHunk]]] = {}
+        # A decision is often told twice, of the hunks and of the change.
+        self._last: tuple[list[ref[Text]], list[LiveHunk]] = [], []
 
     def recorded(self, change: Change, now: Text) -> list[LiveHunk]:
         """The change's own hunks, where not all of them are under review. In any thread."""
@@ -295,8 +299,15 @@ class _Diffs:
             return []
         before, after = change.before or EMPTY, change.after or EMPTY
         if change.status not in APPLICABLE:
-            return live_hunks(before, after, now)
+            return self._live(before, after, now)
         return awaited_hunks(before, after, now, self._of(change.id, before, after))
+
+    def _live(self, *texts: Text) -> list[LiveHunk]:
+        refs, found = self._last
+        if not refs or any(ref() is not text for ref, text in zip(refs, texts, strict=True)):
+            found = live_hunks(*texts)
+            self._last = [ref(text) for text in texts], found
+        return found
 
     def _of(self, change_id: str, before: Text, after: Text) -> list[DiffHunk]:
         known = self._known.get(change_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
@@ -155,7 +156,11 @@ class Edits(EditViews):
         kept: list[Change] = []
         for edit_ids in _by_path(self._open(session_id, turn_id, path)):
             async with self._deciding(*edit_ids) as at_hand:
-                kept += [c for c in at_hand.changes if self._keep(c, at_hand.now, None)]
+                for change in at_hand.changes:
+                    await checkpoint()  # there may be many, each of them told of
+                    now = await self._shown(change.path)
+                    if self._keep(self._present(change), now, None):
+                        kept.append(change)
         return await self._listed(kept)
 
     async def undo_all(
