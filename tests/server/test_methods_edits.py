@@ -2,7 +2,7 @@
 
 import pytest
 from project import EVENTS, Document, Editor, Project, call, edit, step, write
-from raw_client import Json, wait_until
+from raw_client import NO_ANSWER, Json, wait_until
 
 BEFORE: Json = {"edits": {"review": "before"}}
 OFF: Json = {"edits": {"review": "off"}}
@@ -185,6 +185,29 @@ def test_a_proposal_changes_nothing_until_it_is_applied(project: Project) -> Non
     assert "failureReason" not in answer
     assert document.text.content == "typed\none\nTWO\nthree\n4a\n4b\nfive\n"
     assert editor.event("editApplied")["edit"]["editId"] == edit_id
+
+
+def test_a_proposal_whose_request_is_cancelled_is_applied_once_the_editor_shows_it(
+    project: Project,
+) -> None:
+    editor, document, edit_id = edited(project, BEFORE)
+    sent: list[Json] = []
+
+    def later(params: Json) -> object:
+        sent.append(params)
+        return NO_ANSWER
+
+    take, editor.handlers["workspace/applyEdit"] = editor.handlers["workspace/applyEdit"], later
+    asked = editor.request("agent/applyEdit", {"editId": edit_id})
+    assert wait_until(lambda: sent)
+    editor.cancel(asked)
+    assert editor.answer(asked)["error"]["code"] == -32800
+    assert the_edit(editor)["status"] == "unknown"
+    take(sent[0])
+    assert wait_until(lambda: the_edit(editor)["status"] == "applied")
+    editor.handlers["workspace/applyEdit"] = take
+    editor.call("agent/rejectEdit", {"editId": edit_id})
+    assert document.text.content == LINES
 
 
 def test_a_proposal_is_part_of_what_the_agent_reads_next(project: Project) -> None:
