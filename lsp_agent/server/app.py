@@ -18,6 +18,7 @@ from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.context import Context
+from lsp_agent.server.diagnostics_port import DiagnosticsPort
 from lsp_agent.server.editor_port import EditorPort
 from lsp_agent.server.events import EventStream
 from lsp_agent.server.face import Face
@@ -95,6 +96,7 @@ class App:
             ledger=self._ledger,
             edits=edits,
             questions=questions,
+            diagnostics=DiagnosticsPort.of(face, client),
             settings=self._settings.of,
             settings_ready=self._pull.current,
             folders=lambda: list(self._folders),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.diagnostics import AskDiagnostics
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
 from lsp_agent.workspace.documents import Documents
@@ -19,9 +20,10 @@ from lsp_agent.workspace.paths import Confinement
 @dataclass(frozen=True, slots=True)
 class Services:
     """``settings`` is asked anew for each turn, by folder, once ``settings_ready`` returns, which
-    is soon; ``drain`` waits while the client does
-    not read; ``folders`` and ``confinement`` follow the workspace folders as they change; with
-    True, ``confinement`` is not to the folders but only away from our own data and ``.git``."""
+    is soon; ``diagnostics`` is None for a client that answers no such requests; ``drain`` waits
+    while the client does not read; ``folders`` and ``confinement`` follow the workspace folders as
+    they change; with True, ``confinement`` is not to the folders but only away from our own data
+    and ``.git``."""
 
     tasks: TaskGroup
     documents: Documents
@@ -31,6 +33,7 @@ class Services:
     ledger: Ledger
     edits: Edits
     questions: Questions
+    diagnostics: AskDiagnostics | None
     settings: Callable[[str], Settings]
     settings_ready: Callable[[], Awaitable[None]]
     folders: Callable[[], list[str]]

@@ -11,6 +11,7 @@ from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolReque
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.diagnostics import NewProblems
 from lsp_agent.sessions.late_answers import LateAnswers
 from lsp_agent.sessions.permissions import Judgement, Permissions
 from lsp_agent.sessions.questions import Emitter
@@ -76,6 +77,7 @@ class HostedTools:
         self._permissions = Permissions(cwd, lambda: settings().permissions, services.confinement)
         self._unwritten = Unwritten(services, session_id, cwd)
         self.served = Served(services, session_id)
+        self._problems = NewProblems(services.diagnostics, services.documents)
         self._told: set[str] = set()
         self._late_answers = LateAnswers(services, self._asked)
 
@@ -215,7 +217,8 @@ class HostedTools:
                 result = await self._edit(zot_tools.parse_edit(request.args), request)
             case tool:
                 raise ToolFailure(zot_tools.unknown_tool(tool))
-        return result + await self.served.changes(str(request.args.get("path")))
+        result += await self.served.changes(str(request.args.get("path")))
+        return result + await self._problems.note(self._turn.still_wanted())
 
     async def _consent(self, request: ToolRequest) -> None:
         """Asks about a file call that the settings neither allow nor deny."""
@@ -302,6 +305,7 @@ class HostedTools:
             save=settings.save,
             still_wanted=self._turn.still_wanted(),
         )
+        await self._problems.before_edit(path.path, self._turn.turn_id)
         try:
             placed = await replace(review="before" if hold else settings.review)
         except Withheld as withheld:
@@ -314,6 +318,8 @@ class HostedTools:
             )
         if placed.status == "conflict":
             raise ToolFailure(f"{path.given} changed since you read it; read it again")
+        if placed.status == "applied" and placed.change is not None:
+            self._problems.edited(path.path)
         # What the agent knows is its own change; what was typed since, it is told of.
         shown = placed.change.after if placed.change else placed.now
         if shown is not None and placed.status != "unknown":
