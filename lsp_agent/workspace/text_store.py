@@ -149,20 +149,10 @@ class TextStore:
         if document is not None:
             await document.compared()
             return _shown(path, document, document.text)
-        data: bytes | None = None
-        try:
-            data = await anyio.to_thread.run_sync(files.read_bytes, path)
-        except FileProblem as problem:
-            if problem.kind != "missing":
-                raise
+        view = await anyio.to_thread.run_sync(_on_disk, path)
         if self._documents.at(path.path) is not None:  # opened while we read
             return await self.view(path)
-        if data is None:
-            return View(path.path, None)
-        try:
-            return View(path.path, files.decode(data), data)
-        except NotText as error:
-            return View(path.path, None, data, not_text=error)
+        return view
 
     async def require_writable(self, path: SafePath, text: Text) -> None:
         """Raises FileProblem, NotText, OutsideWorkspace where a file that is not open could not
@@ -321,6 +311,20 @@ class TextStore:
             files.remove(job.path, expected, permitted=permitted)
         else:
             files.write_atomic(job.path, after, expected, permitted=permitted)
+
+
+def _on_disk(path: SafePath) -> View:
+    """In a thread: the file may be large, or on a slow network."""
+    try:
+        data = files.read_bytes(path)
+    except FileProblem as problem:
+        if problem.kind != "missing":
+            raise
+        return View(path.path, None)
+    try:
+        return View(path.path, files.decode(data), data)
+    except NotText as error:
+        return View(path.path, None, data, not_text=error)
 
 
 def _shown(path: SafePath, document: OpenDocument, text: Text) -> View:
