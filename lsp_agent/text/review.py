@@ -91,14 +91,15 @@ class Review:
         """After a person, or anybody but an agent, made ``now`` of the text."""
         if now == self.text:
             return self, []
-        return _stepped(self, now, None)
+        return _stepped(self, now, diff(self.text.lines, now.lines), None)
 
     def settled(self, after: Text) -> "tuple[Review, list[Gone]]":
         """After a change that is not to be reviewed (a revert, or an agent's own where nobody
         reviews) made ``after`` of the text: in a hunk it is the agents', elsewhere nobody's."""
         if after == self.text:
             return self, []
-        return _stepped(self, after, None, by_agent=True)
+        steps = diff(self.text.lines, after.lines)
+        return _stepped(self, after, steps, None, by_agent=True)
 
     def edited(
         self, after: Text, change_id: str, indexes: Sequence[int] | None = None
@@ -111,7 +112,8 @@ class Review:
         if indexes is None or len(indexes) != len(steps):
             # Hunks that went in side by side look like one: it goes by the first one's name.
             indexes = range(len(steps)) if indexes is None else [*indexes[:1]] * len(steps)
-        return _stepped(self, after, [(change_id, index) for index in indexes], by_agent=True)
+        owners = [(change_id, index) for index in indexes]
+        return _stepped(self, after, steps, owners, by_agent=True)
 
     def kept(self, keys: Collection[Key]) -> "Review":
         """Without these hunks, whose lines are the base's from now on."""
@@ -221,11 +223,15 @@ class _Group:
 
 
 def _stepped(
-    review: Review, after: Text, owners: Sequence[Key] | None, *, by_agent: bool = False
+    review: Review,
+    after: Text,
+    steps: Sequence[Hunk],
+    owners: Sequence[Key] | None,
+    *,
+    by_agent: bool = False,
 ) -> tuple[Review, list[Gone]]:
-    """``review`` once its text has become ``after``; ``owners`` name the step's hunks if they are
+    """``review`` once ``steps`` have made ``after`` of its text; ``owners`` name them if they are
     to be reviewed, else only what is in a hunk is."""
-    steps = diff(review.text.lines, after.lines)
     named: list[tuple[Hunk, Key | None]] = (
         [(line, None) for step in steps for line in _by_line(step)]
         if owners is None
