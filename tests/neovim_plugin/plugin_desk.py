@@ -125,6 +125,7 @@ class PluginDesk(Desk):
         """What there is to see, and what was written down."""
         parts: list[str] = []
         try:
+            parts += [*self.nvim.lines(), "--", *self.chat(), f"marks: {self.marks()}"]
             parts += [self.nvim.command_output("messages"), self.nvim.lua(LOG)]
         except NeovimError as error:
             parts.append(str(error))

@@ -20,7 +20,10 @@ coroutine.wrap(function()
     edit = { documentChanges = { {
       textDocument = { uri = vim.uri_from_bufnr(0), version = version },
       edits = { {
-        range = { start = { line = first, character = 0 }, ['end'] = { line = last, character = 0 } },
+        range = {
+          start = { line = first, character = 0 },
+          ['end'] = { line = last, character = 0 },
+        },
         newText = text,
       } },
     } } },
@@ -52,8 +55,8 @@ def test_an_edit_lands_in_unsaved_text_while_typing_goes_on(desk: PluginDesk) ->
         words += 1
         time.sleep(0.05)
     desk.nvim.keys("<Esc>")
-    typed = "".join(f" word{n}" for n in range(words))
-    wait_until(lambda: typed in "".join(desk.nvim.lines()))
+    typed = [f"word{n}" for n in range(words)]
+    wait_until(lambda: [word for word in desk.nvim.text().split() if "word" in word] == typed)
     lines = desk.nvim.lines()
     assert lines[1] == "line 1, typed"
     assert [line for line in lines if line.startswith("LINE")] == [
@@ -118,9 +121,21 @@ def test_an_edit_waits_for_a_selection_to_end(desk: PluginDesk) -> None:
     desk.nvim.keys("jV")
     wait_until(lambda: desk.nvim.mode() == "V")
     assert send(desk, 0, 0, "zero\n") is None
+    desk.nvim.keys("<Esc>")
+    assert wait_until(lambda: desk.nvim.lua(ANSWER)) == {"applied": True}
+    assert desk.nvim.lines() == ["zero", "one", "two", "three"]
+
+
+def test_an_operator_acts_on_what_it_was_begun_on(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\nthree\n")
+    desk.start()
+    desk.nvim.keys("jV")
+    wait_until(lambda: desk.nvim.mode() == "V")
+    assert send(desk, 0, 0, "zero\n") is None
     desk.nvim.keys("d")
-    desk.wait_for_lines("zero", "one", "three")
-    assert wait_until(lambda: desk.nvim.lua(ANSWER))["applied"] is False  # the text is another now
+    desk.wait_for_lines("one", "three")
+    answer = wait_until(lambda: desk.nvim.lua(ANSWER))
+    assert answer == {"applied": False, "failureReason": "the document has changed"}
 
 
 def test_an_edit_is_refused_when_the_selection_stays(desk: PluginDesk) -> None:
@@ -147,7 +162,7 @@ def test_an_edit_of_an_older_text_is_refused(desk: PluginDesk) -> None:
 
 def test_another_servers_coming_does_not_make_edits_be_refused(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
-    desk.start(step(edit("a.txt", "one", "two")), done())
+    desk.start(step(edit("a.txt", "one", "two"), match="^Go"), done())
     desk.nvim.keys("oline<Esc>")
     desk.wait_for_lines("one", "line")
     desk.shown()  # the server knows

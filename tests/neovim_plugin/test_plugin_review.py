@@ -63,7 +63,7 @@ def test_a_proposal_is_shown_applied_and_rejected(desk: PluginDesk) -> None:
     desk.nvim.keys("2G\\ak")
     desk.wait_for_lines("one", "TWO", "three", "four", "five")
     desk.nvim.keys("4G\\au")
-    desk.wait_for_marks()
+    desk.wait_for_marks([2, 2, False])  # now a change, to be kept or undone
     assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five"]
 
 

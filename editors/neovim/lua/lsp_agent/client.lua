@@ -63,11 +63,17 @@ function M.root_of(client)
   return client.config.root_dir or ""
 end
 
----@return vim.lsp.Client[] those that have not ended
-function M.all()
+-- Clients that were told to end, by id.
+---@type table<integer, true>
+local ending = {}
+
+--- The clients whose servers run, of all buffers or of one.
+---@param bufnr? integer
+---@return vim.lsp.Client[]
+function M.all(bufnr)
   return vim.tbl_filter(function(client)
-    return not call(client, "is_stopped")
-  end, vim.lsp.get_clients({ name = M.NAME }))
+    return not ending[client.id] and not call(client, "is_stopped")
+  end, vim.lsp.get_clients({ name = M.NAME, bufnr = bufnr }))
 end
 
 --- The client of a buffer; for one that is no file's (the chat, a help page) that of the
@@ -76,11 +82,9 @@ end
 ---@return vim.lsp.Client?
 function M.of(bufnr)
   for _, each in ipairs({ bufnr or vim.api.nvim_get_current_buf(), vim.fn.bufnr("#") }) do
-    if each > 0 then
-      local attached = vim.lsp.get_clients({ name = M.NAME, bufnr = each })[1]
-      if attached then
-        return attached
-      end
+    local attached = each > 0 and M.all(each)[1]
+    if attached then
+      return attached
     end
   end
   local clients = M.all()
@@ -246,11 +250,13 @@ function M.restart(client)
     M.attach_all()
     return
   end
+  ending[client.id] = true
   call(client, "stop")
   local looks = 0
   local function start_when_gone()
     looks = looks + 1
     if vim.lsp.get_client_by_id(client.id) == nil then
+      ending[client.id] = nil
       M.attach_all()
       return
     end

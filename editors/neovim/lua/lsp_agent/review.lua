@@ -98,7 +98,7 @@ end
 ---@param bufnr integer
 function M.refresh(bufnr)
   local review = reviews[bufnr]
-  local found = vim.lsp.get_clients({ name = client.NAME, bufnr = bufnr })[1]
+  local found = client.all(bufnr)[1]
   if not review or not found then
     return
   end
@@ -113,7 +113,7 @@ function M.refresh(bufnr)
     else
       show(bufnr, result.edits)
     end
-  end)
+  end, function() end) -- asked again at the next change
 end
 
 -- Refreshes after `milliseconds` without another call.
@@ -221,7 +221,7 @@ end
 ---@param wanted? "proposed"|"applied" only those
 function M.decide(verb, range, wanted)
   local bufnr = api.nvim_get_current_buf()
-  local found = vim.lsp.get_clients({ name = client.NAME, bufnr = bufnr })[1]
+  local found = client.all(bufnr)[1]
   local line = api.nvim_win_get_cursor(0)[1]
   local hunks = hunks_at(bufnr, (range and range[1] or line) - 1, (range and range[2] or line) - 1)
   local by_edit = {}

@@ -259,7 +259,8 @@ function on.turnStarted(session, event)
   session.transcript:append(vim.split(vim.trim(text), "\n"))
   if to then
     local name = "context " .. event.turnId
-    session.transcript:block(name, "with parts of documents", {
+    local first = event.prompt:sub(to + 1):match("^[^\n]*"):gsub(":$", "")
+    session.transcript:block(name, "with " .. first, {
       state = "",
       highlight = "LspAgentState",
       folds = true,
