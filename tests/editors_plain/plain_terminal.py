@@ -1,0 +1,88 @@
+"""A terminal without a window: tmux runs a program in it, keys go in, the screen is read."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+FETCHED = Path(sys.prefix) / "editors"
+
+#: Generous: the machine may be busy with other tests.
+SECONDS = 40.0
+
+
+class Terminal:
+    """Runs ``command``; ``close`` ends it and all that it started. Keys are named as tmux does
+    (``Enter``, ``Escape``, ``C-c``)."""
+
+    def __init__(self, command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> None:
+        # Sockets' addresses are short: pytest's own folders are too deep for them.
+        self._folder = Path(tempfile.mkdtemp(prefix="la-"))
+        self._env = {**env, "LANG": "C.UTF-8", "LSP_AGENT_TEST_MARK": self._folder.name}
+        self._env.pop("TMUX", None)
+        size = ("-x", "160", "-y", "32")
+        self._tmux("new-session", "-d", "-c", str(cwd), *size, *map(str, command))
+
+    @property
+    def screen(self) -> str:
+        return self._tmux("capture-pane", "-p")
+
+    def keys(self, *keys: str) -> None:
+        self._tmux("send-keys", *keys)
+
+    def type(self, text: str) -> None:
+        self._tmux("send-keys", "-l", text)
+
+    def wait_for(self, shown: str | Callable[[str], object], seconds: float = SECONDS) -> str:
+        """The screen, as soon as it shows the text or fits."""
+        deadline = time.monotonic() + seconds
+        while True:
+            screen = self.screen
+            if shown in screen if isinstance(shown, str) else shown(screen):
+                return screen
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not in time on the screen: {shown}\n{screen}")
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """Returns when nothing of it runs any more; what had to be killed is an error."""
+        with contextlib.suppress(subprocess.CalledProcessError):  # it has ended by itself
+            self._tmux("kill-server")
+        left = until(lambda: not processes(self._folder.name), 10)
+        stubborn = [] if left else processes(self._folder.name)
+        for pid in stubborn:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        assert not stubborn, f"still ran: {stubborn}"
+
+    def _tmux(self, *arguments: str) -> str:
+        tmux = shutil.which("tmux") or FETCHED / "tmux" / "bin" / "tmux"
+        command = [tmux, "-S", self._folder / "s", "-f", os.devnull, *arguments]
+        return subprocess.run(
+            command, env=self._env, capture_output=True, text=True, check=True, timeout=30
+        ).stdout
+
+
+def processes(mark: str) -> list[int]:
+    """Those with the mark in their environment, zombies left out (Linux)."""
+    wanted = f"LSP_AGENT_TEST_MARK={mark}".encode()
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
+
+
+def until(true: Callable[[], object], seconds: float = SECONDS) -> bool:
+    """Whether ``true()`` came true in time."""
+    deadline = time.monotonic() + seconds
+    while not (done := bool(true())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return done
