@@ -77,6 +77,7 @@ class Bench:
             folders=lambda: [str(self.root)],
             confinement=lambda _: confinement,
             tasks=tasks,
+            diagnostics=None,
         )
         turn = SimpleNamespace(
             turn_id="t1",
