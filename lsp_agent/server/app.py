@@ -22,6 +22,7 @@ from lsp_agent.server.diagnostics_port import DiagnosticsPort
 from lsp_agent.server.editor_port import EditorPort
 from lsp_agent.server.events import EventStream
 from lsp_agent.server.face import Face
+from lsp_agent.server.in_order import ChangesInOrder
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
@@ -158,17 +159,18 @@ class App:
         face.feature("textDocument/codeAction", partial(code_actions.code_actions, self._context))
         lenses = partial(code_lenses.code_lenses, documents, self._review.reviews)
         face.feature("textDocument/codeLens", lenses)
-        face.notifications["textDocument/didOpen"] = lambda params: documents.open(
+        changes = ChangesInOrder(documents, face.tasks) if self._client.is_helix else documents
+        face.notifications["textDocument/didOpen"] = lambda params: changes.open(
             params["textDocument"]["uri"],
             params["textDocument"]["version"],
             params["textDocument"]["text"],
         )
-        face.notifications["textDocument/didChange"] = lambda params: documents.change(
+        face.notifications["textDocument/didChange"] = lambda params: changes.change(
             params["textDocument"]["uri"],
             params["textDocument"]["version"],
             params["contentChanges"],
         )
-        face.notifications["textDocument/didClose"] = lambda params: documents.close(
+        face.notifications["textDocument/didClose"] = lambda params: changes.close(
             params["textDocument"]["uri"]
         )
         face.notifications["textDocument/didSave"] = lambda params: documents.save(

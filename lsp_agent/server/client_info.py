@@ -44,6 +44,10 @@ class ClientInfo:
         return self.name == "Neovim"
 
     @property
+    def is_helix(self) -> bool:
+        return self.name == "helix"
+
+    @property
     def refresh(self) -> RefreshKind | None:
         """Which refresh makes this client ask anew at once; None where none is known to."""
         if not self.is_neovim or len(self.version) < 2 or self.version < (0, 10):

@@ -117,6 +117,19 @@ def test_an_edit_is_undone_by_key(helix: Helix, project: PlainProject) -> None:
     assert until(lambda: project.notes.read_text() == "typed since\n" + NOTES)
 
 
+def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainProject) -> None:
+    """Helix 25.01 sends the keys of fast typing mixed up."""
+    typed = [f"typed too fast to be sent in order, {number}" for number in range(8)]
+    for line in typed:
+        helix.type_line(line)
+    helix.choose(12, "Ask the agent: shout about beta")
+    helix.wait_for("BETA")
+    helix.write()
+    wanted = "".join(f"{line}\n" for line in reversed(typed))
+    wanted += NOTES.replace("beta\ngamma", "BETA\ngamma")
+    assert until(lambda: project.notes.read_text() == wanted)
+
+
 def test_a_selection_is_a_prompt(helix: Helix) -> None:
     helix.type_line("say hello, please")
     helix.type("x a")
