@@ -67,3 +67,13 @@ def test_with_ask_chat_no_picker_comes_by_itself(desk: PluginDesk) -> None:
     desk.agent("answer")
     desk.choose("Allow")
     wait_until((desk.folder / "ran").exists)
+
+
+def test_an_answer_is_chosen_with_enter_in_the_chat(desk: PluginDesk) -> None:
+    ask(desk, "touch ran")
+    desk.wait_for_chat("3. Deny")
+    desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
+    desk.nvim.command("call search('3. Deny')")
+    desk.nvim.keys("<CR>")
+    desk.wait_for_chat("Done.")
+    assert not (desk.folder / "ran").exists()

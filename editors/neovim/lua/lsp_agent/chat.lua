@@ -33,14 +33,6 @@ local function prompt_bufnr()
   api.nvim_buf_set_name(prompt_buffer, "lsp-agent://prompt")
   vim.bo[prompt_buffer].bufhidden = "hide"
   vim.bo[prompt_buffer].filetype = "lsp_agent_prompt"
-  local function map(modes, keys, action, description)
-    vim.keymap.set(modes, keys, action, { buffer = prompt_buffer, desc = description })
-  end
-  map({ "n", "i" }, "<CR>", M.send, "Send the prompt")
-  map("i", "<C-j>", "<CR>", "A new line") -- Neovim's own <CR>
-  map("i", "<S-CR>", "<CR>", "A new line")
-  map("n", "<C-c>", M.stop, "Stop the agent")
-  map("n", "q", M.close, "Close the chat")
   return prompt_buffer
 end
 
@@ -234,6 +226,25 @@ function M.send()
   api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
   require("lsp_agent").prompt(text, context.take())
   M.refresh()
+end
+
+--- To the prompt's window, from the chat's.
+function M.write()
+  M.open({ focus = true })
+end
+
+--- On the line of an open question's option: chooses it. Elsewhere the same as `write`.
+function M.enter()
+  local ask = require("lsp_agent.ask")
+  local session = M.session()
+  local question = session and ask.open(session)
+  local number, name = api.nvim_get_current_line():match("^  (%d+)%. (.*)$")
+  local option = question and question.options[tonumber(number)]
+  if question and option and option.name == name then
+    ask.answer(question, tonumber(number) --[[@as integer]])
+  else
+    M.write()
+  end
 end
 
 function M.stop()

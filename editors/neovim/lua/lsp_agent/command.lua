@@ -11,6 +11,7 @@ local M = {}
 ---@field summary string
 ---@field run fun(argument: string, options: vim.api.keyset.create_user_command.command_args)
 ---@field complete? fun(): string[]
+---@field alone? boolean needs no server
 
 -- Makes a request for the session that is meant.
 ---@param method string
@@ -222,7 +223,8 @@ M.commands = {
   },
   {
     name = "undo",
-    summary = "Takes it out again. What you typed around it stays.",
+    summary = "Undoes the change under the cursor, or those in a range of lines. What you typed "
+      .. "around it stays.",
     run = decide("undo", "applied"),
   },
   {
@@ -232,7 +234,7 @@ M.commands = {
   },
   {
     name = "reject",
-    summary = "Drops it.",
+    summary = "Drops the proposal under the cursor, or those in a range of lines.",
     run = decide("undo", "proposed"),
   },
   {
@@ -245,7 +247,7 @@ M.commands = {
   {
     name = "undo_all",
     argument = "[all]",
-    summary = "Takes them out, and drops proposals.",
+    summary = "Undoes the changes of this file and drops its proposals; with `all` of every file.",
     run = decide_all("agent/undoAll"),
     complete = everywhere,
   },
@@ -265,7 +267,7 @@ M.commands = {
   },
   {
     name = "diff",
-    summary = "Shows it as two texts in 'diff' mode, in a tab page.",
+    summary = "Shows the edit under the cursor as two texts in 'diff' mode, in a tab page.",
     run = function()
       require("lsp_agent.review").diff()
     end,
@@ -308,13 +310,15 @@ M.commands = {
   {
     name = "restart",
     summary = "Starts the server again. Changes that are to be reviewed stay so.",
+    alone = true,
     run = function()
       client.restart(client.of())
     end,
   },
   {
     name = "log",
-    summary = "Opens what the server has logged.",
+    summary = "Opens Neovim's log of language servers.",
+    alone = true,
     run = function()
       local log = vim.lsp.log or require("vim.lsp.log")
       vim.cmd.tabedit(vim.fn.fnameescape(log.get_filename()))
@@ -336,12 +340,14 @@ end
 function M.run(options)
   local name, argument = options.args:match("^(%S*)%s*(.*)$")
   local command = find(name == "" and "ask" or name)
-  if command then
+  if not command then
+    tell((":Agent has no %s; to prompt: :Agent ask …"):format(name), vim.log.levels.ERROR)
+  elseif command.alone then
+    command.run(vim.trim(argument), options)
+  else
     client.when_ready(function()
       command.run(vim.trim(argument), options)
     end)
-  else
-    tell((":Agent has no %s; to prompt: :Agent ask …"):format(name), vim.log.levels.ERROR)
   end
 end
 

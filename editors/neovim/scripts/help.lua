@@ -1,0 +1,214 @@
+-- Writes doc/lsp_agent.txt from the sources:
+--
+--   nvim -l scripts/help.lua          writes it
+--   nvim -l scripts/help.lua --print  prints it
+
+local WIDTH = 78
+local folder = vim.fs.dirname(vim.fs.dirname(vim.fn.fnamemodify(arg[0], ":p")))
+vim.opt.runtimepath:prepend(folder)
+
+local lines = {}
+
+---@param text string
+local function add(text)
+  table.insert(lines, (text:gsub("%s+$", "")))
+end
+
+---@param text string
+---@param indent integer
+local function wrapped(text, indent)
+  local margin = (" "):rep(indent)
+  local line = margin
+  for word in text:gmatch("%S+") do
+    if #line > indent and #line + #word + 1 > WIDTH then
+      add(line)
+      line = margin
+    end
+    line = line .. (#line > indent and " " or "") .. word
+  end
+  add(line)
+end
+
+---@param title string
+---@param tag string
+local function section(title, tag)
+  add("")
+  add(("="):rep(WIDTH))
+  local right = ("*%s*"):format(tag)
+  add(title .. (" "):rep(math.max(WIDTH - #title - #right, 1)) .. right)
+  add("")
+end
+
+---@param left string
+---@param tag string
+local function entry(left, tag)
+  local right = ("*%s*"):format(tag)
+  if #left + #right + 1 > WIDTH then
+    add((" "):rep(WIDTH - #right) .. right)
+    add(left)
+  else
+    add(left .. (" "):rep(WIDTH - #left - #right) .. right)
+  end
+end
+
+---@param code string
+local function example(code)
+  add(">lua")
+  for line in vim.gsplit(vim.trim(code), "\n") do
+    add("    " .. line)
+  end
+  add("<")
+end
+
+---@param name string
+---@return string[]
+local function source(name)
+  return vim.fn.readfile(("%s/lua/lsp_agent/%s.lua"):format(folder, name))
+end
+
+-- The `---@field`s of the classes of a file, by class.
+---@return table<string, { name: string, type: string, text: string }[]>
+local function classes_of(name)
+  local found, class = {}, nil
+  for _, line in ipairs(source(name)) do
+    class = line:match("^%-%-%-@class (%S+)") or class
+    local field, rest = line:match("^%-%-%-@field (%S+) (.*)$")
+    if field then
+      local type, text = rest:match("^(.-) ([A-Z].*)$")
+      found[class] = found[class] or {}
+      local all = found[class]
+      table.insert(all, { name = field:gsub("%?$", ""), type = type or rest, text = text or "" })
+    end
+  end
+  return found
+end
+
+-- The public functions of init.lua with the comments above them.
+---@return { name: string, parameters: string, text: string }[]
+local function functions_of(name)
+  local found, comment = {}, {}
+  for _, line in ipairs(source(name)) do
+    local text = line:match("^%-%-%- (.*)$")
+    local called, parameters = line:match("^function M%.([%w_]+)(%b())")
+    if text then
+      table.insert(comment, text)
+    elseif called then
+      table.insert(found, {
+        name = called,
+        parameters = parameters,
+        text = table.concat(comment, " "),
+      })
+    end
+    if not line:find("^%-%-%-") then
+      comment = {}
+    end
+  end
+  return found
+end
+
+---@param fields { name: string, type: string, text: string }[]
+---@param defaults table
+---@param prefix string
+---@param classes table
+local function options(fields, defaults, prefix, classes)
+  for _, field in ipairs(fields) do
+    local name = prefix .. field.name
+    local inner = classes[field.type:match("^lsp_agent%.%w+") or ""]
+    local default = defaults[field.name]
+    entry(name, "lsp_agent-options-" .. name)
+    if field.text ~= "" then
+      wrapped(field.text, 4)
+    end
+    if inner then
+      add("")
+      options(inner, default, name .. ".", classes)
+    else
+      wrapped(("Default: `%s`"):format(vim.inspect(default, { newline = " ", indent = "" })), 4)
+      add("")
+    end
+  end
+end
+
+add("*lsp_agent.txt*  A coding agent in Neovim")
+section("INTRODUCTION", "lsp_agent")
+wrapped(
+  "A language server, `lsp-agent`, that puts a coding agent into your buffers. It reads what you "
+    .. "see, unsaved text included. Its changes come as small edits that you undo, keep or take "
+    .. "out one by one. Needs Neovim 0.10 or newer and the program `lsp-agent`.",
+  0
+)
+section("SETUP", "lsp_agent-setup")
+wrapped("Install this folder as a package, see |packages|, and call in your |init.lua|:", 0)
+example('require("lsp_agent").setup()')
+wrapped("or, from Neovim 0.11 on, what does the same with the default options:", 0)
+example('vim.lsp.enable("lsp_agent")')
+wrapped(
+  "The server is then on every buffer of a file, one server for each folder that has a "
+    .. "`.lsp-agent.toml` or `.git`. |:checkhealth| lsp_agent says what is missing.",
+  0
+)
+
+section("OPTIONS", "lsp_agent-options")
+local classes = classes_of("config")
+local defaults = require("lsp_agent.config").defaults
+options(classes["lsp_agent.Options"], defaults, "", classes)
+
+section("COMMANDS", ":Agent")
+wrapped("Each is a sub-command; without any `:Agent` is `:Agent ask`.", 0)
+add("")
+for _, command in ipairs(require("lsp_agent.command").commands) do
+  local argument = command.argument and " " .. command.argument or ""
+  entry((":Agent %s%s"):format(command.name, argument), ":Agent-" .. command.name)
+  wrapped(command.summary, 4)
+  add("")
+end
+
+section("THE CHAT", "lsp_agent-chat")
+wrapped(
+  "Above, the conversation, as it comes. While the cursor is on its last line the window "
+    .. "follows; else it stays where you read. Tool calls are folded with their results, see "
+    .. "|fold-commands|. Below, the prompt: <CR> sends it, <C-j> breaks the line, in Normal mode "
+    .. "<C-c> stops the agent and `q` closes both windows. On an answer to a question <CR> chooses "
+    .. "it; else it leads to the prompt, as |i| does.",
+  0
+)
+section("REVIEW", "lsp_agent-review")
+wrapped(
+  "What the agent changes is in your text at once, and marked: its lines by colour and sign, "
+    .. "what they replaced above them. Keep it, or undo it: what you typed meanwhile stays. |u| "
+    .. "takes back your words and the agent's edits one after the other, also those that came "
+    .. "while you were in Insert mode. With the setting `edits.review` at `before` the marks are "
+    .. "proposals, which are applied or rejected. The server's code actions (|gra|) do the same, "
+    .. "and apply what did not get in.",
+  0
+)
+add("")
+wrapped("An edit waits while you select or an operator is pending, at most three seconds.", 0)
+section("STATUS LINE", "lsp_agent-statusline")
+example([[vim.o.statusline = "%f %m%= %{v:lua.require'lsp_agent'.statusline()}"]])
+
+section("FUNCTIONS", "lsp_agent-functions")
+for _, each in ipairs(functions_of("init")) do
+  entry(each.name .. each.parameters, ("lsp_agent.%s()"):format(each.name))
+  wrapped(each.text, 4)
+  add("")
+end
+
+section("HIGHLIGHTS", "lsp_agent-highlights")
+for name, to in vim.spairs(require("lsp_agent.highlights")) do
+  entry(name, "hl-" .. name)
+  wrapped(("%s. Default: |hl-%s|"):format(to[2]:gsub("^%l", string.upper), to[1]), 4)
+end
+
+add("")
+add(" vim:tw=78:ts=8:noet:ft=help:norl:")
+
+local text = table.concat(lines, "\n") .. "\n"
+if arg[1] == "--print" then
+  io.write(text)
+else
+  vim.fn.mkdir(folder .. "/doc", "p")
+  local file = assert(io.open(folder .. "/doc/lsp_agent.txt", "w"))
+  file:write(text)
+  file:close()
+end

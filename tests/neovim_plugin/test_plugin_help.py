@@ -1,0 +1,31 @@
+"""The help file, which is written from the sources."""
+
+import subprocess
+from pathlib import Path
+
+import neovim_versions
+import pytest
+from plugin_desk import PLUGIN
+
+pytestmark = pytest.mark.neovim
+
+HELP = PLUGIN / "doc" / "lsp_agent.txt"
+
+
+@pytest.mark.parametrize("name", neovim_versions.parameters())
+def test_the_help_file_is_what_the_sources_say(name: str) -> None:
+    script = PLUGIN / "scripts" / "help.lua"
+    program = neovim_versions.found()[name].program
+    command = [program, "--clean", "-l", script, "--print"]
+    written = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert written == HELP.read_text(encoding="utf-8"), "nvim -l editors/neovim/scripts/help.lua"
+
+
+@pytest.mark.parametrize("name", neovim_versions.parameters())
+def test_its_tags_are_all_different(name: str, tmp_path: Path) -> None:
+    (tmp_path / "lsp_agent.txt").write_bytes(HELP.read_bytes())
+    program = neovim_versions.found()[name].program
+    command = [program, "--clean", "--headless", f"+helptags {tmp_path}", "+qa"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert said == ""
+    assert "*:Agent-keep*" in (tmp_path / "tags").read_text(encoding="utf-8")
