@@ -44,6 +44,7 @@ class Bench:
         self.client = client
         self.keys: Callable[[ScriptedEditor, Point, int], None] = lambda *_: None
         self.before_take: Callable[[], None] = lambda: None
+        self.caller = anyio.CancelScope()
         self.wanted = True
         self.known = Known()
         self.answered = ""

@@ -135,6 +135,10 @@ def stops(bench: Bench) -> None:
     bench.wanted = False
 
 
+def closes_the_session(bench: Bench) -> None:
+    bench.caller.cancel()
+
+
 def shown(bench: Bench) -> ClientEditor:
     assert bench.desk.shown is not None
     return bench.desk.shown
@@ -150,9 +154,9 @@ def lying(lie: str) -> Client:
 
 @dataclass(frozen=True)
 class Fault:
-    """``what`` the mirror tells, and ``wanted`` what is there then. ``happens`` is called before
-    the agent's change of the disk is taken, ``during`` holds as long. ``later`` is what is there
-    after another look, with all at rest."""
+    """``what`` the mirror tells ("" for several), and ``wanted`` what is there then. ``happens`` is
+    called before the agent's change of the disk is taken, ``during`` holds as long. ``later`` is
+    what is there after another look, with all at rest."""
 
     states: tuple[str, ...]
     what: str
@@ -245,6 +249,9 @@ FAULTS = {
     "typed before the merge is there": Fault(
         (CLEAN, OVERLAPPING), "", typed_apart, typed_apart, happens=at("before apply", types)
     ),
+    "the session is closed, the merge comes": Fault(
+        (CLEAN, APART), "cancelled", expected, expected, at("before apply", closes_the_session)
+    ),
     "the turn is stopped": Fault(
         OPEN, "proposed", only_on_disk("proposed"), only_on_disk("proposed"), happens=stops
     ),
@@ -279,9 +286,10 @@ def test_a_fault_on_the_way_from_the_disk_loses_nothing_and_is_told(
             try:
                 with bench.mirror.watching():
                     await bench.is_at_work()
-                    with fault.during():
+                    with fault.during(), anyio.CancelScope() as bench.caller:
                         (brought,) = await bench.brings_in()
-                    assert fault.what in ("", brought.what)
+                        assert fault.what in ("", brought.what)
+                    assert bench.caller.cancelled_caught == (fault.what == "cancelled")
                     found = await bench.found()
                     assert found == astuple(fault.wanted(cell))
                     await anyio.sleep(90)
