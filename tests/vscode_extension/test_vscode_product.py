@@ -31,6 +31,8 @@ def name():
 def corners():
     return 4
 """
+#: Of an edit that may not be in, as the agent is told.
+NOT_CONFIRMED = "has not confirmed"
 #: An edit of each function of ``SHAPES``, so far apart that each is a hunk of its own.
 THREE = edit(
     "shapes.py",
@@ -70,6 +72,15 @@ def statuses(person: Product) -> list[str]:
     return [hunk["status"] for hunk in person.command("lspAgent.edits")["edits"][-1]["hunks"]]
 
 
+def told(person: Product) -> list[str]:
+    """What the agent of the newest session was told by its tool calls, in order."""
+    session = person.command("lspAgent.sessions")["sessions"][-1]["sessionId"]
+    messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
+    blocks = [block for message in messages for block in message["content"]]
+    results = [block["content"] for block in blocks if block["type"] == "toolResult"]
+    return ["".join(part.get("text", "") for part in result) for result in results]
+
+
 def test_a_prompt_streams_into_the_chat_and_its_edit_lands(person: Product) -> None:
     person.open("shapes.py", SHAPES)
     person.begin(
@@ -104,16 +115,18 @@ def test_an_edit_lands_in_an_unsaved_document_while_typing_goes_on(person: Produ
     words = 0
     while person.chat.get_by_role("button", name="Stop the agent").is_visible():
         person.workbench.type(f"typed{words} ")
+        person.settle()
         words += 1
-    person.settle()
     person.wait_for_end()
     text = person.text("notes.txt")
     assert words > 3
-    for n in range(12):
-        assert text.count(f"new{n:02}") == 1
-        assert f"old{n:02}" not in text
+    for n, said in enumerate(told(person)):
+        # On a busy machine the window may take longer than the server waits for it.
+        assert f"new{n:02} line" in text or NOT_CONFIRMED in said
+        assert text.count(f"new{n:02}") + text.count(f"old{n:02}") == 1
+    assert text.count("new") > 6
     typed = "".join(f"typed{n} " for n in range(words))
-    assert text == "".join(lines).replace("mine: ", f"mine: {typed}").replace("old", "new")
+    assert text.replace("new", "old") == "".join(lines).replace("mine: ", f"mine: {typed}")
     assert person.on_disk("notes.txt") == "".join(lines)
     assert person.is_dirty("notes.txt")
 
@@ -202,14 +215,14 @@ def test_an_undo_takes_the_agents_edit_alone(person: Product) -> None:
     person.open("shapes.py", SHAPES)
     person.begin(step(THREE), done())
     person.go_to("shapes.py", "def area")
-    person.workbench.type("before ")
+    person.workbench.type("mine_")
     person.settle()
     person.say("Go")
     person.wait_for_end()
-    assert person.text("shapes.py") == "before " + CHANGED
+    assert person.text("shapes.py") == "mine_" + CHANGED
     person.go_to("shapes.py", "def name")
     person.key("Control+z")
-    wait_until(lambda: person.text("shapes.py") == "before " + SHAPES)
+    wait_until(lambda: person.text("shapes.py") == "mine_" + SHAPES)
     person.key("Control+z")
     wait_until(lambda: person.text("shapes.py") == SHAPES)
     assert person.on_disk("shapes.py") == SHAPES

@@ -5,7 +5,7 @@ import type { ClientCapabilities, Middleware, StaticFeature } from "vscode-langu
 import { LanguageClient, State } from "vscode-languageclient/node";
 
 import type { ApplyNext } from "./edits";
-import { applyEdit, diagnostics, reloadDocument, saveDocument, sync } from "./edits";
+import { applyEdit, diagnostics, reloadDocument, saveDocument } from "./edits";
 import { TurnProgress } from "./progress";
 import type { AgentEvent, Question } from "./protocol";
 import { SECTION, initializationOptions, serverSettings } from "./settings";
@@ -13,8 +13,9 @@ import { SECTION, initializationOptions, serverSettings } from "./settings";
 const PROTOCOL_VERSION = 1;
 const STOP_MILLISECONDS = 5000;
 
-/** What this client answers beyond LSP (docs/protocol.md, Initialize). */
-const EXTRAS = { events: true, sync: true, save: true, reload: true, ask: true, diagnostics: true };
+/** What this client answers beyond LSP (docs/protocol.md, Initialize). No `sync`: each change is
+ * sent as it is made, and the server's own timing beside a typist meets fewer keys in flight. */
+const EXTRAS = { events: true, save: true, reload: true, ask: true, diagnostics: true };
 
 const EXPERIMENTAL: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
@@ -69,7 +70,6 @@ export class Client {
     client.registerFeature(EXPERIMENTAL);
     client.onNotification("agent/event", (event: AgentEvent) => hooks.event(event));
     client.onRequest("agent/ask", hooks.ask);
-    client.onRequest("agent/sync", sync);
     client.onRequest("agent/saveDocument", saveDocument);
     client.onRequest("agent/reloadDocument", reloadDocument);
     client.onRequest("agent/diagnostics", diagnostics);

@@ -32,13 +32,6 @@ export async function applyEdit(
   return { ...answer, failureReason: "the editor refused: the document changed meanwhile" };
 }
 
-/** agent/sync: keys that were pressed before have taken effect when the window answers, and the
- * client sends each change as it is made. */
-export async function sync(): Promise<object> {
-  await vscode.commands.executeCommand("setContext", "lspAgent.synced", Date.now());
-  return {};
-}
-
 /** agent/saveDocument. */
 export async function saveDocument(params: { uri: string }): Promise<{ saved: boolean }> {
   const document = openDocument(params.uri);
