@@ -17,10 +17,10 @@ from lsp_agent.sessions.permissions import Judgement, Permissions
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.served import Served
 from lsp_agent.sessions.services import Services
+from lsp_agent.sessions.tool_texts import agents_words, placed_result, refused
 from lsp_agent.sessions.unwritten import Unwritten
 from lsp_agent.text.lines import EMPTY, Text, split_lines
 from lsp_agent.text.merge import merge3
-from lsp_agent.text.plain import escaped_line
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
@@ -201,7 +201,7 @@ class HostedTools:
             return ToolAnswer(failure.text, is_error=True)
         except FileProblem as problem:
             path = self._absolute(str(request.args.get("path")))
-            return ToolAnswer(_agents_words(request.tool, path, problem), is_error=True)
+            return ToolAnswer(agents_words(request.tool, path, problem), is_error=True)
         finally:
             self._permissions.spend()
         return ToolAnswer(text)
@@ -262,7 +262,7 @@ class HostedTools:
         view = await self._services.host.view(path, self._session_id)
         hold = _shrinks(view.text or EMPTY, args.content, self._settings().edits.hold_shrink)
         placed = await self._place(path, request, resolve, hold=hold)
-        return _placed_result(args.path, placed, args.content) or zot_tools.EMPTY_FILE
+        return placed_result(args.path, placed, args.content) or zot_tools.EMPTY_FILE
 
     async def _edit(self, args: zot_tools.EditArgs, request: ToolRequest) -> str:
         path = self._confine(args.path, write=True)
@@ -277,7 +277,7 @@ class HostedTools:
         diff = (
             zot_tools.edit_result(change.before or EMPTY, change.after or EMPTY) if change else ""
         )
-        return _placed_result(args.path, placed, diff) or zot_tools.NO_CHANGE
+        return placed_result(args.path, placed, diff) or zot_tools.NO_CHANGE
 
     async def _place(
         self,
@@ -312,10 +312,7 @@ class HostedTools:
             self._tell_once(str(withheld))
             placed = await replace(review="before")
         if placed.refused:
-            raise ToolFailure(
-                f"{path.given} was not changed: {escaped_line(placed.note or '')}. The user can"
-                " still apply the change; read the file again before you go on"
-            )
+            raise ToolFailure(refused(path.given, placed))
         if placed.status == "conflict":
             raise ToolFailure(f"{path.given} changed since you read it; read it again")
         if placed.status == "applied" and placed.change is not None:
@@ -348,25 +345,6 @@ class HostedTools:
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118 - lexical, as zot does
-
-
-def _agents_words(tool: str, path: str, problem: FileProblem) -> str:
-    """What the agent's own tool would say where a folder is in the way, or a file in a folder's."""
-    match tool, problem.kind:
-        case "read", "directory":
-            return zot_tools.is_directory(path)
-        case "edit", "directory":
-            return zot_tools.read_directory(path)
-        case "write", "directory":
-            return zot_tools.open_directory(path)
-        case "read", "notDirectory":
-            return zot_tools.not_a_directory("stat", path)
-        case "edit", "notDirectory":
-            return zot_tools.not_a_directory("open", path)
-        case "write", "notDirectory":
-            return zot_tools.not_a_directory("mkdir", os.path.dirname(path))  # noqa: PTH120
-        case _:
-            return str(problem)
 
 
 def _shrinks(now: Text, content: str, share: float) -> bool:
@@ -402,19 +380,3 @@ def _options(
         option_id = "allowAndApply" if can_apply else "allowAndSave"
         options.insert(0, Option(option_id=option_id, name=first, kind="allowOnce"))
     return options
-
-
-def _placed_result(path: str, placed: Placed, text: str) -> str:
-    match placed.status:
-        case "proposed":
-            return (
-                f"Proposed, not yet reviewed by the user: {path} will change when accepted.\n{text}"
-            )
-        case "unknown":
-            return (
-                f"The editor has not confirmed the change of {path}: it may be in or not. Read it"
-                " again before you go on, and repeat the change only where it is missing.\n"
-                f"{text}"
-            )
-        case _:
-            return text
