@@ -15,8 +15,8 @@ from lsp_agent.workspace.documents import Documents, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import Timings, merged
 from lsp_agent.workspace.paths import uri_to_path
-from lsp_agent.workspace.proof import DocumentClosed, NotWanted, place
-from lsp_agent.workspace.withheld import Withheld
+from lsp_agent.workspace.proof import place
+from lsp_agent.workspace.withheld import DocumentClosed, NotWanted, Withheld
 
 #: How long an editor may take to reload a file by itself.
 _RELOAD_SECONDS = 0.5

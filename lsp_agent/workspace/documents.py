@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 
 # Content changes whose times are remembered: an edit of ours with more may pass for typing.
 _TYPED = 256
+# Content changes that come together, and lines.
+_MANY, _LONG = 64, 5_000
 
 Span = tuple[int, int, int, int]
 """Start line and column, end line and column; 0-based."""
@@ -84,6 +86,8 @@ class OpenDocument:
         self._compared = threading.Event()
         self._found: tuple[Text, Text | NotText | None] | None = None
         self._observers: list[Observer] = []
+        # How many of them tell edits that strayed by each single change.
+        self._wanting_each = 0
         self._closings: list[Callable[[], None]] = []
 
     @property
@@ -150,18 +154,25 @@ class OpenDocument:
 
     @contextlib.contextmanager
     def record(
-        self, observer: Observer, closing: Callable[[], None] | None = None
+        self,
+        observer: Observer,
+        closing: Callable[[], None] | None = None,
+        *,
+        each: bool = False,
     ) -> Generator[None]:
         """Calls ``observer`` right after every content change, within its didChange; and
-        ``closing`` at didClose. A document that is opened again while recorded is the same
-        object, and its didOpen counts as one change."""
+        ``closing`` at didClose. Many changes of a long text that come together are one, unless
+        somebody wants ``each``: every change costs two snapshots. A document that is opened again
+        while recorded is the same object, and its didOpen counts as one change."""
         self._observers.append(observer)
+        self._wanting_each += each
         if closing:
             self._closings.append(closing)
         try:
             yield
         finally:
             self._observers.remove(observer)
+            self._wanting_each -= each
             if closing:
                 self._closings.remove(closing)
 
@@ -195,8 +206,30 @@ class OpenDocument:
         self._changed(before, None, content)
         self._compare_with_disk()
 
-    def take_change(self, span: Span | None, text: str) -> None:
+    def take_changes(self, changes: Sequence[tuple[Span | None, str]]) -> None:
+        """Each range is in the text that the one before it left."""
+        if len(changes) <= _MANY or len(self.lines) <= _LONG or self._wanting_each:
+            for span, text in changes:
+                self._take(span, text)
+            return
         before = self.text if self._observers else None
+        for span, text in changes:
+            self._put(span, text)
+        self._heard()
+        self._changed(before, None, "".join(self.lines) if self._observers else "")
+
+    def _take(self, span: Span | None, text: str) -> None:
+        before = self.text if self._observers else None
+        self._put(span, text)
+        self._heard(typed=bool(text) or span is None or span[:2] != span[2:])
+        self._changed(before, span, text)
+
+    def _heard(self, *, typed: bool = True) -> None:
+        self.tells = True
+        if typed:
+            self._typed.append(self.clock())
+
+    def _put(self, span: Span | None, text: str) -> None:
         if span is None:
             self.lines[:] = split_lines(text)
         else:
@@ -204,10 +237,6 @@ class OpenDocument:
             splice(
                 self.lines, first, self._column(first, start), last, self._column(last, end), text
             )
-        self.tells = True
-        if text or span is None or span[:2] != span[2:]:
-            self._typed.append(self.clock())
-        self._changed(before, span, text)
 
     def _changed(self, before: Text | None, span: Span | None, text: str) -> None:
         self.seq += 1
@@ -335,13 +364,13 @@ class Documents:
             return
         document.version = version
         typed_at = document.typed_at
+        parsed: list[tuple[Span | None, str]] = []
         for change in changes:
             try:
-                span, text = _parsed(change)
+                parsed.append(_parsed(change))
             except (KeyError, TypeError, AttributeError) as error:
                 _log.error("malformed didChange for %s: %r", uri, error)
-                continue
-            document.take_change(span, text)
+        document.take_changes(parsed)
         if document.typed_at != typed_at:
             self._used(document)
 

@@ -17,9 +17,9 @@ from lsp_agent.workspace.entries import AcceptEntry, Entry, NewEntry, OutEntry, 
 from lsp_agent.workspace.flight import Timings, merged
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import SafePath, from_ledger
-from lsp_agent.workspace.proof import NotWanted
 from lsp_agent.workspace.reviews import Reviews, open_indexes
 from lsp_agent.workspace.text_store import Job, Placed, Resolve, Save, TextStore, View
+from lsp_agent.workspace.withheld import NotWanted
 
 __all__ = ["FileHost", "NotWanted", "Origin", "Placed", "Save", "Unmerged", "View"]
 

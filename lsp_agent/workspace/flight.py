@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rapidfuzz.distance import Indel
-
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.text.lines import Text, clamp
 from lsp_agent.text.merge import merge3_fine
@@ -48,9 +46,6 @@ class Timings:
 
 # The widest code point less one.
 _SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
-
-# Code points; longer stretches would take long to compare.
-_MAX_COMPARED = 20_000
 
 #: How often an edit that is refused without any change of the text is sent again.
 MAX_REFUSALS = 3
@@ -105,6 +100,11 @@ def merged(base: Text, ours: Text, theirs: Text) -> Text | None:
     return merge.text if merge.clean else None
 
 
+def first_in(attempts: Sequence[Attempt], text: Text) -> Attempt | None:
+    """The first of the attempts whose merge into ``text`` changes nothing."""
+    return next((a for a in attempts if merged(a.base, a.meant, text) == text), None)
+
+
 class Flight:
     """What is known of one edit since it was first sent. Times are seconds of one clock.
 
@@ -113,7 +113,7 @@ class Flight:
     """
 
     def __init__(self, *, checked: bool, encoding: Encoding, timings: Timings) -> None:
-        self._checked = checked
+        self.checked = checked
         self._encoding: Encoding = encoding
         self._timings = timings
         self._attempts: list[Attempt] = []
@@ -153,15 +153,16 @@ class Flight:
         """The present text's, for ``typed_since``."""
         return len(self._typed)
 
-    def typed_since(self, mark: int) -> list[Splice]:
-        """What changed the text; only kept for a client that is not ``checked``."""
-        return self._typed[mark:]
+    def typed_since(self, mark: int, end: int | None = None) -> list[Splice]:
+        """What changed the text, up to the mark ``end``; only kept for a client that is not
+        ``checked``."""
+        return self._typed[mark:end]
 
     def sent(self, attempt: Attempt, now: float) -> None:
         if self._first_sent is None:
             self._first_sent = now
         self._attempts.append(attempt)
-        if not self._checked:
+        if not self.checked:
             self._tracks.append(_Track(attempt, self.mark, self._encoding))
         self._answer = None
         self._changed_before = self._changed_after = False
@@ -191,7 +192,7 @@ class Flight:
             self._changed_after = True
         if self._landed is not None:
             return 0
-        if not self._checked:
+        if not self.checked:
             self._typed.append(splice_of(change, self._encoding))
         if self._strayed is not None:
             return 0
@@ -212,13 +213,21 @@ class Flight:
 
     def landed(self, text: Text) -> Landed | None:
         """Whether it is in, ``text`` being the present text."""
-        if self._landed is None and self._strayed is None and text is not self._looked_at:
-            self._looked_at = text
-            for attempt in self._attempts:
-                if merged(attempt.base, attempt.meant, text) == text:
-                    self._landed = Landed("merge", attempt)
-                    break
+        if attempts := self.to_be_compared(text):
+            self.compared(text, first_in(attempts, text))
         return self._landed
+
+    def to_be_compared(self, text: Text) -> tuple[Attempt, ...]:
+        """The attempts that have not been looked for in ``text``, for ``first_in``; it may be
+        called in a thread, and ``compared`` after it."""
+        if self._landed or self._strayed or text is self._looked_at:
+            return ()
+        return tuple(self._attempts)
+
+    def compared(self, text: Text, found: Attempt | None) -> None:
+        self._looked_at = text
+        if found is not None and self._landed is None and self._strayed is None:
+            self._landed = Landed("merge", found)
 
     def decide(self, text: Text, now: float) -> Decision | None:
         """What to do now; None is to wait. To be asked after each event and each tick."""
@@ -316,23 +325,3 @@ def _same(
 
 def _units(line: int, column: int, lines: Sequence[str], encoding: Encoding) -> int:
     return to_units(lines[line], column, encoding) if line < len(lines) else 0
-
-
-def nearer(text: Text, meant: Text, base: Text) -> bool:
-    """Whether ``text`` is more like ``meant`` than like ``base``, by at least half of what the
-    two differ in. Where a client joins an edit and what was typed at its edge into one change,
-    this tells whether the edit is in it."""
-    shortest = min(len(text.lines), len(meant.lines), len(base.lines))
-    alike = [a == b == c for a, b, c in zip(text.lines, meant.lines, base.lines, strict=False)]
-    start = alike.index(False) if False in alike else shortest
-    kept = 0
-    while kept < shortest - start and (
-        text.lines[-1 - kept] == meant.lines[-1 - kept] == base.lines[-1 - kept]
-    ):
-        kept += 1
-    parts = ["".join(t.lines[start : len(t.lines) - kept]) for t in (text, meant, base)]
-    if max(map(len, parts)) > _MAX_COMPARED:
-        return False
-    now, aim, old = parts
-    # Whatever was typed adds alike to both distances.
-    return 2 * (Indel.distance(old, now) - Indel.distance(aim, now)) > Indel.distance(old, aim)

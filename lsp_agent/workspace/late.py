@@ -33,7 +33,7 @@ class Late:
         self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
         self._end = self._loop.call_later(timings.late, self._look_last)
         self._recording = contextlib.ExitStack()
-        self._recording.enter_context(document.record(self._changed))
+        self._recording.enter_context(document.record(self._changed, each=not flight.checked))
 
     def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
         """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""

@@ -2,15 +2,15 @@
 made again on newer text where the person typed first, and never sent again once it is in.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar, TypeVarTuple, Unpack
 
 import anyio
+import anyio.to_thread
 
-from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.edits import TextEdit, text_edits
-from lsp_agent.text.lines import Text, body_length, split_lines
+from lsp_agent.text.lines import Text
 from lsp_agent.workspace.documents import ContentChange, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import (
@@ -23,35 +23,24 @@ from lsp_agent.workspace.flight import (
     Strayed,
     Timings,
     Unknown,
+    first_in,
     merged,
-    nearer,
 )
 from lsp_agent.workspace.hearing import refusal
 from lsp_agent.workspace.late import Late
+from lsp_agent.workspace.line_ends import with_last_line_end_of, with_line_ends_of
 from lsp_agent.workspace.repair import carried
+from lsp_agent.workspace.signs import likely_in
+from lsp_agent.workspace.withheld import DocumentClosed, NotWanted
 
 Resolve = Callable[[Text], Text]
 Outcome = Literal["in", "conflict", "unknown", "refused"]
 
-# Shorter words are in a text by chance.
-_TELLING_LENGTH = 4
+Texts = TypeVarTuple("Texts")
+Result = TypeVar("Result")
 
-
-class NotWanted(LspAgentError):
-    """The turn was stopped before the edit was sent (again); nothing of it is in."""
-
-    def __init__(self) -> None:
-        super().__init__("the turn was stopped; the edit was not made")
-
-
-class DocumentClosed(Exception):
-    """The document was closed meanwhile; look at the file. ``before`` and ``meant`` are what
-    was sent and answered last, None if nothing was."""
-
-    def __init__(self, before: Text | None = None, meant: Text | None = None) -> None:
-        super().__init__("the document was closed")
-        self.before = before
-        self.meant = meant
+# Lines; what compares longer texts leaves the loop. And how often the text may have changed then.
+_LONG, _MAX_BEHIND = 5_000, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +116,17 @@ class Placement:
         # ledger is the same, save for a repair, which also takes out what went wrong.
         self._base = self._meant = document.text
         self._edits: tuple[Text, Text, list[TextEdit]] = (self._base, self._meant, [])
-        self._mark = 0
+        self._mark = self._behind = 0
         self._change: tuple[Text, Text] | None = None
         self._failure: Exception | None = None
 
     async def run(self) -> Proof:
-        self._meant = self._resolved(self._base)
+        self._meant = await self._resolved(self._base)
         if self._meant == self._base:
             return self._proof("in", "same")
         if self._prepare is not None:
             await self._prepare(self._base, self._meant)
-        with self._document.record(self._changed, self._closing):
+        with self._document.record(self._changed, self._closing, each=not self._flight.checked):
             try:
                 proof = await self._until_decided()
             except anyio.get_cancelled_exc_class():
@@ -158,9 +147,9 @@ class Placement:
             self._failure = NotWanted()
         if self.late is not None:
             self.late.stop()
-        with self._document.record(self._changed, self._closing):
+        with self._document.record(self._changed, self._closing, each=not self._flight.checked):
             self._flight.resumed()
-            proof = self._put_right(strayed) if strayed is not None else None
+            proof = await self._put_right(strayed) if strayed is not None else None
             proof = proof or await self._until_decided()
             if proof.outcome == "unknown":
                 self._look_on()
@@ -170,10 +159,15 @@ class Placement:
         while True:
             if not await self._barrier():
                 return self._proof("refused")
+            await self._compare(self._document.text)
             if (landed := self._flight.landed(self._document.text)) is not None:
                 return self._in(landed)
-            if (proof := self._make_anew()) is not None:
+            if (proof := await self._make_anew()) is not None:
                 return proof
+            if self._document.text != self._base:
+                self._behind += 1
+                continue
+            self._behind = 0
             if self._change is None and not self._still_wanted():
                 raise NotWanted
             match await self._send():
@@ -184,7 +178,7 @@ class Placement:
                         self._document.tells = False
                     return self._proof("refused" if self._is_refused() else "unknown")
                 case Strayed() as strayed:
-                    if (proof := self._put_right(strayed)) is not None:
+                    if (proof := await self._put_right(strayed)) is not None:
                         return proof
                 case Again():
                     pass
@@ -222,60 +216,65 @@ class Placement:
         if self._document.closed:
             raise DocumentClosed(self._base, self._meant) if self.sends else DocumentClosed
 
-    def _make_anew(self) -> Proof | None:
+    async def _make_anew(self) -> Proof | None:
         """Makes the edit on the present text, or says how it ended."""
-        now = self._document.text
+        now, mark = self._document.text, self._flight.mark
         if now == self._base:
             return None
         if not self.sends:
-            self._meant = self._resolved(now)
-        elif self._change is None and (how := self._likely_in(now)) is not None:
+            self._meant = await self._resolved(now)
+        elif self._change is None and (how := await self._likely_in(now)) is not None:
             # First: what was typed in an edit that is in could be merged with all of it again.
             return self._proof("in", how)
-        elif (meant := merged(self._base, self._meant, now)) is not None:
+        elif (meant := await self._away(merged, self._base, self._meant, now)) is not None:
             self._meant = meant
+            self._edits = now, meant, await self._away(text_edits, now, meant)
         elif self._change is not None:  # a repair: it is to be made whatever was typed
-            self._meant = carried(self._base, self._meant, self._flight.typed_since(self._mark))
+            self._meant = carried(
+                self._base, self._meant, self._flight.typed_since(self._mark, mark)
+            )
         else:
             try:
-                self._meant = self._resolved(now)
+                self._meant = await self._resolved(now)
             except Exception:
                 # Where it was not refused, it may be in, and changed beyond recognition since.
                 if self._all_refused:
                     raise
                 return self._proof("conflict")
-        self._base, self._mark = now, self._flight.mark
+        self._base, self._mark = now, mark
         if now != self._meant:
             return None
         if self._change is not None:
             return self._repaired()
         return self._proof("in", "merge" if self.sends else "same")
 
-    def _likely_in(self, now: Text) -> How | None:
-        """What speaks for an edit that was not refused and that cannot be seen: a client may
-        have put it in and told of it together with what was typed there."""
+    async def _likely_in(self, now: Text) -> How | None:
         if self._all_refused:
             return None
-        words = [edit.new_text.strip() for edit in text_edits(self._base, self._meant)]
-        if all(
-            len(word) >= _TELLING_LENGTH
-            and now.content.count(word) == 1
-            and word not in self._base.content
-            for word in words
-        ):
-            return "words"
-        return "nearer" if nearer(now, self._meant, self._base) else None
+        return await self._away(likely_in, self._base, self._meant, now)
 
-    def _resolved(self, now: Text) -> Text:
+    async def _resolved(self, now: Text) -> Text:
         meant = self._resolve(now)
-        edits = text_edits(now, meant)
-        alike = _with_line_ends_of(now, meant, edits)
+        edits = await self._away(text_edits, now, meant)
+        alike = with_line_ends_of(now, meant, edits)
         if self._editor.traits.keeps_last_line_end:
-            alike = _with_last_line_end_of(now, alike)
+            alike = with_last_line_end_of(now, alike)
         if alike is not meant:
-            meant, edits = alike, text_edits(now, alike)
+            meant, edits = alike, await self._away(text_edits, now, alike)
         self._edits = now, meant, edits
         return meant
+
+    async def _away(self, compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
+        """What is computed from long texts, in a thread; the text may be another one then. Here
+        and at once where it was so too often: beside a person who types on it would never end."""
+        if len(self._document.lines) <= _LONG or self._behind >= _MAX_BEHIND:
+            return compute(*texts)
+        return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)
+
+    async def _compare(self, text: Text) -> None:
+        if len(text.lines) > _LONG and (attempts := self._flight.to_be_compared(text)):
+            found = await anyio.to_thread.run_sync(first_in, attempts, text, abandon_on_cancel=True)
+            self._flight.compared(text, found)
 
     def _edits_to_send(self) -> list[TextEdit]:
         base, meant, edits = self._edits
@@ -313,8 +312,12 @@ class Placement:
     async def _decide(
         self, answered: anyio.Event, decisions: list[Decision], sending: anyio.CancelScope
     ) -> None:
-        while (decision := self._decision()) is None:
+        while True:
             self._wake = anyio.Event()
+            text = self._document.text
+            await self._compare(text)
+            if (decision := self._decision(text)) is not None:
+                break
             with anyio.move_on_after(self._timings.tick):
                 await self._wake.wait()
         decisions.append(decision)
@@ -324,9 +327,9 @@ class Placement:
                 await answered.wait()
         sending.cancel()
 
-    def _decision(self) -> Decision | None:
+    def _decision(self, text: Text) -> Decision | None:
         now = self._document.clock()
-        decision = self._flight.decide(self._document.text, now)
+        decision = self._flight.decide(text, now)
         if (
             decision is None
             and self._document.closed
@@ -347,21 +350,22 @@ class Placement:
 
     # After a send.
 
-    def _put_right(self, strayed: Strayed) -> Proof | None:
+    async def _put_right(self, strayed: Strayed) -> Proof | None:
         """The edit went where it was not meant to go: next is sent what undoes the harm and, if
         it still can be made, makes the edit. Returns how it ended if nothing is to be sent."""
-        attempt, now = strayed.attempt, self._document.text
+        attempt = strayed.attempt
         right = merged(attempt.base, attempt.meant, strayed.before)
         if self._change is not None:
             right = right or carried(attempt.base, attempt.meant, strayed.typed)
         elif right is None or not self._still_wanted():
             try:
-                right = self._resolved(strayed.before) if self._still_wanted() else _no_more(now)
+                before = strayed.before
+                right = await self._resolved(before) if self._still_wanted() else _no_more(before)
             except Exception as error:  # noqa: BLE001 - any refusal of the caller's
                 right, self._failure = strayed.before, error
         if self._change is None:
             self._change = (strayed.before, right)
-        since = self._flight.typed_since(strayed.since)
+        now, since = self._document.text, self._flight.typed_since(strayed.since)
         meant = merged(strayed.after, right, now) or carried(strayed.after, right, since)
         self._flight.repair()
         self._base, self._meant, self._mark = now, meant, self._flight.mark
@@ -394,35 +398,3 @@ class Placement:
 
 def _no_more(_now: Text) -> Text:
     raise NotWanted
-
-
-def _with_line_ends_of(base: Text, meant: Text, edits: Sequence[TextEdit]) -> Text:
-    """``meant`` with the line ends that ``base`` has throughout: editors make them alike, and
-    what they make of an edit must be known to be recognised. ``edits`` lead from one to the
-    other."""
-    first = base.lines[0] if base.lines else ""
-    end = first[body_length(first) :]
-    strange = (edit for edit in edits if not _all_end_with(split_lines(edit.new_text), end))
-    if not end or next(strange, None) is None or not _all_end_with(base.lines, end):
-        return meant
-    return meant.with_lines(
-        tuple(
-            line[: body_length(line)] + end if body_length(line) < len(line) else line
-            for line in meant.lines
-        )
-    )
-
-
-def _with_last_line_end_of(base: Text, meant: Text) -> Text:
-    """``meant`` with an end to its last line where ``base`` has one, else without."""
-    had = base.lines[-1] if base.lines else ""
-    end = had[body_length(had) :]
-    last = meant.lines[-1] if meant.lines else ""
-    if not base.lines or bool(end) == (body_length(last) < len(last)):
-        return meant
-    return meant.with_lines((*meant.lines[:-1], last[: body_length(last)] + end))
-
-
-def _all_end_with(lines: Sequence[str], end: str) -> bool:
-    """Whether all lines end so, or, as the last one may, not at all."""
-    return all(line[body_length(line) :] in {end, ""} for line in lines)

@@ -28,7 +28,8 @@ from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText, NotWr
 from lsp_agent.workspace.flight import Strayed, Timings, merged
 from lsp_agent.workspace.ledger import Change, Ledger
 from lsp_agent.workspace.paths import SafePath
-from lsp_agent.workspace.proof import DocumentClosed, NotWanted, Placement
+from lsp_agent.workspace.proof import Placement
+from lsp_agent.workspace.withheld import DocumentClosed, NotWanted
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,8 @@ from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.flight import Strayed, Timings
-from lsp_agent.workspace.proof import NotWanted, Placement
+from lsp_agent.workspace.proof import Placement
+from lsp_agent.workspace.withheld import NotWanted
 
 URI = "untitled:doc"
 LINES, EDITS, KEYS_A_SECOND = 260, 60, 15

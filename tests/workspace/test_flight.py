@@ -16,9 +16,9 @@ from lsp_agent.workspace.flight import (
     Timings,
     Unknown,
     merged,
-    nearer,
 )
 from lsp_agent.workspace.repair import carried
+from lsp_agent.workspace.signs import nearer
 
 BASE, MEANT = Text.of("one\ntwo\nthree\n"), Text.of("one\n2\nthree\n")
 

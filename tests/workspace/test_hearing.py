@@ -107,10 +107,10 @@ def test_an_edit_that_changes_nothing_is_not_taken_for_typing() -> None:
     async def main(clock: VirtualClock) -> None:
         _, document = opened(clock, PLAIN)
         before = document.typed_at
-        document.take_change((0, 3, 0, 3), "")
+        document.take_changes([((0, 3, 0, 3), "")])
         assert document.typed_at == before
         assert document.tells
-        document.take_change((0, 3, 0, 3), "x")
+        document.take_changes([((0, 3, 0, 3), "x")])
         assert document.typed_at > before
 
     run(main)
