@@ -110,7 +110,8 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         or (client.name == "Eglot" and client.sync),
         keeps_last_line_end=client.is_neovim,
         holds_back=client.name == "Eglot" and not client.sync,
-        may_be_deaf=client.is_neovim,
+        # Our plugin keeps its buffers heard while no server runs.
+        may_be_deaf=client.is_neovim and not client.sync,
     )
 
 

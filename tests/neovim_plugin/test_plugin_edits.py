@@ -205,3 +205,20 @@ def test_a_buffer_without_unsaved_text_takes_up_what_a_command_wrote(desk: Plugi
     desk.wait_for_chat("Done.")
     assert not desk.modified()
     assert path.read_text() == "one\ntwo\n"
+
+
+PROBLEM = """
+vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, { {
+  lnum = 0, col = 4, end_lnum = 0, end_col = 6, message = 'no such name', source = 'linter',
+  severity = vim.diagnostic.severity.ERROR,
+} })
+"""
+
+
+def test_the_agent_is_told_what_other_servers_say_of_its_edit(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(step(edit("a.txt", "one", "äö xy")), done())
+    desk.nvim.command(f"autocmd TextChanged * lua {' '.join(PROBLEM.split())}")
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    assert "no such name" in desk.edit_outcomes()[0].text

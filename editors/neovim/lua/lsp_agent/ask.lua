@@ -110,7 +110,7 @@ function M.answered(session, question, option_id)
     end
   end
   session.transcript:update("question " .. question.questionId, {
-    state = said,
+    state = "→ " .. said,
     highlight = "LspAgentState",
     body = {},
   })

@@ -116,7 +116,14 @@ end
 function M.config()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.experimental = {
-    agent = { events = true, sync = true, save = true, reload = true, ask = true },
+    agent = {
+      events = true,
+      sync = true,
+      save = true,
+      reload = true,
+      ask = true,
+      diagnostics = true,
+    },
   }
   local edits, ask = require("lsp_agent.edits"), require("lsp_agent.ask")
   return {
@@ -135,6 +142,7 @@ function M.config()
       ["agent/saveDocument"] = edits.save,
       ["agent/reloadDocument"] = edits.reload,
       ["agent/ask"] = ask.ask,
+      ["agent/diagnostics"] = require("lsp_agent.diagnostics").answer,
       ["window/showMessage"] = function(_, params)
         tell(params.message, LEVELS[params.type])
       end,

@@ -42,8 +42,7 @@ function M.of_command(client, options)
     and options.line1 == vim.fn.line("'<")
     and options.line2 == vim.fn.line("'>")
   if selected then
-    local params =
-      vim.lsp.util.make_given_range_params(nil, nil, bufnr, client.offset_encoding)
+    local params = vim.lsp.util.make_given_range_params(nil, nil, bufnr, client.offset_encoding)
     return { { uri = params.textDocument.uri, range = params.range } }
   end
   return { of_lines(bufnr, options.line1, options.line2) }

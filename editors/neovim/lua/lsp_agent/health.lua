@@ -56,7 +56,10 @@ local function check_clients()
   end
   for _, each in ipairs(clients) do
     local served = vim.tbl_get(each.server_capabilities, "experimental", "agent", "version")
-    local text = ("%s: %d buffers"):format(client.root_of(each), #vim.tbl_keys(each.attached_buffers))
+    local text = ("%s: %d buffers"):format(
+      client.root_of(each),
+      #vim.tbl_keys(each.attached_buffers)
+    )
     if served == 1 then
       health.ok(text)
     else

@@ -74,8 +74,7 @@ local function mark(bufnr, edit, hunk)
     options.virt_lines_above = true
   end
   local id = api.nvim_buf_set_extmark(bufnr, namespace, first, 0, options)
-  reviews[bufnr].hunks[id] =
-    { edit_id = edit.editId, hunk_id = hunk.hunkId, proposed = proposed }
+  reviews[bufnr].hunks[id] = { edit_id = edit.editId, hunk_id = hunk.hunkId, proposed = proposed }
 end
 
 ---@param bufnr integer

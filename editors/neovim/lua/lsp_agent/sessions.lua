@@ -127,7 +127,10 @@ local function ended(project)
   project.client_id = nil
   for _, session in ipairs(project.sessions) do
     if session.id then
-      session.transcript:append({ "The server has ended, and this session with it." }, "LspAgentState")
+      session.transcript:append(
+        { "The server has ended, and this session with it." },
+        "LspAgentState"
+      )
     end
     session.id, session.busy, session.queued, session.questions = nil, false, {}, {}
   end

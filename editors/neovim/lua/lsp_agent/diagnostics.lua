@@ -1,0 +1,61 @@
+--- `agent/diagnostics`: what the language servers and linters say of a document.
+
+local M = {}
+
+-- lsp-agent's own hints.
+local OWN_SOURCE = "lsp-agent"
+
+---@param bufnr integer
+---@param row integer
+---@param column integer in bytes
+---@param encoding string
+---@return lsp.Position
+local function position(bufnr, row, column, encoding)
+  local character = column
+  if encoding ~= "utf-8" then
+    local line = vim.api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
+    local utf32, utf16 = vim.str_utfindex(line, math.min(column, #line))
+    character = encoding == "utf-16" and utf16 or utf32 --[[@as integer]]
+  end
+  return { line = row, character = character }
+end
+
+---@param bufnr integer
+---@param encoding string
+---@return lsp.Diagnostic[]
+local function of_buffer(bufnr, encoding)
+  local found = {}
+  for _, each in ipairs(vim.diagnostic.get(bufnr)) do
+    if each.source ~= OWN_SOURCE then
+      local last, last_column = each.end_lnum or each.lnum, each.end_col or each.col
+      table.insert(found, {
+        range = {
+          start = position(bufnr, each.lnum, each.col, encoding),
+          ["end"] = position(bufnr, last, last_column, encoding),
+        },
+        severity = each.severity,
+        code = each.code,
+        source = each.source,
+        message = each.message,
+      })
+    end
+  end
+  return found
+end
+
+---@param params { uris?: string[] }
+---@param context lsp.HandlerContext
+function M.answer(_, params, context)
+  local client = assert(vim.lsp.get_client_by_id(context.client_id))
+  local files = {}
+  for bufnr in pairs(client.attached_buffers) do
+    local uri = vim.uri_from_bufnr(bufnr)
+    local found = of_buffer(bufnr, client.offset_encoding)
+    if params.uris and vim.list_contains(params.uris, uri) or not params.uris and found[1] then
+      table.insert(files, { uri = uri, diagnostics = found })
+    end
+  end
+  return { files = files }
+end
+
+return M
