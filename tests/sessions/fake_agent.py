@@ -148,6 +148,7 @@ async def stage() -> AsyncIterator[Stage]:
             services: Any = SimpleNamespace(
                 questions=Questions(tasks, _nobody), settings=lambda _cwd: settings, host=None,
                 drain=None, confinement=None, settings_ready=_at_once,
+                diagnostics=None, documents=None,
             )  # fmt: skip
             choice = AgentChoice("puppet", AgentSettings(wire="zot", command=["none"]))
             made.session = Session(services, choice, "/project")
