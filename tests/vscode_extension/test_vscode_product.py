@@ -430,8 +430,10 @@ def test_a_proposal_is_applied_where_it_is(person: Product) -> None:
     wait_until(lambda: "return 5" in person.text("shapes.py"))
     wait_until(lambda: len(person.workbench.lenses("Preview")) == 2)
     person.workbench.click(person.workbench.lenses("Preview")[0])
-    wait_until(lambda: person.page.locator(".diff-editor").count())
-    assert person.text("shapes.py") == SHAPES.replace("return 4", "return 5")
+    tab = "return vscode.window.tabGroups.activeTabGroup.activeTab.label"
+    wait_until(lambda: person.workbench.run(tab) == "shapes.py (the agent's proposal)")
+    person.press("Apply")
+    wait_until(lambda: person.text("shapes.py") == CHANGED)
 
 
 def test_another_agent_is_chosen(person: Product) -> None:

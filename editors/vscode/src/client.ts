@@ -125,7 +125,8 @@ function middleware(hooks: Hooks, turns: TurnProgress): Middleware {
       }
     },
     handleWorkDoneProgress(token, params, next) {
-      if (!turns.take(token, params)) next(token, params);
+      turns.take(token, params);
+      if (params.kind === "end") next(token, params); // the client forgets its own, never shown
     },
     workspace: {
       handleApplyEdit: (params, next) => applyEdit(params, next as ApplyNext),

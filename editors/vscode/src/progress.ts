@@ -23,22 +23,12 @@ export class TurnProgress {
     private readonly cancel: (token: ProgressToken) => void,
   ) {}
 
-  /** Whether the progress is ours to show: only what can be cancelled is. */
-  take(token: ProgressToken, value: Value): boolean {
-    if (value.kind === "begin") {
-      if (!value.cancellable) return false;
-      this.begin(token, value);
-      return true;
-    }
-    const shown = this.shown.get(token);
-    if (shown === undefined) return false;
-    if (value.kind === "report") {
-      if (value.message) shown.report(value.message);
-      return true;
-    }
-    shown.end();
-    this.shown.delete(token);
-    return false; // the client forgets its own part, which never began
+  take(token: ProgressToken, value: Value): void {
+    if (value.kind === "begin") this.begin(token, value);
+    else if (value.kind === "end") {
+      this.shown.get(token)?.end();
+      this.shown.delete(token);
+    } else if (value.message) this.shown.get(token)?.report(value.message);
   }
 
   endAll(): void {
@@ -46,12 +36,11 @@ export class TurnProgress {
     this.shown.clear();
   }
 
-  private begin(token: ProgressToken, { title, message }: WorkDoneProgressBegin): void {
-    // Who looks at the chat sees the turn and its Stop button there.
-    if (this.isWatched()) {
-      this.shown.set(token, { report: () => {}, end: () => {} });
-      return;
-    }
+  private begin(token: ProgressToken, value: WorkDoneProgressBegin): void {
+    // A tool call is named in its turn's progress, which alone can be cancelled; and who looks at
+    // the chat sees all of it there, with a Stop button.
+    if (!value.cancellable || this.isWatched()) return;
+    const { title, message } = value;
     const where = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
     const ended = new Promise<void>((end) => {
       let latest = message;

@@ -90,6 +90,14 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     await this.openChanges(`Agent: ${turn.prompt.split("\n", 1)[0] ?? ""}`, edits);
   }
 
+  /** Applies what a turn proposed. Raises Error at the first that cannot be applied. */
+  async applyTurn(turn: Turn): Promise<void> {
+    const client = await this.agent.ensure();
+    for (const { editId, status } of [...changedFiles(turn).values()].flat()) {
+      if (status === "proposed") await apply(client, { editId });
+    }
+  }
+
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const { editId, hunks, side } = JSON.parse(uri.query) as Shown;
     const params = hunks === undefined ? { editId } : { editId, hunks };
@@ -168,13 +176,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     const params = { editId: found.edit.editId, hunks: [found.hunk.hunkId] };
     if (decision === "undo") await client.request("rejectEdit", params);
     else if (found.hunk.status !== "proposed") await client.request("keepEdit", params);
-    else {
-      const answer = await client.request<{ applied: boolean; failureReason?: string }>(
-        "applyEdit",
-        params,
-      );
-      if (!answer.applied) throw new Error(answer.failureReason ?? "The proposal is not in.");
-    }
+    else await apply(client, params);
   }
 
   private async go(previous: boolean): Promise<void> {
@@ -249,6 +251,12 @@ export async function reporting(run: () => Promise<unknown>): Promise<void> {
 
 export function setContext(name: string, value: boolean): void {
   void vscode.commands.executeCommand("setContext", `lspAgent.${name}`, value);
+}
+
+async function apply(client: Client, params: { editId: string; hunks?: string[] }): Promise<void> {
+  type Answer = { applied: boolean; failureReason?: string };
+  const { applied, failureReason } = await client.request<Answer>("applyEdit", params);
+  if (!applied) throw new Error(failureReason ?? "The proposal is not in.");
 }
 
 async function openHunks(client: Client): Promise<OpenHunk[]> {

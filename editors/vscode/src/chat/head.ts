@@ -21,14 +21,14 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
   };
 }
 
-/** Tokens and cost, as far as they are known. */
+/** Tokens to the model and from it, and cost, as far as they are known. */
 export function usageText({ input, output, cacheRead, cost }: Usage): string {
   const parts: string[] = [];
   const taken = (input ?? 0) + (cacheRead ?? 0);
-  if (taken > 0) parts.push(`${short(taken)} in`);
-  if (output) parts.push(`${short(output)} out`);
+  if (taken > 0) parts.push(`↑${short(taken)}`);
+  if (output) parts.push(`↓${short(output)}`);
   if (cost) parts.push(`$${cost < 0.1 ? cost.toFixed(3) : cost.toFixed(2)}`);
-  return parts.join(" · ");
+  return parts.join(" ");
 }
 
 function short(count: number): string {

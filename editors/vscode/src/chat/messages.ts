@@ -39,6 +39,9 @@ export interface Suggestion {
   attachment?: Attachment;
 }
 
+/** What is done with the changes of a turn. */
+export type ReviewAction = "open" | "apply" | "keep" | "undo" | "revert";
+
 export type ToView =
   | { type: "chat"; head: Head; turns: Turn[] }
   | { type: "draft"; draft: Draft }
@@ -62,6 +65,6 @@ export type FromView =
   | { type: "suggest"; number: number; sign: "@" | "/"; query: string }
   | { type: "open"; uri: string; line: number }
   | { type: "openLink"; href: string }
-  | { type: "review"; action: "open" | "keep" | "undo" | "revert"; turnId: string }
+  | { type: "review"; action: ReviewAction; turnId: string }
   | { type: "copy"; text: string }
   | { type: "command"; command: string };

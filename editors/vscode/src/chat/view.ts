@@ -223,7 +223,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     if (action === "open") return this.review.openTurn(turn);
     const client = await this.agent.ensure();
     const params = { sessionId: chat.sessionId, turnId };
-    if (action === "keep") await client.request("keepAll", params);
+    if (action === "apply") await this.review.applyTurn(turn);
+    else if (action === "keep") await client.request("keepAll", params);
     else if (action === "undo") await client.request("undoAll", params);
     else reported(await client.request<RevertResult>("revert", { ...params, only: true }));
   }

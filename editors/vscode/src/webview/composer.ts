@@ -100,7 +100,7 @@ export class Composer {
     this.model.replaceChildren(head.agent || "Model", icon("chevron-down"));
     this.model.setAttribute("aria-label", `Model and agent: ${head.agent || "not chosen yet"}`);
     this.usage.textContent = head.usage;
-    this.usage.title = head.usage && "Tokens and cost of this session";
+    this.usage.title = head.usage && "Tokens to the model and from it, and cost, in this session";
     this.offered = head.selection;
     this.showChips();
   }

@@ -1,6 +1,6 @@
 // The parts of a turn as elements.
 
-import type { FromView } from "../chat/messages";
+import type { FromView, ReviewAction } from "../chat/messages";
 import type { ChangedFile, Part, QuestionPart, ToolPart, Turn } from "../chat/transcript";
 import { button, el, icon } from "./dom";
 import { markdown } from "./markdown";
@@ -129,10 +129,15 @@ function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLEle
   const made = el(
     "section",
     { class: answer === undefined ? "question open" : "question", role: "group", "aria-labelledby": id },
-    el("p", { class: "title", id }, icon(questionIcon(question.kind)), question.title),
+    el(
+      "p",
+      { class: "title", id, title: question.title },
+      icon(questionIcon(question.kind)),
+      el("span", {}, question.title),
+    ),
   );
-  if (question.detail) made.append(pre(question.detail, "detail"));
   if (answer === undefined) {
+    if (question.detail) made.append(pre(question.detail, "detail"));
     const buttons = question.options.map((option, index) =>
       button(
         option.name,
@@ -168,15 +173,18 @@ export function renderFooter(turn: Turn, files: Map<string, ChangedFile[]>, post
 
 function renderChanges(turn: Turn, files: Map<string, ChangedFile[]>, post: Post): HTMLElement {
   const all = [...files.values()].flat();
-  const isOpen = all.some((file) => file.status === "applied" || file.status === "proposed");
-  const review = (action: "open" | "keep" | "undo" | "revert") => () =>
-    post({ type: "review", action, turnId: turn.id });
-  const what = files.size === 1 ? "1 file changed" : `${files.size} files changed`;
+  const isProposed = all.some((file) => file.status === "proposed");
+  const isApplied = all.some((file) => file.status === "applied");
+  const review = (action: ReviewAction) => () => post({ type: "review", action, turnId: turn.id });
+  const count = files.size === 1 ? "1 file" : `${files.size} files`;
+  const what = isApplied || !isProposed ? `${count} changed` : `Changes of ${count} proposed`;
   const buttons = [
     button("Review", review("open"), { class: "secondary", icon: "diff-multiple" }),
-    isOpen && button("Keep", review("keep"), { class: "secondary", icon: "check" }),
-    isOpen && button("Undo", review("undo"), { class: "secondary", icon: "discard" }),
-    !isOpen &&
+    isProposed && button("Apply", review("apply"), { class: "secondary", icon: "check" }),
+    isApplied && button("Keep", review("keep"), { class: "secondary", icon: "check" }),
+    (isApplied || isProposed) &&
+      button(isApplied ? "Undo" : "Reject", review("undo"), { class: "secondary", icon: "discard" }),
+    !(isApplied || isProposed) &&
       button("Take Back", review("revert"), {
         class: "secondary",
         icon: "history",
