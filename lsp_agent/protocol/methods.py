@@ -210,6 +210,16 @@ class MessagesResult(Model):
     messages: list[dict[str, JsonValue]]
 
 
+class LastAnswerResult(Model):
+    """All that the agent said in that turn. ``uri`` is the file that the command has shown it
+    in."""
+
+    session_id: str
+    turn_id: str
+    text: str
+    uri: str | None = None
+
+
 class ModelInfo(Model):
     id: str
     provider: str
@@ -325,6 +335,7 @@ METHODS: tuple[Method, ...] = (
     Method("revert", RevertParams, RevertResult, "Takes a turn back."),
     Method("state", SessionParams, StateResult, "What a session is and does."),
     Method("messages", SessionParams, MessagesResult, "A session's transcript."),
+    Method("lastAnswer", SessionParams, LastAnswerResult, "What the agent said last."),
     Method("models", SessionParams, ModelsResult, "The models of a session's agent."),
     Method("setModel", SetModelParams, StateResult, "Switches the model."),
     Method("compact", SessionParams, CompactResult, "Summarises the transcript."),

@@ -23,6 +23,7 @@ from lsp_agent.server.editor_port import EditorPort
 from lsp_agent.server.events import EventStream
 from lsp_agent.server.face import Face
 from lsp_agent.server.in_order import ChangesInOrder
+from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
@@ -116,6 +117,7 @@ class App:
             edits=edits,
             reverts=reverts,
             questions=questions,
+            answers=LastAnswers(face, client),
             displays=displays,
             settings=self._settings,
             review=self._review,
@@ -214,6 +216,7 @@ class App:
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)
+        session.log.subscribe(self._context.answers.take)
         session.log.subscribe(self._review.take)
         session.log.subscribe(self._context.reverts.take)
         if self._client.events:

@@ -25,6 +25,7 @@ NAMES = (
     "revert",
     "state",
     "messages",
+    "lastAnswer",
     "models",
     "setModel",
     "compact",

@@ -1,6 +1,7 @@
 """Everything by code action, for editors that know only the standard.
 
-In this order: answers to open questions, stop, what is under review, "ask the agent".
+In this order: answers to open questions, stop, what the agent said, what is under review, "ask the
+agent".
 """
 
 from collections.abc import Awaitable, Iterable, Iterator
@@ -22,7 +23,7 @@ def code_actions(
     """Asked for at every move of the cursor. What the agent would be asked is taken from the
     text as it is at the call."""
     document = context.documents.get(params.text_document.uri)
-    first = [*_answers(context), *_stops(context)]
+    first = [*_answers(context), *_stops(context), *_unseen(context)]
     last: list[types.CodeAction] = []
     if document is not None:
         problems = params.context.diagnostics
@@ -71,6 +72,13 @@ def _stops(context: Context) -> Iterator[types.CodeAction]:
             title = f"Stop the agent: {shortened(session.title or session.id)}"
             argument = {"sessionId": session.id}
             yield action(title, types.CodeActionKind.QuickFix, "lspAgent.abort", argument)
+
+
+def _unseen(context: Context) -> Iterator[types.CodeAction]:
+    for answer in context.answers.unseen():
+        title = f"Show the agent's answer: {shortened(answer.prompt)}"
+        argument = {"sessionId": answer.session_id}
+        yield action(title, types.CodeActionKind.QuickFix, "lspAgent.lastAnswer", argument)
 
 
 def _is_wanted(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.turn_display import TurnDisplays
@@ -25,6 +26,7 @@ class Context:
     edits: Edits
     reverts: Reverts
     questions: Questions
+    answers: LastAnswers
     displays: TurnDisplays
     settings: LiveSettings
     review: ReviewUi

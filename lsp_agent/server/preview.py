@@ -1,4 +1,4 @@
-"""A proposal as a file to look at, for editors that can open files and nothing else."""
+"""What the agent proposes or says as a file, for editors that can open files and nothing else."""
 
 import hashlib
 import os
@@ -11,7 +11,6 @@ from lsp_agent.text.plain import escaped_line
 
 #: Of a file's name, in code points; with the ending at most 255 bytes in UTF-8.
 _NAME_LENGTH = 60
-_ENDING = ".diff"
 
 
 class PreviewFiles:
@@ -26,13 +25,13 @@ class PreviewFiles:
         self._lock = anyio.Lock()
         self._closed = False
 
-    async def write(self, key: str, name: str, text: str) -> str:
-        """Writes ``text`` as ``<name>.diff`` in a folder for ``key``; the file's path.
+    async def write(self, key: str, name: str, text: str, ending: str = ".diff") -> str:
+        """Writes ``text`` as ``<name><ending>`` in a folder for ``key``; the file's path.
 
         Raises OSError.
         """
         async with self._lock:
-            return await anyio.to_thread.run_sync(self._write, key, name, text)
+            return await anyio.to_thread.run_sync(self._write, key, file_name(name) + ending, text)
 
     async def close(self) -> None:
         async with self._lock:
@@ -47,9 +46,9 @@ class PreviewFiles:
             self._folder = TemporaryDirectory(prefix="lsp-agent-preview-")
         folder = Path(self._folder.name) / hashlib.sha256(key.encode()).hexdigest()[:16]
         folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{file_name(name)}{_ENDING}"
+        path = folder / name
         # Renamed into place: the one that is there cannot be written to.
-        fresh = folder / f"new{_ENDING}.tmp"
+        fresh = folder / "new.tmp"
         fresh.unlink(missing_ok=True)
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400), "wb") as file:
             file.write(text.encode(errors="backslashreplace"))

@@ -15,6 +15,7 @@ beta
 gamma
 agent: shout about beta
 agent: run the command
+agent: explain it
 agent: nap for a while
 """
 NAP = f"sleep 600.{os.getpid()}"
@@ -30,6 +31,7 @@ SCRIPT: list[dict[str, Any]] = [
     {"text": "It has run."},
     {"match": "^nap", "text": "I nap.", "calls": [{"name": "bash", "args": {"command": NAP}}]},
     {"text": "Nobody reads this."},
+    {"match": "^explain", "text": "Three letters.\n\nTheir names are Greek."},
     {"match": "^say", "text": "I have heard: hello."},
 ]
 

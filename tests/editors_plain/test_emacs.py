@@ -113,8 +113,15 @@ def test_a_question_is_answered_by_code_action(emacs: Emacs, project: PlainProje
     emacs.wait_for("It has run.")
 
 
+def test_a_long_answer_is_shown_by_code_action(emacs: Emacs) -> None:
+    emacs.choose(6, "Ask the agent: explain it")
+    emacs.wait_for("The agent has answered")
+    emacs.choose(1, "Show the agent's answer: explain it")
+    emacs.wait_for("Their names are Greek.")
+
+
 def test_a_running_command_is_stopped(emacs: Emacs) -> None:
-    emacs.choose(6, "Ask the agent: nap for a while")
+    emacs.choose(7, "Ask the agent: nap for a while")
     emacs.choose(1, "Agent asks: bash: " + NAP + ": Allow")
     assert until(napping)
     emacs.keys("C-c", "a", "s")

@@ -145,8 +145,15 @@ def test_a_question_is_answered_by_code_action(helix: Helix, project: PlainProje
     helix.wait_for("It has run.")
 
 
+def test_a_long_answer_is_shown_by_code_action(helix: Helix) -> None:
+    helix.choose(6, "Ask the agent: explain it")
+    helix.wait_for("The agent has answered")
+    helix.choose(1, "Show the agent's answer: explain it")
+    helix.wait_for("Their names are Greek.")
+
+
 def test_a_running_command_is_stopped(helix: Helix) -> None:
-    helix.choose(6, "Ask the agent: nap for a while")
+    helix.choose(7, "Ask the agent: nap for a while")
     helix.choose(1, "Agent asks: bash: sleep 600")
     assert until(napping)
     helix.choose(1, "Stop the agent")

@@ -5,7 +5,7 @@ from typing import Any
 
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
-from lsp_agent.server.methods import edits, prompting, review, sessions
+from lsp_agent.server.methods import answers, edits, prompting, review, sessions
 
 #: Called on receipt of the request, so it sees the documents as they were then; what it
 #: returns may be awaited.
@@ -27,6 +27,7 @@ HANDLERS: dict[str, Handler] = {
     "revert": edits.revert,
     "state": sessions.state,
     "messages": sessions.messages,
+    "lastAnswer": answers.last_answer,
     "models": sessions.models,
     "setModel": sessions.set_model,
     "compact": sessions.compact,

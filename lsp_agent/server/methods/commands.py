@@ -14,6 +14,7 @@ from lsp_agent.protocol.methods import (
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import HANDLERS, Handler
+from lsp_agent.server.methods.answers import show_last_answer
 from lsp_agent.server.methods.edits import the_edit
 from lsp_agent.server.methods.prompting import abort_all, start_prompt
 from lsp_agent.server.methods.review import (
@@ -37,6 +38,7 @@ _SHOWN: Mapping[str, Handler] = {
     "applyEdit": apply_and_tell,
     "applyAll": apply_all_and_tell,
     "previewEdit": show_preview,
+    "lastAnswer": show_last_answer,
 }
 
 Json = dict[str, Any]

@@ -1,0 +1,43 @@
+"""``agent/lastAnswer``: what the agent said, for editors that show no chat."""
+
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.methods import LastAnswerResult, SessionParams
+from lsp_agent.server.context import Context
+from lsp_agent.server.last_answers import Answer
+from lsp_agent.server.titles import shortened
+from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.paths import path_to_uri
+
+
+def last_answer(context: Context, params: SessionParams) -> LastAnswerResult:
+    answer = _answer(context, params)
+    return LastAnswerResult(session_id=answer.session_id, turn_id=answer.turn_id, text=answer.text)
+
+
+async def show_last_answer(context: Context, params: SessionParams) -> LastAnswerResult:
+    """The command's form: for a client that does not know us it is shown as a file.
+
+    :raises RequestFailed: "editorFailed" where that file cannot be written
+    """
+    answer = _answer(context, params)
+    result = last_answer(context, params)
+    if context.client.events:
+        return result
+    answer.unseen = False
+    text = f"# {shortened(answer.prompt)}\n\n{answer.text}\n"
+    try:
+        path = await context.review.previews.write(answer.turn_id, "answer", text, ".md")
+    except OSError as error:
+        raise RequestFailed(
+            "editorFailed", f"The answer cannot be written: {error.strerror or error}."
+        ) from error
+    uri = path_to_uri(path)
+    context.review.shower.show(uri, None, f"The agent's answer: {escaped_line(path)}")
+    return result.model_copy(update={"uri": uri})
+
+
+def _answer(context: Context, params: SessionParams) -> Answer:
+    answer = context.answers.get(params.session_id)
+    if answer is None:
+        raise RequestFailed("unknownTurn", "The agent has said nothing yet.")
+    return answer
