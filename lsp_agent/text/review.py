@@ -134,9 +134,7 @@ class Review:
         base.add(self.base.lines[at:])
         return base.review(self.base, self.text, hunks)
 
-    def without_change(
-        self, change_id: str, heirs: Collection[Key] = ()
-    ) -> "tuple[Review, list[Key]]":
+    def without_change(self, change_id: str, heirs: Collection[Key]) -> "tuple[Review, list[Key]]":
         """Once a change was taken out as a whole: what is left in a hunk of it is, as it stands,
         that of the first of ``heirs`` that it had taken over, which are returned; the person's
         where there is none."""
