@@ -127,7 +127,7 @@ class PluginDesk(Desk):
         try:
             parts += [*self.nvim.lines(), "--", *self.chat(), f"marks: {self.marks()}"]
             parts += [self.nvim.command_output("messages"), self.nvim.lua(LOG)]
-        except NeovimError as error:
+        except (NeovimError, OSError) as error:
             parts.append(str(error))
         if self.log.exists():
             parts.append(self.log.read_text())

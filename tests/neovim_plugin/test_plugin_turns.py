@@ -4,7 +4,7 @@ import contextlib
 
 import psutil
 import pytest
-from neovim import wait_until
+from neovim import NeovimError, wait_until
 from neovim_desk import bash, done, edit, step, write
 from plugin_desk import PluginDesk
 
@@ -186,3 +186,29 @@ def test_sub_commands_are_completed(desk: PluginDesk) -> None:
     complete = "return vim.fn.getcompletion(..., 'cmdline')"
     assert desk.nvim.lua(complete, "Agent ke") == ["keep", "keep_all"]
     assert desk.nvim.lua(complete, "Agent keep_all ") == ["all"]
+
+
+def test_why_a_prompt_is_not_taken_is_said_in_full_in_the_chat(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.setup()  # without settings there is no model
+    desk.agent("ask Hello.")
+    desk.wait_for_chat("The built-in agent has no model yet.")
+
+
+def test_quitting_the_last_file_quits_neovim(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start()
+    desk.agent("chat")
+    wait_until(lambda: desk.window("prompt"))
+    desk.nvim.keys("<Esc><C-w>t")
+    wait_until(lambda: desk.nvim.lua("return vim.bo.buftype") == "")
+    desk.nvim.keys(":q<CR>")
+    wait_until(lambda: has_quit(desk))
+
+
+def has_quit(desk: PluginDesk) -> bool:
+    try:
+        desk.nvim.request("nvim_get_mode", timeout=0.5)
+    except (NeovimError, OSError):
+        return True
+    return False

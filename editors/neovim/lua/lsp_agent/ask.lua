@@ -82,20 +82,23 @@ function M.ask(_, question)
   return option_id and { optionId = option_id } or vim.NIL
 end
 
+---@param question lsp_agent.Question
+---@return string
+local function name_of(question)
+  return "question " .. question.questionId
+end
+
 ---@param session lsp_agent.Session
 ---@param question lsp_agent.Question
 function M.show(session, question)
-  local name = "question " .. question.questionId
-  session.transcript:block(name, "? " .. question.title:gsub("\n.*", " …"), {
-    state = ":Agent answer",
-    highlight = "LspAgentQuestion",
-    folds = false,
-  })
   local body = detail_of(question)
   for number, option in ipairs(question.options) do
     table.insert(body, ("  %d. %s"):format(number, option.name))
   end
-  session.transcript:update(name, { body = body })
+  table.insert(body, "  Enter on an answer chooses it, `:Agent answer` asks.")
+  local header = "? " .. question.title:gsub("\n.*", " …")
+  session.transcript:block(name_of(question), header, { folds = false })
+  session.transcript:update(name_of(question), { body = body })
 end
 
 ---@param session lsp_agent.Session
@@ -109,11 +112,7 @@ function M.answered(session, question, option_id)
       said = option.name
     end
   end
-  session.transcript:update("question " .. question.questionId, {
-    state = "→ " .. said,
-    highlight = "LspAgentState",
-    body = {},
-  })
+  session.transcript:update(name_of(question), { body = { "  → " .. said } })
 end
 
 --- Answers with the option of that number.

@@ -206,7 +206,7 @@ function M.refresh()
   local prompt = with and "prompt, with " .. with or "prompt: Enter sends, Ctrl-J breaks the line"
   for _, window in ipairs(api.nvim_list_wins()) do
     if vim.w[window].lsp_agent == "prompt" then
-      set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) })
+      set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) .. "%<" })
     elseif vim.w[window].lsp_agent == "chat" then
       local session = sessions.by_buffer(api.nvim_win_get_buf(window))
       if session then
@@ -251,14 +251,40 @@ function M.stop()
   require("lsp_agent").stop()
 end
 
+---@param session lsp_agent.Session
+---@return boolean
+function M.is_shown(session)
+  return vim.fn.bufwinid(session.transcript.bufnr) ~= -1
+end
+
+-- Whether the tab page has another window of a file than this one.
+---@param window integer
+---@return boolean
+local function has_other(window)
+  return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(each)
+    local floats = api.nvim_win_get_config(each).relative ~= ""
+    return each ~= window and not floats and not vim.w[each].lsp_agent
+  end)
+end
+
 --- Called once, by `plugin/lsp_agent.lua`.
 function M.listen()
+  local group = api.nvim_create_augroup("lsp_agent.chat", {})
   api.nvim_create_autocmd("WinClosed", {
-    group = api.nvim_create_augroup("lsp_agent.chat", {}),
+    group = group,
     callback = function(event)
       local window = tonumber(event.match)
       if window and vim.w[window].lsp_agent == "chat" then
         vim.schedule(M.close)
+      end
+    end,
+  })
+  -- Quitting the last window of a file is not to leave the chat alone.
+  api.nvim_create_autocmd("QuitPre", {
+    group = group,
+    callback = function()
+      if not vim.w.lsp_agent and not has_other(api.nvim_get_current_win()) then
+        M.close()
       end
     end,
   })

@@ -29,7 +29,12 @@ function M.prompt(text, context)
     chat.open()
   end
   local argument = { text = text, sessionId = session.id, context = context }
-  client.execute(to, "lspAgent.prompt", argument)
+  client.execute(to, "lspAgent.prompt", argument, nil, function(err)
+    session.transcript:append(vim.split(err.message, "\n"), "LspAgentFailed")
+    if not chat.is_shown(session) then
+      require("lsp_agent.tell")(err.message, vim.log.levels.ERROR)
+    end
+  end)
 end
 
 --- Stops what that session does, and drops what waits.

@@ -1,5 +1,6 @@
 --- What is known of the sessions, as `agent/event` tells it, one project a server.
 
+local tell = require("lsp_agent.tell")
 local transcript = require("lsp_agent.transcript")
 
 local M = {}
@@ -263,11 +264,7 @@ function on.turnStarted(session, event)
   if to then
     local name = "context " .. event.turnId
     local first = event.prompt:sub(to + 1):match("^[^\n]*"):gsub(":$", "")
-    session.transcript:block(name, "with " .. first, {
-      state = "",
-      highlight = "LspAgentState",
-      folds = true,
-    })
+    session.transcript:block(name, "with " .. first, { folds = true })
     session.transcript:update(name, { body = indented(event.prompt:sub(to + 1)) })
   end
   session.transcript:append({ ("## %s"):format(session.agent or "Agent"), "" }, "LspAgentAgent")
@@ -312,12 +309,16 @@ function on.usage(session, event)
 end
 
 function on.turnEnded(session, event)
-  M.ask_state(session)
   session.busy = #session.queued > 0
+  M.ask_state(session)
   local text = event.error or endings[event.stopReason]
+  local failed = event.stopReason == "error"
   if text then
-    local highlight = event.stopReason == "error" and "LspAgentFailed" or "LspAgentState"
+    local highlight = failed and "LspAgentFailed" or "LspAgentState"
     session.transcript:append(vim.split(text, "\n"), highlight)
+  end
+  if not require("lsp_agent.chat").is_shown(session) then
+    tell(text or "done", failed and vim.log.levels.ERROR or nil)
   end
 end
 

@@ -18,9 +18,9 @@ local Transcript = {}
 Transcript.__index = Transcript
 
 ---@class lsp_agent.Block
----@field state string stands before the header of a block that folds, behind that of others
----@field highlight string
 ---@field folds boolean
+---@field state? string stands before the header
+---@field highlight? string
 ---@field mark? integer
 
 ---@param name string
@@ -119,17 +119,17 @@ function Transcript:mark(name, row, end_row, grows)
     end_row = end_row,
     right_gravity = false,
     end_right_gravity = grows,
-    virt_text = { { block.state, block.highlight } },
-    virt_text_pos = block.folds and "inline" or "eol",
+    virt_text = block.state and { { block.state, block.highlight } },
+    virt_text_pos = block.state and "inline",
   })
 end
 
 --- A line with a body, such as a tool call with its result.
 ---@param name string
 ---@param header string one line
----@param options { state: string, highlight: string, folds: boolean }
-function Transcript:block(name, header, options)
-  self.blocks[name] = options
+---@param block lsp_agent.Block
+function Transcript:block(name, header, block)
+  self.blocks[name] = block
   self:write(function()
     self:paragraph()
     local row = api.nvim_buf_line_count(self.bufnr) - 1
@@ -192,16 +192,19 @@ end
 function M.fold_text()
   local first = vim.v.foldstart
   local at = { first - 1, 0 }
-  local chunks = {}
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(0, folds, at, at, { details = true })) do
-    vim.list_extend(chunks, mark[4].virt_text or {})
+  local header = { vim.fn.getline(first), "LspAgentTool" }
+  local mark = api.nvim_buf_get_extmarks(0, folds, at, at, { details = true })[1]
+  local state = mark and mark[4].virt_text and mark[4].virt_text[1]
+  if not state then
+    return { header }
   end
-  table.insert(chunks, { vim.fn.getline(first), "LspAgentTool" })
-  if chunks[1][1] == M.RUNNING then
-    local newest = vim.trim(vim.fn.getline(vim.v.foldend))
-    table.insert(chunks, { "  " .. newest, "LspAgentState" })
+  if state[1] == M.RUNNING then
+    local half = math.floor(api.nvim_win_get_width(0) / 2)
+    local newest = vim.fn.strcharpart(vim.trim(vim.fn.getline(vim.v.foldend)), 0, half)
+    header[1] = vim.fn.strcharpart(header[1], 0, half - 4)
+    return { state, header, { "  " .. newest, "LspAgentState" } }
   end
-  return chunks
+  return { state, header }
 end
 
 return M
