@@ -184,9 +184,9 @@ class Reverts:
             placed = await self._take_out(origin, safe, [part.step for part in parts])
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
-        if placed.status == "unknown" and placed.change is not None:
-            self._late[placed.change.id] = parts
         if placed.status != "applied":
+            if placed.change is not None:
+                self._late[placed.change.id] = parts
             return FileReverted(path, uri, "conflict", placed.note or f"it is {placed.status}")
         self._reject(parts)
         if undo:
@@ -260,11 +260,9 @@ class Reverts:
         self._services.ledger.decide(change.id, dict.fromkeys(hunks, status))
 
     def _on_change(self, change: Change) -> None:
-        """An edit that the editor did not show in time has come, or was decided."""
-        if change.id in self._late and change.status != "unknown":
-            parts = self._late.pop(change.id)
-            if change.status == "kept":
-                self._reject(parts)
+        """An edit that the editor refused or did not show in time has come after all."""
+        if change.id in self._late and change.status == "kept":
+            self._reject(self._late.pop(change.id))
 
     # -- what the person is told
 

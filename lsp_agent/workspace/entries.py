@@ -152,7 +152,8 @@ class AcceptEntry:
         """It stays as it was."""
 
     def _decided(self, status: EditStatus) -> Change:
-        was, decided = self._change, dict.fromkeys(self._hunks, status)
+        was = self._change
+        decided: dict[int, EditStatus] = dict.fromkeys(self._hunks, status)
         if was.status == "proposed":
             change = self._ledger.decide(was.id, decided)
             if open_indexes(change):
@@ -165,7 +166,8 @@ class AcceptEntry:
             self._ledger.set_status(was.id, "applied")
         elif not left:
             self._ledger.set_status(was.id, status)
-        return self._ledger.decide(was.id, {**dict.fromkeys(left, "lost"), **decided})
+        lost: dict[int, EditStatus] = dict.fromkeys(left, "lost")
+        return self._ledger.decide(was.id, lost | decided)
 
 
 class UndoEntry:

@@ -335,6 +335,22 @@ async def test_an_edit_that_the_editor_shows_late_settles_the_revert_then(bench:
 
 
 @pytest.mark.asyncio
+async def test_a_revert_that_the_editor_refused_settles_when_it_is_in_after_all(
+    bench: Bench,
+) -> None:
+    bench.put("a.txt", LINES)
+    await bench.open("a.txt", LINES, Policy("refuses", lie="refuses"))
+    change = await bench.ledger.record(
+        Origin("s", "t"), str(bench.root / "a.txt"), Text.of("zero\n" + LINES), Text.of(LINES)
+    )
+    bench.ledger.set_status(change.id, "applied")
+    assert await bench.revert("t") == {"a.txt": "conflict"}
+    assert bench.statuses() == ["applied", "conflict"]
+    bench.ledger.set_status(bench.ledger.changes(session_id="s")[1].id, "kept")
+    assert bench.statuses() == ["rejected", "kept"]
+
+
+@pytest.mark.asyncio
 async def test_what_lies_behind_a_link_now_or_is_no_text_is_left(
     bench: Bench, tmp_path: Path
 ) -> None:
