@@ -210,20 +210,22 @@ class Product:
 def product(
     base: Path, vsix: Path, machine: Json | None = None, path: str | None = None
 ) -> Iterator[Product]:
-    """A workbench of its own; ``machine`` stands in for the settings of the scripted agent."""
+    """A workbench of its own. ``machine`` are a person's settings in place of the scripted
+    agent's, ``path`` the PATH that it is started with."""
     folder = base / "shop"
     (folder / ".git").mkdir(parents=True)
     script = base / "script.json"
     script.write_text('{"steps": []}', encoding="utf-8")
     # Sockets' addresses are short: pytest's own folders are too deep for them.
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
+    settings = scripted(script) if machine is None else machine
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(base))
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
         if path is not None:
             patch.setenv("PATH", path)
         try:
-            with ProductWorkbench(base, folder, vsix, machine or scripted(script)) as workbench:
+            with ProductWorkbench(base, folder, vsix, settings) as workbench:
                 yield Product(workbench, script)
         finally:
             shutil.rmtree(runtime, ignore_errors=True)

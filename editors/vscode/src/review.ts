@@ -249,7 +249,12 @@ export async function reporting(run: () => Promise<unknown>): Promise<void> {
   }
 }
 
+const contexts = new Map<string, boolean>();
+
+/** For the when clauses of keys and menus. */
 export function setContext(name: string, value: boolean): void {
+  if (contexts.get(name) === value) return;
+  contexts.set(name, value);
   void vscode.commands.executeCommand("setContext", `lspAgent.${name}`, value);
 }
 

@@ -24,6 +24,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private readonly sent = new Set<string>();
   private readonly dirty = new Map<string, { touched: Touched; parts: Set<number> | "all" }>();
   private timer: NodeJS.Timeout | undefined;
+  private shownHead: string | undefined;
   private readonly visibility = new vscode.EventEmitter<boolean>();
   readonly onVisibility = this.visibility.event;
   private readonly disposables: vscode.Disposable[];
@@ -59,7 +60,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     };
     view.webview.html = this.html(view.webview);
     view.webview.onDidReceiveMessage((message: FromView) => this.handle(message));
-    view.onDidChangeVisibility(() => this.visibility.fire(view.visible));
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) this.isReady = false; // what it shows is made anew when it is seen again
+      this.visibility.fire(view.visible);
+    });
     view.onDidDispose(() => {
       this.view = undefined;
       this.isReady = false;
@@ -97,6 +101,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private showAll(): void {
+    this.shownHead = undefined;
     this.dirty.clear();
     this.sent.clear();
     for (const turn of this.agent.chat?.turns ?? []) this.sent.add(turn.id);
@@ -104,7 +109,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private showHead(): void {
-    this.post({ type: "head", head: this.head() });
+    const shown = this.head();
+    const text = JSON.stringify(shown);
+    if (text !== this.shownHead) this.post({ type: "head", head: shown });
+    this.shownHead = text;
   }
 
   private head() {
