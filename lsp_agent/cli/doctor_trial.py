@@ -65,7 +65,7 @@ def chosen_agent_starts(name: str) -> Finding:
     """Starts the chosen agent as a session would, by the person's own settings; asks it nothing
     but what models it has."""
     with tempfile.TemporaryDirectory(prefix="lsp-agent-doctor-") as folder:
-        problem = _outcome(_start, Path(folder).resolve())
+        problem = _outcome(_start, Path(folder).resolve(), name)
     if problem is None:
         return Finding("start", "ok", f"{name} starts, and answers")
     return Finding(
@@ -76,13 +76,13 @@ def chosen_agent_starts(name: str) -> Finding:
     )
 
 
-async def _start(folder: Path) -> str | None:
-    async with _server(folder, {}) as editor:
+async def _start(folder: Path, name: str) -> str | None:
+    async with _server(folder, {"agent": name}) as editor:
         await editor.request("agent/models", {})
     return None
 
 
-def _outcome(trial: Callable[..., Awaitable[str | None]], *args: Path) -> str | None:
+def _outcome(trial: Callable[..., Awaitable[str | None]], *args: object) -> str | None:
     """What went wrong in ``trial``, None for nothing."""
 
     async def bounded() -> str | None:

@@ -10,7 +10,7 @@ from plain_terminal import FETCHED, Terminal, until
 pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(180)]
 
 #: How the titles of our code actions begin, to tell a menu's rows from the text under it.
-TITLES = ("Agent asks", "Ask the", "Keep ", "Undo ", "Next change", "Stop the")
+TITLES = ("Agent asks", "Ask the", "Keep ", "Undo ", "Next change", "Show the", "Stop the")
 
 
 class Helix(Terminal):

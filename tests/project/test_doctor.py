@@ -132,6 +132,16 @@ def test_an_agent_that_ends_at_its_start_is_reported(person: Person) -> None:
     assert start["message"].startswith("b does not start:")
 
 
+@pytest.mark.slow
+def test_the_agent_that_a_repository_chooses_is_the_one_that_is_tried(person: Person) -> None:
+    person.scripted()
+    with person.settings_file.open("a") as file:
+        file.write('[agents.other]\nwire = "zot"\ncommand = ["false"]\n')
+    (person.folder / ".lsp-agent.toml").write_text('agent = "other"\n')
+    (start,) = found(person.report(), "start", "failure")
+    assert start["message"].startswith("other does not start:")
+
+
 def test_credentials_are_told_to_be_there_and_never_shown(person: Person) -> None:
     person.variables["ANTHROPIC_API_KEY"] = SECRET
     person.settings(
