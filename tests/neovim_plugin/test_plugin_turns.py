@@ -61,12 +61,12 @@ def test_a_reader_is_left_where_they_read_and_the_end_is_followed(desk: PluginDe
     desk.agent("ask Talk.")
     desk.wait_for_chat("word 10")
     chat = desk.window("chat")
-    where = f"return vim.api.nvim_win_get_cursor({chat})[1]"
-    last = f"return vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf({chat}))"
-    assert desk.nvim.lua(where) == desk.nvim.lua(last)
+    where = f"vim.api.nvim_win_get_cursor({chat})[1]"
+    last = f"vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf({chat}))"
+    assert desk.nvim.lua(f"return {where} == {last}")
     desk.nvim.lua(f"vim.api.nvim_win_set_cursor({chat}, {{ 3, 0 }})")
     desk.wait_for_chat("word 59")
-    assert desk.nvim.lua(where) == 3
+    assert desk.nvim.lua(f"return {where}") == 3
 
 
 def test_a_tool_call_is_folded_with_its_result(desk: PluginDesk) -> None:

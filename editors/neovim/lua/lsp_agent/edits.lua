@@ -107,6 +107,13 @@ local function break_undo(bufnr)
   vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
 end
 
+-- Has Insert mode begin anew at the cursor, as by hand. It saves for undo only what lies before
+-- where it began: after a step was ended behind its back, <BS> at the start of a line would join
+-- lines that `u` then does not take apart.
+local function begin_insert_anew()
+  vim.api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
+end
+
 -- Runs `change` as an undo step of its own. In Insert mode `u` would else take it back together
 -- with what is typed before and after it, and now and then put lines in the wrong place.
 ---@param bufnr integer
@@ -117,6 +124,14 @@ local function as_own_step(bufnr, change)
   break_undo(bufnr)
   local ok, problem = pcall(change)
   break_undo(bufnr)
+  local mode = vim.api.nvim_get_mode().mode
+  if vim.api.nvim_get_current_buf() == bufnr and mode:find("^[iR]") then
+    if mode:find("^.[cx]") then -- the key would end a completion
+      vim.api.nvim_create_autocmd("CompleteDone", { once = true, callback = begin_insert_anew })
+    else
+      begin_insert_anew()
+    end
+  end
   return ok, problem
 end
 
