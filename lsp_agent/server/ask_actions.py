@@ -54,7 +54,7 @@ def _on_problem(document: OpenDocument, problem: types.Diagnostic) -> Iterator[t
         "end": {"line": min(end + _LINES_AROUND + 1, len(document.lines)), "character": 0},
     }
     context = [{"uri": document.uri, "range": around}]
-    name = document.uri.rsplit("/", 1)[-1]
+    name = (document.path or document.uri).rpartition("/")[2]
     said = f"{name}, line {start + 1}:\n\n{_quoted(problem)}\n\n"
     for verb, prompt in (
         ("fix", f"Fix this problem in {said}Change only what that needs."),
