@@ -45,12 +45,19 @@ def build() -> Path:
 
 
 class ProductWorkbench(Workbench):
-    """``machine`` are the settings that only a person can set, as the server's path."""
+    """``machine`` are the settings that only a person can set, as the server's path; ``path`` is
+    the PATH in which the extension looks for programs."""
 
-    def __init__(self, base: Path, folder: Path, vsix: Path, machine: Json) -> None:
+    def __init__(self, base: Path, folder: Path, vsix: Path, machine: Json, path: str) -> None:
         super().__init__(base, folder)
         self._vsix = vsix
         self._machine = machine
+        self._path = path
+
+    def _start_server(self, stack: contextlib.ExitStack) -> int:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", self._path)
+            return super()._start_server(stack)
 
     def _lay_out_harness(self) -> None:
         super()._lay_out_harness()
@@ -219,13 +226,12 @@ def product(
     # Sockets' addresses are short: pytest's own folders are too deep for them.
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
     settings = scripted(script) if machine is None else machine
+    programs = os.environ["PATH"] if path is None else path
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(base))
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        if path is not None:
-            patch.setenv("PATH", path)
         try:
-            with ProductWorkbench(base, folder, vsix, settings) as workbench:
+            with ProductWorkbench(base, folder, vsix, settings, programs) as workbench:
                 yield Product(workbench, script)
         finally:
             shutil.rmtree(runtime, ignore_errors=True)

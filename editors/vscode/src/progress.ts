@@ -42,16 +42,21 @@ export class TurnProgress {
     if (!value.cancellable || this.isWatched()) return;
     const { title, message } = value;
     const where = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    const ended = new Promise<void>((end) => {
-      let latest = message;
-      let show = (text: string): void => void (latest = text);
-      this.shown.set(token, { report: (text) => show(text), end });
-      void vscode.window.withProgress(where, async (progress, cancellation) => {
-        show = (text) => progress.report({ message: text });
-        if (latest) show(latest);
-        cancellation.onCancellationRequested(() => this.cancel(token));
-        await ended;
-      });
+    let latest = message;
+    let show = (text: string): void => void (latest = text);
+    const { promise, resolve } = deferred();
+    this.shown.set(token, { report: (text) => show(text), end: resolve });
+    void vscode.window.withProgress(where, async (progress, cancellation) => {
+      show = (text) => progress.report({ message: text });
+      if (latest) show(latest);
+      cancellation.onCancellationRequested(() => this.cancel(token));
+      await promise;
     });
   }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve!: () => void;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
 }
