@@ -8,17 +8,23 @@ local M = {}
 -- How long nobody must have typed before a picker comes up: it would take the next keys.
 local PAUSE_MS = 400
 
--- The answers that are awaited, by question: each is called once.
+-- The answers that are awaited, by client and question: each is called once.
 ---@type table<string, fun(option_id?: string)>
 local awaited = {}
 
 local typed_at = 0
 
 ---@param question lsp_agent.Question
+---@return string
+local function key_of(question)
+  return ("%d %s"):format(question.client_id, question.questionId)
+end
+
+---@param question lsp_agent.Question
 ---@param option_id? string
 local function answer(question, option_id)
-  local reply = awaited[question.questionId]
-  awaited[question.questionId] = nil
+  local reply = awaited[key_of(question)]
+  awaited[key_of(question)] = nil
   if reply then
     reply(option_id)
   end
@@ -51,7 +57,7 @@ end
 -- Brings up the picker once the person pauses in Normal mode.
 ---@param question lsp_agent.Question
 local function select_at_pause(question)
-  if not awaited[question.questionId] then
+  if not awaited[key_of(question)] then
     return
   end
   local idle = vim.uv.now() - typed_at >= PAUSE_MS
@@ -66,10 +72,12 @@ end
 
 --- `agent/ask`
 ---@param question lsp_agent.Question
+---@param context lsp.HandlerContext
 ---@return { optionId: string }|vim.NIL
-function M.ask(_, question)
+function M.ask(_, question, context)
   local thread = coroutine.running()
-  awaited[question.questionId] = function(option_id)
+  question.client_id = context.client_id
+  awaited[key_of(question)] = function(option_id)
     assert(coroutine.resume(thread, option_id))
   end
   vim.schedule(function()
@@ -105,7 +113,7 @@ end
 ---@param question lsp_agent.Question
 ---@param option_id? string
 function M.answered(session, question, option_id)
-  awaited[question.questionId] = nil -- it may have been answered elsewhere
+  awaited[key_of(question)] = nil -- it may have been answered elsewhere
   local said = "not answered"
   for _, option in ipairs(question.options) do
     if option.optionId == option_id then

@@ -223,9 +223,13 @@ function M.send()
   if vim.trim(text) == "" then
     return
   end
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-  require("lsp_agent").prompt(text, context.take())
-  M.refresh()
+  client.when_ready(function()
+    if M.target() then
+      api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+      require("lsp_agent").prompt(text, context.take())
+      M.refresh()
+    end
+  end)
 end
 
 --- To the prompt's window, from the chat's.

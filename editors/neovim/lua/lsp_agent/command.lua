@@ -120,7 +120,7 @@ local function pick_session()
     }, function(info)
       if info then
         local sessions = require("lsp_agent.sessions")
-        require("lsp_agent.chat").show(sessions.open(session.project, info.sessionId))
+        require("lsp_agent.chat").show(sessions.session(session.project, info.sessionId))
       end
     end)
   end)

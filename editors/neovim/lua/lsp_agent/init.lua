@@ -30,6 +30,7 @@ function M.prompt(text, context)
   end
   local argument = { text = text, sessionId = session.id, context = context }
   client.execute(to, "lspAgent.prompt", argument, nil, function(err)
+    session.transcript:append(vim.split(text, "\n"))
     session.transcript:append(vim.split(err.message, "\n"), "LspAgentFailed")
     if not chat.is_shown(session) then
       require("lsp_agent.tell")(err.message, vim.log.levels.ERROR)

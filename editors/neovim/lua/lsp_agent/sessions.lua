@@ -7,6 +7,13 @@ local M = {}
 
 local TITLE_LENGTH = 50
 
+-- Of a running tool's output only the end is shown, in bytes; the result has all of it.
+local SHOWN_OF_RUNNING = 4000
+
+-- Events that come many a second and change nothing but the text of the conversation.
+local STREAMED =
+  { textDelta = true, thinkingDelta = true, toolArgsDelta = true, toolProgress = true }
+
 -- What the server puts between a prompt and the documents that go along with it.
 local CONTEXT = "\n\nContext from the editor:\n\n"
 
@@ -19,9 +26,8 @@ local CONTEXT = "\n\nContext from the editor:\n\n"
 ---@field model? string
 ---@field busy boolean
 ---@field queued string[]
+---@field error? string what was said last of what failed in this turn
 ---@field questions lsp_agent.Question[] those that are open, oldest first
----@field usage? table
----@field problem? string what is wrong with its agent
 ---@field private tools table<string, { above: string, output: string }> calls that run
 
 ---@class lsp_agent.Project
@@ -31,8 +37,8 @@ local CONTEXT = "\n\nContext from the editor:\n\n"
 ---@field current lsp_agent.Session
 
 ---@class lsp_agent.Question
+---@field client_id integer ids are those of one server
 ---@field questionId string
----@field sessionId string
 ---@field kind "permission"|"save"|"conflict"|"agent"
 ---@field title string
 ---@field detail? string
@@ -104,6 +110,14 @@ function M.session(project, id)
   return new_session(project, id)
 end
 
+--- The same for one that has just been opened: it never takes the conversation that waits.
+---@param project lsp_agent.Project
+---@param id string
+---@return lsp_agent.Session
+function M.add(project, id)
+  return M.find(project, id) or new_session(project, id)
+end
+
 ---@param bufnr integer
 ---@return lsp_agent.Session?
 function M.by_buffer(bufnr)
@@ -127,6 +141,9 @@ end
 local function ended(project)
   project.client_id = nil
   for _, session in ipairs(project.sessions) do
+    for _, question in ipairs(session.questions) do
+      require("lsp_agent.ask").answered(session, question)
+    end
     if session.id then
       session.transcript:append(
         { "The server has ended, and this session with it." },
@@ -155,24 +172,6 @@ function M.on_exit(client_id)
       ended(project)
     end
   end
-end
-
---- Takes up a session as the project's current one.
----@param project lsp_agent.Project
----@param id string
----@return lsp_agent.Session
-function M.open(project, id)
-  project.current = M.session(project, id)
-  return project.current
-end
-
---- The same for one that has just been made: never the conversation that waits for its session.
----@param project lsp_agent.Project
----@param id string
----@return lsp_agent.Session
-function M.add(project, id)
-  project.current = M.find(project, id) or new_session(project, id)
-  return project.current
 end
 
 ---@param session lsp_agent.Session
@@ -255,7 +254,7 @@ local endings = {
 local on = {}
 
 function on.turnStarted(session, event)
-  session.busy, session.problem = true, nil
+  session.busy, session.error = true, nil
   session.title = session.title or (event.prompt:gsub("\n.*", ""))
   local from, to = event.prompt:find(CONTEXT, 1, true)
   local text = event.prompt:sub(1, from and from - 1)
@@ -287,7 +286,7 @@ end
 function on.toolProgress(session, event)
   local tool = session.tools[event.toolCallId]
   if tool then
-    tool.output = tool.output .. event.text
+    tool.output = (tool.output .. event.text):sub(-SHOWN_OF_RUNNING)
     session.transcript:update(event.toolCallId, { body = indented(tool.above .. tool.output) })
   end
 end
@@ -304,16 +303,12 @@ function on.toolResult(session, event)
   end
 end
 
-function on.usage(session, event)
-  session.usage = event.cumulative
-end
-
 function on.turnEnded(session, event)
   session.busy = #session.queued > 0
   M.ask_state(session)
   local text = event.error or endings[event.stopReason]
   local failed = event.stopReason == "error"
-  if text then
+  if text and text ~= session.error then
     local highlight = failed and "LspAgentFailed" or "LspAgentState"
     session.transcript:append(vim.split(text, "\n"), highlight)
   end
@@ -323,6 +318,7 @@ function on.turnEnded(session, event)
 end
 
 function on.error(session, event)
+  session.error = event.message
   session.transcript:append(vim.split(event.message, "\n"), "LspAgentFailed")
 end
 
@@ -345,6 +341,7 @@ end
 
 function on.questionAsked(session, event)
   local question = event.question
+  question.client_id = session.project.client_id
   table.insert(session.questions, question)
   require("lsp_agent.ask").show(session, question)
 end
@@ -357,10 +354,6 @@ function on.questionAnswered(session, event)
       return
     end
   end
-end
-
-function on.agentStatus(session, event)
-  session.problem = event.status == "exited" and (event.message or "the agent has ended") or nil
 end
 
 ---@param client_id integer
@@ -378,7 +371,7 @@ function M.on_event(client_id, event)
   if event.edit then
     require("lsp_agent.review").on_edit(client, event.edit)
   end
-  if event.type ~= "textDelta" and event.type ~= "toolProgress" then
+  if not STREAMED[event.type] then
     changed()
   end
 end

@@ -58,11 +58,6 @@ function Transcript:write(change)
   end
 end
 
----@private
-function Transcript:last_line()
-  return api.nvim_buf_get_lines(self.bufnr, -2, -1, true)[1]
-end
-
 --- Text that goes on where the last ended.
 ---@param text string
 function Transcript:stream(text)
@@ -73,7 +68,7 @@ function Transcript:stream(text)
       text = text:gsub("^\n+", "")
     end
     local row = api.nvim_buf_line_count(self.bufnr) - 1
-    local column = #self:last_line()
+    local column = #api.nvim_buf_get_lines(self.bufnr, row, row + 1, true)[1]
     api.nvim_buf_set_text(self.bufnr, row, column, row, column, vim.split(text, "\n"))
   end)
 end
