@@ -227,6 +227,8 @@ def product(
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
     settings = scripted(script) if machine is None else machine
     programs = os.environ["PATH"] if path is None else path
+    if path is not None:  # VS Code takes the PATH of the person's login shell
+        (base / ".profile").write_text(f"PATH='{path}'\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(base))
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
