@@ -29,7 +29,7 @@ def test_without_a_server_its_own_is_installed_once_there_is_a_python(tmp_path: 
         assert hindrance.get_by_role("button", name="Get Python").is_visible()
 
         python = programs / "python3"
-        python.write_text(f'#!/bin/sh\nexec {sys._base_executable} "$@"\n')  # pyright: ignore
+        python.write_text(f'#!/bin/sh\nexec {sys._base_executable} "$@"\n')
         python.chmod(0o755)
         hindrance.get_by_role("button", name="Try Again").click()
         wait_until(lambda: servers(tmp_path), 240)

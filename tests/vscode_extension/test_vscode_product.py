@@ -146,9 +146,7 @@ def test_hunks_are_reviewed_by_key(person: Product) -> None:
     person.begin(step(THREE), done())
     person.say("Go")
     person.wait_for_end()
-    changes = person.page.get_by_role("button", name=re.compile("changes of the agent's"))
-    changes.wait_for()
-    assert "3 changes" in changes.inner_text()
+    to_review(person)
     person.go_to("shapes.py", "def area")
     wait_until(lambda: person.page.locator(".codelens-decoration a").count())
     person.key("Alt+F5")
@@ -164,10 +162,15 @@ def test_hunks_are_reviewed_by_key(person: Product) -> None:
     person.key("Shift+Alt+F5")  # there is no other one
     person.key("Shift+Alt+Enter")
     wait_until(lambda: statuses(person) == ["rejected", "kept", "kept"])
-    changes.wait_for(state="detached")
+    person.page.get_by_role("button", name=re.compile("changes?: ")).wait_for(state="detached")
     wanted = CHANGED.replace("abs(w * h)", "w * h")
     assert person.text("shapes.py") == wanted
     assert person.is_dirty("shapes.py") == (person.on_disk("shapes.py") != wanted)
+
+
+def to_review(person: Product) -> None:
+    """Waits until the status bar counts three changes; from then on the keys work."""
+    person.page.get_by_role("button", name=re.compile("^3 changes: ")).wait_for()
 
 
 def line_of_cursor(person: Product) -> int:
@@ -425,6 +428,7 @@ def test_a_proposal_is_applied_where_it_is(person: Product) -> None:
     person.wait_for_end()
     assert person.text("shapes.py") == SHAPES
     wait_until(lambda: len(person.workbench.lenses("Apply")) == 3)
+    to_review(person)
     person.go_to("shapes.py", "return 4")
     person.key("Shift+Alt+Enter")
     wait_until(lambda: "return 5" in person.text("shapes.py"))

@@ -94,6 +94,7 @@ export class Agent implements vscode.Disposable {
 
   /** The running server; starts it, and installs it where it is not there. Raises Error. */
   async ensure(install = true): Promise<Client> {
+    if (install) await this.starting?.catch(() => undefined); // it may only have looked
     if (this.running) return this.running;
     this.starting ??= this.start(install).finally(() => (this.starting = undefined));
     return this.starting;
@@ -122,22 +123,22 @@ export class Agent implements vscode.Disposable {
     try {
       let program = await findServer(this.context);
       if (program === undefined && !install) {
-        this.setServer({ kind: "stopped" });
-        throw new Error("The agent's server is not installed yet.");
+        throw new ServerError("The agent's server is not installed yet.", "absent");
       }
       program ??= await installServer(this.context, this.log);
       await this.client?.stop(); // one that could not be started again by itself
       this.client = await Client.start(program, this.hooks(), this.log);
     } catch (error) {
-      if (this.server.kind === "starting") this.failed(error as Error);
+      this.failed(error as Error);
       throw error;
     }
     return this.client;
   }
 
   private failed(error: Error): void {
-    this.log.error(error);
     const problem = error instanceof ServerError ? error.kind : "start";
+    if (problem === "absent") return this.setServer({ kind: "stopped" });
+    this.log.error(error);
     this.setServer({ kind: "failed", message: error.message, problem });
   }
 

@@ -145,15 +145,6 @@ export interface ModelInfo {
   contextWindow?: number;
 }
 
-export interface SessionInfo {
-  sessionId: string;
-  agent: string;
-  cwd: string;
-  status: "starting" | "idle" | "running" | "closing" | "closed" | "failed";
-  title?: string;
-  model?: string;
-}
-
 export interface CommandInfo {
   name: string;
   description?: string;

@@ -23,7 +23,7 @@ const EXE = process.platform === "win32" ? ".exe" : "";
 export class ServerError extends Error {
   constructor(
     message: string,
-    readonly kind: "path" | "python" | "install",
+    readonly kind: "absent" | "path" | "python" | "install",
   ) {
     super(message);
   }

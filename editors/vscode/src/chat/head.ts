@@ -10,7 +10,6 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
   const notice = noticeOf(agent);
   return {
     sessionId: chat?.sessionId ?? "",
-    title: chat?.title ?? "",
     agent: state ? [state.agent, state.model].filter(Boolean).join(" · ") : "",
     usage: usageText(chat?.usage ?? {}),
     busy: agent.isBusy(),

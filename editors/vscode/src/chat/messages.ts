@@ -17,7 +17,6 @@ export interface Draft {
 /** What stands around the conversation. */
 export interface Head {
   sessionId: string;
-  title: string;
   /** "" until it is known. */
   agent: string;
   usage: string;

@@ -67,7 +67,6 @@ export interface Chat {
   turns: Turn[];
   usage: Usage;
   status: AgentStatus | "new";
-  statusMessage?: string;
   /** Of an earlier run of the server: it can be read, not continued. */
   earlier: boolean;
 }
@@ -99,8 +98,6 @@ export function take(chat: Chat, event: AgentEvent): Touched {
   switch (event.type) {
     case "agentStatus":
       chat.status = event.status;
-      if (event.message === undefined) delete chat.statusMessage;
-      else chat.statusMessage = event.message;
       return {};
     case "usage":
       chat.usage = event.cumulative;

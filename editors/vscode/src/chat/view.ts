@@ -109,6 +109,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private showHead(): void {
+    if (this.view) this.view.description = this.agent.chat?.title ?? "";
     const shown = this.head();
     const text = JSON.stringify(shown);
     if (text !== this.shownHead) this.post({ type: "head", head: shown });
