@@ -67,6 +67,14 @@ def test_a_proposal_is_shown_applied_and_rejected(desk: PluginDesk) -> None:
     assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five"]
 
 
+def test_all_proposals_of_a_file_are_applied_at_once(desk: PluginDesk) -> None:
+    change(desk, edits={"review": "before"})
+    desk.wait_for_marks([2, 2, True], [4, 4, True])
+    desk.agent("apply_all")
+    desk.wait_for_lines(*CHANGED)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+
+
 def test_all_of_a_file_is_undone_and_what_the_person_typed_stays(desk: PluginDesk) -> None:
     change(desk)
     desk.nvim.keys("Gosix<Esc>")
