@@ -16,11 +16,10 @@ import pytest
 from scripted_editor import VirtualClock, run
 from world import World, without_threads
 
-#: Runs of a batch, 10 ms each; CI makes thirty thousand runs, the hundred thousand that are meant
-#: once all of them have been seen to pass.
+#: Runs of a batch, some 15 ms each; CI makes a hundred thousand.
 BATCH = 2_500
 QUICK = 150
-BATCHES = 12
+BATCHES = 40
 
 WEIGHTS = {
     "type": 6,
