@@ -20,9 +20,11 @@ agent: nap for a while
 """
 NAP = f"sleep 600.{os.getpid()}"
 _SHOUT = {"path": "notes.txt", "edits": [{"oldText": "beta\ngamma", "newText": "BETA\ngamma"}]}
+#: Progress is looked for on a screen, and Emacs shows none that follows another within 0.2 s.
+_SEEN = 1500
 SCRIPT: list[dict[str, Any]] = [
-    {"match": "^shout", "text": "I shout.", "calls": [{"name": "edit", "args": _SHOUT}]},
-    {"text": "It is loud now.", "delay_ms": 500},
+    {"match": "^shout", "calls": [{"name": "edit", "args": _SHOUT}], "delay_ms": 500},
+    {"text": "It is loud now.", "delay_ms": _SEEN},
     {
         "match": "^run",
         "text": "I run it.",
@@ -32,7 +34,7 @@ SCRIPT: list[dict[str, Any]] = [
     {"match": "^nap", "text": "I nap.", "calls": [{"name": "bash", "args": {"command": NAP}}]},
     {"text": "Nobody reads this."},
     {"match": "^explain", "text": "Three letters.\n\nTheir names are Greek."},
-    {"match": "^say", "text": "I have heard: hello."},
+    {"match": "^say", "text": "I have heard: hello.", "delay_ms": _SEEN},
 ]
 
 
@@ -67,6 +69,13 @@ class PlainProject:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
+
+    def saved(self) -> str | None:
+        """The notes on disk; None between two steps of a save, as Helix saves by renaming."""
+        try:
+            return self.notes.read_text()
+        except FileNotFoundError:
+            return None
 
     @property
     def environment(self) -> dict[str, str]:

@@ -80,11 +80,11 @@ def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
     emacs.choose(5, "Ask the agent: shout about beta")
     emacs.wait_for("BETA")
     emacs.wait_for("It is loud now.")
-    assert project.notes.read_text() == NOTES
+    assert project.saved() == NOTES
     emacs.choose(3, "Keep the agent's change (line 3)")
     emacs.save()
     wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
-    assert until(lambda: project.notes.read_text() == wanted)
+    assert until(lambda: project.saved() == wanted)
 
 
 def test_what_was_saved_before_an_edit_is_saved_after_it(
@@ -92,7 +92,7 @@ def test_what_was_saved_before_an_edit_is_saved_after_it(
 ) -> None:
     emacs.choose(4, "Ask the agent: shout about beta")
     emacs.wait_for("BETA")
-    assert until(lambda: project.notes.read_text() == NOTES.replace("beta\ngamma", "BETA\ngamma"))
+    assert until(lambda: project.saved() == NOTES.replace("beta\ngamma", "BETA\ngamma"))
     emacs.choose(2, "Undo the agent's change (line 2)")
     emacs.wait_for(lambda screen: "BETA" not in screen)
 

@@ -98,13 +98,13 @@ def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
     helix.wait_for("agent: shout about beta\n")  # progress, in the last line
     helix.wait_for("BETA")
     helix.wait_for("It is loud now.")
-    assert project.notes.read_text() == NOTES
+    assert project.saved() == NOTES
     assert "1 change of the agent's to review" in helix.screen
     helix.choose(3, "Keep the agent's change (line 3)")
     helix.wait_for(lambda screen: "to review" not in screen)
     helix.write()
     wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
-    assert until(lambda: project.notes.read_text() == wanted)
+    assert until(lambda: project.saved() == wanted)
 
 
 def test_an_edit_is_undone_by_key(helix: Helix, project: PlainProject) -> None:
@@ -114,7 +114,7 @@ def test_an_edit_is_undone_by_key(helix: Helix, project: PlainProject) -> None:
     helix.type(" lu")
     helix.wait_for(lambda screen: "BETA" not in screen)
     helix.write()
-    assert until(lambda: project.notes.read_text() == "typed since\n" + NOTES)
+    assert until(lambda: project.saved() == "typed since\n" + NOTES)
 
 
 def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainProject) -> None:
@@ -127,7 +127,7 @@ def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainP
     helix.write()
     wanted = "".join(f"{line}\n" for line in reversed(typed))
     wanted += NOTES.replace("beta\ngamma", "BETA\ngamma")
-    assert until(lambda: project.notes.read_text() == wanted)
+    assert until(lambda: project.saved() == wanted)
 
 
 def test_a_selection_is_a_prompt(helix: Helix) -> None:
