@@ -122,6 +122,7 @@ def test_a_long_answer_is_shown_by_code_action(emacs: Emacs) -> None:
 
 def test_a_running_command_is_stopped(emacs: Emacs) -> None:
     emacs.choose(7, "Ask the agent: nap for a while")
+    emacs.wait_for("Answer the agent by code action: bash: sleep 600")
     emacs.choose(1, "Agent asks: bash: " + NAP + ": Allow")
     assert until(napping)
     emacs.keys("C-c", "a", "s")
