@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# No test is timed: the machine may be busy with the others.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 ALL = os.environ.get("LSP_AGENT_ALL") == "1"
 UNAVAILABLE: Mapping[str, str] = {

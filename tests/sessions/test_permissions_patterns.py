@@ -251,7 +251,7 @@ TELLING = "set -f; tell() { printf '%s\\0' \"$@\"; };" + "".join(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(["git status", "git diff", "npm test", "ls", "cat"]), LINES)
 def test_a_shell_reads_a_covered_line_as_one_command_with_the_words_that_were_judged(
     start: str, rest: str

@@ -372,7 +372,7 @@ _PLACE = st.integers(0, 11)
 
 
 @pytest.mark.asyncio
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(made=st.lists(st.tuples(_SESSION, _PLACE), max_size=8), first=st.integers(0, 7))
 async def test_only_the_sessions_own_later_work_goes(
     tmp_path_factory: pytest.TempPathFactory, made: list[tuple[str, int]], first: int

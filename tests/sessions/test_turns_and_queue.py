@@ -73,7 +73,7 @@ class Course:
         self.asked.add(asyncio.ensure_future(what))  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(HAPPENINGS)
 def test_every_turn_ends_exactly_once_and_in_order(happenings: list[tuple[str, int]]) -> None:
     async def play() -> None:
@@ -115,7 +115,7 @@ def assert_turns_do_not_overlap(on: Stage) -> None:
             running = None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(HAPPENINGS)
 def test_closing_ends_every_turn_whatever_went_before(happenings: list[tuple[str, int]]) -> None:
     async def play() -> None:

@@ -134,7 +134,7 @@ def check(found: Review) -> None:
 
 
 @given(TEXTS, STEPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_texts_are_alike_outside_the_hunks_whatever_happens(
     start: str, steps: list[tuple[str, str, random.Random]]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from zot_replay import check_sequence
 
@@ -108,7 +108,6 @@ acts = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(acts)
 def test_garbage_never_raises_and_every_turn_and_compaction_ends_once(
     acts: list[list[object] | tuple[Command, bool]],

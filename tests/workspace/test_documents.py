@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scripted_editor import Buffer, Policy
 
@@ -42,7 +42,6 @@ def shown(documents: Documents) -> str:
 
 
 @given(texts, st.data(), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
-@settings(deadline=None)
 def test_the_mirror_equals_the_editors_own_text(
     text: str, data: st.DataObject, encoding: Encoding
 ) -> None:

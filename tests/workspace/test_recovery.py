@@ -220,7 +220,7 @@ _LINE = st.sampled_from(["a\n", "b\n", "c\n", "d\n"])
 _TEXT = st.lists(_LINE, max_size=8).map(lambda lines: Text(tuple(lines)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_TEXT, min_size=2, max_size=5))
 def test_all_steps_that_led_to_a_text_are_in_it_and_can_be_taken_out(texts: list[Text]) -> None:
     steps = list(pairwise(texts))
