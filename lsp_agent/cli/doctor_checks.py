@@ -93,8 +93,8 @@ def settings(loaded: Loaded, folder: Path) -> Iterator[Finding]:
         there = os.path.lexists(path)
         yield Finding("settings", "ok" if there else "note", f"{kind}: {_there(path, there)}")
     for problem in loaded.problems:
-        where = f" in {problem.source}"
-        yield Finding("settings", "warning", str(problem), f"change or remove it{where}")
+        remedy = f"change or remove it in {problem.source}"
+        yield Finding("settings", "warning", str(problem), remedy)
 
 
 def _there(path: Path, there: bool) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from anyio import create_task_group
 from anyio.abc import TaskGroup
 
+from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import StampedEvent, TurnStarted
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.server.client_info import ClientInfo
@@ -15,7 +16,9 @@ from lsp_agent.server.open_review import OpenReviews
 from lsp_agent.server.preview import PreviewFiles
 from lsp_agent.server.show import Shower
 from lsp_agent.sessions.edits import Edits
+from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.paths import path_to_uri
 
 #: Turns whose prompts are remembered.
 _TURNS = 200
@@ -57,6 +60,24 @@ class ReviewUi:
 
     async def close(self) -> None:
         await self.previews.close()
+
+    async def show_file(
+        self, key: str, name: str, text: str, *, what: str, title: str, ending: str = ".diff"
+    ) -> str:
+        """Shows ``text`` as a read-only file; its URI. ``what`` it is, and under which ``title``
+        a client hears of it that cannot show it.
+
+        :raises RequestFailed: "editorFailed" where it cannot be written
+        """
+        try:
+            path = await self.previews.write(key, name, text, ending)
+        except OSError as error:
+            raise RequestFailed(
+                "editorFailed", f"The {what} cannot be written: {error.strerror or error}."
+            ) from error
+        uri = path_to_uri(path)
+        self.shower.show(uri, None, f"{title}: {escaped_line(path)}")
+        return uri
 
     def take(self, stamped: StampedEvent) -> None:
         """Keeps how a turn's prompt begins."""

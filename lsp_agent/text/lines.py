@@ -11,6 +11,9 @@ from functools import cached_property
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
+#: Lines from which on a text takes too long to be compared in the event loop.
+LONG = 5_000
+
 
 def split_lines(content: str) -> list[str]:
     """The lines of ``content`` with their ends; joining them gives ``content`` again.

@@ -17,7 +17,7 @@ from typing import Any
 
 import anyio
 
-from lsp_agent.text.lines import Text, splice, split_lines
+from lsp_agent.text.lines import LONG, Text, splice, split_lines
 from lsp_agent.text.positions import Encoding, to_column
 from lsp_agent.workspace.files import FileProblem, NotText, decode, read_bytes
 from lsp_agent.workspace.paths import from_ledger, uri_to_path
@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 
 # Content changes whose times are remembered: an edit of ours with more may pass for typing.
 _TYPED = 256
-# Content changes that come together, and lines.
-_MANY, _LONG = 64, 5_000
+# Content changes that come together.
+_MANY = 64
 
 Span = tuple[int, int, int, int]
 """Start line and column, end line and column; 0-based."""
@@ -208,7 +208,7 @@ class OpenDocument:
 
     def take_changes(self, changes: Sequence[tuple[Span | None, str]]) -> None:
         """Each range is in the text that the one before it left."""
-        if len(changes) <= _MANY or len(self.lines) <= _LONG or self._wanting_each:
+        if len(changes) <= _MANY or len(self.lines) <= LONG or self._wanting_each:
             for span, text in changes:
                 self._take(span, text)
             return

@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.text.edits import TextEdit, text_edits
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import LONG, Text
 from lsp_agent.workspace.documents import ContentChange, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import (
@@ -39,8 +39,8 @@ Outcome = Literal["in", "conflict", "unknown", "refused"]
 Texts = TypeVarTuple("Texts")
 Result = TypeVar("Result")
 
-# Lines; what compares longer texts leaves the loop. And how often the text may have changed then.
-_LONG, _MAX_BEHIND = 5_000, 3
+# How often the text may have changed while a long one was compared in a thread.
+_MAX_BEHIND = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,12 +267,12 @@ class Placement:
     async def _away(self, compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
         """What is computed from long texts, in a thread; the text may be another one then. Here
         and at once where it was so too often: beside a person who types on it would never end."""
-        if len(self._document.lines) <= _LONG or self._behind >= _MAX_BEHIND:
+        if len(self._document.lines) <= LONG or self._behind >= _MAX_BEHIND:
             return compute(*texts)
         return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)
 
     async def _compare(self, text: Text) -> None:
-        if len(text.lines) > _LONG and (attempts := self._flight.to_be_compared(text)):
+        if len(text.lines) > LONG and (attempts := self._flight.to_be_compared(text)):
             found = await anyio.to_thread.run_sync(first_in, attempts, text, abandon_on_cancel=True)
             self._flight.compared(text, found)
 

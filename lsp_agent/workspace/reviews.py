@@ -13,13 +13,11 @@ import anyio.to_thread
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
-from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.lines import EMPTY, LONG, Text
 from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.review import Gone, Key, Review
 from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewRecord
 
-#: Lines from which on texts are compared in a thread where that is possible.
-_LONG = 5_000
 #: Changes that wait to be compared; each holds two texts.
 _MAX_STEPS = 8
 
@@ -95,7 +93,7 @@ class Reviews:
         """``current`` that compares long texts in a thread. False if the review has changed
         meanwhile, so that ``now`` may be too old."""
         state = self._states.get(path)
-        if state is None or len(now.lines) <= _LONG:
+        if state is None or len(now.lines) <= LONG:
             self.current(path, now)
             return True
         folded = await anyio.to_thread.run_sync(_folded, state, now)

@@ -2,13 +2,18 @@
 
 import itertools
 import json
+import os
 import shlex
+import shutil
 import stat
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 from neovim import Json, Neovim, wait_until
@@ -106,6 +111,12 @@ class Desk:
 
     def start(self, *steps: Json, hosting: str = "auto", **options: Any) -> None:
         """Starts the server for the shown buffer, as a person's configuration would."""
+        chosen = self.settings(*steps, hosting=hosting, **options)
+        self.nvim.lua(START, str(self.folder), chosen, readme_snippet())
+        self.wait_for_server()
+
+    def settings(self, *steps: Json, hosting: str = "auto", **options: Any) -> Json:
+        """Those with which the agent follows these steps."""
         script = self._base / "script.json"
         script.write_text(json.dumps({"steps": [*steps, SHOW]}), encoding="utf-8")
         agent = {
@@ -114,9 +125,7 @@ class Desk:
             "provider": "script",
             "hosting": hosting,
         }
-        chosen: Json = {"agent": "scripted", "agents": {"scripted": agent}} | options
-        self.nvim.lua(START, str(self.folder), chosen, readme_snippet())
-        self.wait_for_server()
+        return {"agent": "scripted", "agents": {"scripted": agent}} | options
 
     def wait_for_server(self) -> None:
         wait_until(
@@ -223,6 +232,29 @@ class Desk:
 
     def sends(self) -> list[Json]:
         return self.nvim.lua("return _G.sends")
+
+    def report(self) -> str:
+        """What the server wrote down."""
+        return self.log.read_text() if self.log.exists() else ""
+
+
+AnyDesk = TypeVar("AnyDesk", bound=Desk)
+
+
+@contextmanager
+def seated(kind: type[AnyDesk], version: Version, base: Path) -> Iterator[AnyDesk]:
+    """A desk with folders of its own in ``base``, gone at the end with all that it started."""
+    # Sockets' addresses are short: pytest's own folders are too deep for them.
+    runtime = Path(tempfile.mkdtemp(prefix="la-"))
+    folders = {f"XDG_{k}_HOME": str(base / k) for k in ("CONFIG", "DATA", "STATE", "CACHE")}
+    env = os.environ | folders | {"HOME": str(base), "XDG_RUNTIME_DIR": str(runtime)}
+    desk = kind(version, base, env)
+    try:
+        yield desk
+    finally:
+        print(desk.report())  # shown where the test fails
+        desk.nvim.close()
+        shutil.rmtree(runtime, ignore_errors=True)
 
 
 def readme_snippet() -> str:

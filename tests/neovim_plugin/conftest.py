@@ -1,9 +1,6 @@
 """A Neovim with the plugin installed as a package in a bare home folder."""
 
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,20 +10,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "editors"))
 
 import neovim_versions
+from neovim_desk import seated
 from plugin_desk import PluginDesk
 
 
 @pytest.fixture(params=neovim_versions.parameters())
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PluginDesk]:
-    version = neovim_versions.found()[request.param]
-    # Sockets' addresses are short: pytest's own folders are too deep for them.
-    runtime = Path(tempfile.mkdtemp(prefix="la-"))
-    folders = {f"XDG_{k}_HOME": str(tmp_path / k) for k in ("CONFIG", "DATA", "STATE", "CACHE")}
-    env = os.environ | folders | {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(runtime)}
-    desk = PluginDesk(version, tmp_path, env)
-    try:
+    with seated(PluginDesk, neovim_versions.found()[request.param], tmp_path) as desk:
         yield desk
-    finally:
-        print(desk.report())  # shown where the test fails
-        desk.nvim.close()
-        shutil.rmtree(runtime, ignore_errors=True)

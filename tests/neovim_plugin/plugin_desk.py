@@ -1,12 +1,11 @@
 """A Neovim with the plugin, the real server and an agent that follows a script."""
 
-import json
 import stat
 from pathlib import Path
 from typing import Any
 
 from neovim import Json, NeovimError, wait_until
-from neovim_desk import LSP_AGENT, SHOW, Desk
+from neovim_desk import Desk
 from neovim_versions import Version
 
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
@@ -71,18 +70,6 @@ class PluginDesk(Desk):
     def setup(self, **options: Any) -> None:
         self.nvim.lua("require('lsp_agent').setup(...)", options)
 
-    def settings(self, *steps: Json, hosting: str = "auto", **options: Any) -> Json:
-        """Those with which the agent follows these steps."""
-        script = self._base / "script.json"
-        script.write_text(json.dumps({"steps": [*steps, SHOW]}), encoding="utf-8")
-        agent = {
-            "wire": "zot",
-            "command": [*LSP_AGENT, "rpc", "--script", str(script)],
-            "provider": "script",
-            "hosting": hosting,
-        }
-        return {"agent": "scripted", "agents": {"scripted": agent}} | options
-
     def agent(self, arguments: str) -> None:
         """The command ``:Agent``."""
         self.nvim.command(f"Agent {arguments}")
@@ -129,9 +116,7 @@ class PluginDesk(Desk):
             parts += [self.nvim.command_output("messages"), self.nvim.lua(LOG)]
         except (NeovimError, OSError) as error:
             parts.append(str(error))
-        if self.log.exists():
-            parts.append(self.log.read_text())
-        return "\n".join(parts)
+        return "\n".join([*parts, super().report()])
 
 
 def _with_packages(program: Path, base: Path) -> Path:

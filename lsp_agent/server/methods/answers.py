@@ -5,8 +5,6 @@ from lsp_agent.protocol.methods import LastAnswerResult, SessionParams
 from lsp_agent.server.context import Context
 from lsp_agent.server.last_answers import Answer
 from lsp_agent.server.titles import shortened
-from lsp_agent.text.plain import escaped_line
-from lsp_agent.workspace.paths import path_to_uri
 
 
 def last_answer(context: Context, params: SessionParams) -> LastAnswerResult:
@@ -25,14 +23,9 @@ async def show_last_answer(context: Context, params: SessionParams) -> LastAnswe
         return result
     answer.unseen = False
     text = f"# {shortened(answer.prompt)}\n\n{answer.text}\n"
-    try:
-        path = await context.review.previews.write(answer.turn_id, "answer", text, ".md")
-    except OSError as error:
-        raise RequestFailed(
-            "editorFailed", f"The answer cannot be written: {error.strerror or error}."
-        ) from error
-    uri = path_to_uri(path)
-    context.review.shower.show(uri, None, f"The agent's answer: {escaped_line(path)}")
+    uri = await context.review.show_file(
+        answer.turn_id, "answer", text, what="answer", title="The agent's answer", ending=".md"
+    )
     return result.model_copy(update={"uri": uri})
 
 

@@ -26,7 +26,6 @@ from lsp_agent.server.open_review import OPEN, OpenHunk, is_open, open_hunks
 from lsp_agent.server.review_ui import Place
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.text.unified import unified_diff
-from lsp_agent.workspace.paths import path_to_uri
 
 
 async def keep_all(context: Context, params: ReviewAllParams) -> EditsResult:
@@ -115,15 +114,10 @@ async def show_preview(context: Context, params: EditParams) -> PreviewEditResul
         return preview
     edit = await context.edits.get(params.edit_id)
     key = "\0".join([params.edit_id, *(params.hunks or ())])
-    try:
-        path = await context.review.previews.write(key, _name(edit), preview.text)
-    except OSError as error:
-        raise RequestFailed(
-            "editorFailed", f"The preview cannot be written: {error.strerror or error}."
-        ) from error
-    uri = path_to_uri(path)
-    message = f"The agent's edit of {_name(edit)}, as a diff: {escaped_line(path)}"
-    context.review.shower.show(uri, None, message)
+    title = f"The agent's edit of {_name(edit)}, as a diff"
+    uri = await context.review.show_file(
+        key, _name(edit), preview.text, what="preview", title=title
+    )
     return PreviewEditResult(text=preview.text, uri=uri)
 
 
