@@ -1,14 +1,14 @@
 """Taking turns back: their changes out of the files as they are now, others' work kept.
 
 What a revert does to a file is a change of its own, named by the revert's id in place of a turn's,
-so that it can be taken back as well. Such changes never count as a turn's work: what a revert
-took out is ``rejected`` in the ledger, and what the taking back of a revert brought back is
-``kept`` there again.
+so that it can be taken back as well. It names what it takes out: while it is in, that is
+``rejected`` in the ledger, and once it is taken back itself ``kept``. Such changes never count as
+a turn's work.
 """
 
 import uuid
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, present, taken_out, with_only
+from lsp_agent.text.presence import Clash, Step, taken_out, with_only
 from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.ledger import Change
 from lsp_agent.workspace.paths import OutsideWorkspace, SafePath, path_to_uri
@@ -37,7 +37,6 @@ _TURNS = 4096
 _PREFIX = "r-"
 _IN: frozenset[str] = frozenset({"applied", "kept", "superseded", "unknown"})
 _NEVER_IN: frozenset[str] = frozenset({"rejected", "conflict", "pending"})
-_SETTLED: frozenset[str] = frozenset({"applied", "kept", "superseded", "rejected"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +98,6 @@ class Reverts:
         self._say = say
         self._turns: OrderedDict[str, str] = OrderedDict()
         self._one_at_a_time = anyio.Lock()
-        # By the id of a revert's change that may still come: what is settled when it does.
-        self._late: dict[str, list[_Part]] = {}
         services.ledger.subscribe(self._on_change)
 
     def take(self, stamped: StampedEvent) -> None:
@@ -130,9 +127,8 @@ class Reverts:
             by_path: defaultdict[str, list[Change]] = defaultdict(list)
             for change in _meant(changes, turn_id, only=only):
                 by_path[change.path].append(change)
-            origin = Origin(session_id, revert_id, None, "agent: revert")
             files = [
-                await self._file(origin, path, named, undo=_is_revert(turn_id))
+                await self._file(session_id, revert_id, path, named)
                 for path, named in by_path.items()
             ]
             self._report(session_id, files)
@@ -171,7 +167,7 @@ class Reverts:
     # -- one file
 
     async def _file(
-        self, origin: Origin, path: str, named: Sequence[Change], *, undo: bool
+        self, session_id: str, revert_id: str, path: str, named: Sequence[Change]
     ) -> FileReverted:
         """A failure here leaves this file as it is, and the others go on."""
         uri = self._uri(path)
@@ -181,16 +177,15 @@ class Reverts:
             parts = await anyio.to_thread.run_sync(_parts_in, changes)
             if not parts:
                 return FileReverted(path, uri, "unchanged")
+            takes_out = {part.change_id: part.hunks for part in parts}
+            origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
             placed = await self._take_out(origin, safe, [part.step for part in parts])
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
-            if placed.change is not None:
-                self._late[placed.change.id] = parts
             return FileReverted(path, uri, "conflict", placed.note or f"it is {placed.status}")
-        self._reject(parts)
-        if undo:
-            await self._bring_back(origin.session_id, path, placed.now)
+        if placed.change is None:  # the file was without them already
+            self._out(takes_out)
         return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
 
     async def _take_out(self, origin: Origin, path: SafePath, steps: Sequence[Step]) -> Placed:
@@ -226,43 +221,36 @@ class Reverts:
 
     # -- the ledger
 
-    def _reject(self, parts: Sequence[_Part]) -> None:
+    def _on_change(self, change: Change) -> None:
+        """A revert's change is in, at once or late, or is taken out again itself."""
+        if change.status == "kept":
+            self._out(change.takes_out)
+        elif change.status == "rejected":
+            self._back(change.takes_out)
+
+    def _out(self, taken: Mapping[str, Sequence[int]]) -> None:
         """What is out of the file is rejected; of a proposal, the hunks that were in."""
-        for part in parts:
-            change = self._services.ledger.get(part.change_id)
-            if change is None:  # there was no room for it any more
-                continue
-            if change.decided:
-                self._decide(change, part.hunks, "rejected")
+        for change, hunks in self._known(taken):
+            self._decide(change, hunks, "rejected")
             if change.status != "proposed":
                 self._services.ledger.set_status(change.id, "rejected")
 
-    async def _bring_back(self, session_id: str, path: str, now: Text | None) -> None:
-        """After a revert was taken back: the turns' changes that are in again are kept, those
-        that are out again are rejected."""
-        ledger = self._services.ledger
-        changes = [
-            await ledger.loaded(change.id)
-            for change in self._changes_of(session_id)
-            if change.path == path and change.status in _SETTLED and not _is_revert(change.turn_id)
-        ]
-        steps = [(change.before, change.after) for change in changes]
-        found = await anyio.to_thread.run_sync(present, steps, now)
-        for change, hunks in zip(changes, found, strict=True):
-            if hunks is not None and change.status == "rejected":
-                if change.decided:
-                    self._decide(change, hunks, "kept")
-                ledger.set_status(change.id, "kept")
-            elif hunks is None and change.status == "kept":
-                ledger.set_status(change.id, "rejected")
+    def _back(self, taken: Mapping[str, Sequence[int]]) -> None:
+        for change, hunks in self._known(taken):
+            self._decide(change, hunks, "kept")
+            if change.status == "rejected":
+                self._services.ledger.set_status(change.id, "kept")
+
+    def _known(self, taken: Mapping[str, Sequence[int]]) -> Iterator[tuple[Change, Sequence[int]]]:
+        """But for those that there was no room for any more."""
+        for change_id, hunks in taken.items():
+            change = self._services.ledger.get(change_id)
+            if change is not None:
+                yield change, hunks
 
     def _decide(self, change: Change, hunks: Sequence[int], status: EditStatus) -> None:
-        self._services.ledger.decide(change.id, dict.fromkeys(hunks, status))
-
-    def _on_change(self, change: Change) -> None:
-        """An edit that the editor refused or did not show in time has come after all."""
-        if change.id in self._late and change.status == "kept":
-            self._reject(self._late.pop(change.id))
+        if change.decided:
+            self._services.ledger.decide(change.id, dict.fromkeys(hunks, status))
 
     # -- what the person is told
 

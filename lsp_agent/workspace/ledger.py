@@ -52,6 +52,7 @@ _HOT_CHANGES = 64
 
 # Shared by nearly all changes, and never written to.
 _NO_HUNKS: Mapping[int, EditStatus] = {}
+_NOTHING: Mapping[str, tuple[int, ...]] = {}
 
 
 class LedgerFailed(LspAgentError):
@@ -60,12 +61,14 @@ class LedgerFailed(LspAgentError):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose change it is; opaque to the workspace. ``label`` is shown in the editor."""
+    """Whose change it is; opaque to the workspace. ``label`` is shown in the editor.
+    ``takes_out``: see ``Change``."""
 
     session_id: str
     turn_id: str | None = None
     tool_call_id: str | None = None
     label: str = "agent"
+    takes_out: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: _NOTHING, hash=False)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -81,6 +84,7 @@ class Change:
     """One change of one file. ``path`` is real. ``pending``: recorded, not known to be in yet.
     ``time`` is seconds since the epoch. ``decided`` has the hunks that were decided one by one,
     by their place in ``diff(before.lines, after.lines)``; ``on_disk``: it has been on disk.
+    ``takes_out``: of a revert, the hunks of earlier changes (by their ids) that it took out.
     ``texts`` are before and after, None while it is ``cold``."""
 
     id: str
@@ -93,6 +97,7 @@ class Change:
     texts: Texts | None
     decided: Mapping[int, EditStatus] = field(default_factory=lambda: _NO_HUNKS, hash=False)
     on_disk: bool = False
+    takes_out: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: _NOTHING, hash=False)
 
     @property
     def cold(self) -> bool:
@@ -176,6 +181,7 @@ class Ledger:
             status=status,
             time=time.time(),
             texts=Texts(before, after),
+            takes_out=origin.takes_out,
         )
         try:
             size = await asyncio.wrap_future(self._journal.add(_record(change), before, after))
@@ -419,6 +425,7 @@ def _record(change: Change) -> Record:
         after=None,
         hunks=change.decided,
         on_disk=change.on_disk,
+        takes_out=change.takes_out,
     )
 
 
@@ -434,4 +441,5 @@ def _change(record: Record, texts: Texts | None) -> Change:
         texts=texts,
         decided=record.hunks or _NO_HUNKS,
         on_disk=record.on_disk,
+        takes_out=record.takes_out or _NOTHING,
     )

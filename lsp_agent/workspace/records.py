@@ -40,7 +40,8 @@ class TextRef:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A change. ``hunks`` are the decisions on some of its hunks, by their place in the diff."""
+    """A change. ``hunks`` are the decisions on some of its hunks, by their place in the diff;
+    ``takes_out`` those of other changes that it took out."""
 
     id: str
     session_id: str
@@ -53,6 +54,7 @@ class Record:
     after: TextRef | None
     hunks: Mapping[int, EditStatus] = field(default_factory=dict[int, EditStatus])
     on_disk: bool = False
+    takes_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     @property
     def texts(self) -> tuple[TextRef, ...]:
@@ -161,6 +163,8 @@ def _change(line: Line) -> Record:
         line[side] = TextRef(**line[side]) if line[side] else None
     line["status"] = _status(line["status"])
     line["hunks"] = _decided(line.get("hunks", {}))
+    taken = line.get("takes_out", {})
+    line["takes_out"] = {change_id: tuple(map(int, hunks)) for change_id, hunks in taken.items()}
     return Record(**line)
 
 

@@ -187,7 +187,7 @@ class Recovery:
             hunks = found.hunks or ()
             back = [i for i in hunks if change.decided.get(i) in _TAKEN_OUT | {"lost"}]
             self._ledger.decide(change.id, dict.fromkeys(back, "applied"))
-        if "kept" in (change.status, self._doubtful[change.path][change.id]):
+        if change.takes_out or "kept" in (change.status, self._doubtful[change.path][change.id]):
             self._ledger.set_status(change.id, "kept")
             return
         if change.status != "applied" or not change.decided:

@@ -295,32 +295,36 @@ def test_a_turn_is_taken_back_and_brought_again_while_the_person_types(
     first, second = (desk.ask()["turnId"] for _ in range(2))
     row = Row(f"turns reverted, typing {where}", 20)
     offsets = (-1, 1) if where == "beside" else (-2,)
-    inside = [*range(20)]
+    inside = {*range(20)}
+    taken: dict[object, set[int]] = {}
 
-    def revert(left: Iterable[int], **params: object) -> str:
-        """Takes back while the person types; ``left`` are the words that are in then."""
+    def revert(numbers: Iterable[int] = (), **params: object) -> str:
+        """Takes these words out, or a revert back, while the person types."""
 
         def work() -> Any:
             time.sleep(0.3)
             return desk.call("agent/revert", **params)
 
         reverted = typist.beside([f"pre{n:03}" for n in range(20)], work, offsets)
-        (outcome,) = {file["outcome"] for file in reverted["files"]}
-        row.said[outcome] += 1
-        if outcome in ("restored", "merged"):
-            inside[:] = left
+        outcomes = {file["outcome"] for file in reverted["files"]} or {"unchanged"}
+        row.said.update(outcomes)
+        gone = taken[reverted["revertId"]] = set[int]()
+        if outcomes <= {"restored", "merged"}:
+            gone.update(inside & {*numbers})
+            inside.difference_update(gone)
+            inside.update(taken.get(params.get("turnId"), ()))
         else:
             assert where == "beside"
-            assert outcome in ("conflict", "unchanged")
+            assert outcomes <= {"conflict", "unchanged"}
         row.compare(after(text, inside, typist.words), desk.text(), [], f"after {params}")
         return reverted["revertId"]
 
-    last = revert(range(10))
-    revert(range(20), turnId=last)
-    both = revert([], turnId=first)
-    revert(range(20), turnId=both)
-    revert(range(10, 20), turnId=first, only=True)
-    revert([], turnId=second)
+    last = revert(range(10, 20))
+    revert(turnId=last)
+    both = revert(range(20), turnId=first)
+    revert(turnId=both)
+    revert(range(10), turnId=first, only=True)
+    revert(range(10, 20), turnId=second)
     row.in_, row.words = len(inside), len(typist.words)
     row.sent_again = sent_again(desk)
     assert desk.path.read_text() == text

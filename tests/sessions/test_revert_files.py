@@ -19,12 +19,14 @@ from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.revert import Reverted, Reverts
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.workspace import recovery as recovery_module
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import EditorTraits
 from lsp_agent.workspace.file_host import FileHost, Origin, View
 from lsp_agent.workspace.flight import Timings
 from lsp_agent.workspace.ledger import Ledger
 from lsp_agent.workspace.paths import Confinement, SafePath, path_to_uri
+from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.reviews import Reviews
 
 QUICK = Timings(tick=0.01, align_within=0.03, align_wait=0.04, quiet=0.08, unknown=0.6, late=5.0)
@@ -56,7 +58,7 @@ class _NoSessions:
 class Bench:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "w"
-        self.root.mkdir(parents=True)
+        self.root.mkdir(parents=True, exist_ok=True)
         self.documents = Documents()
         self.ledger = Ledger(str(folder / "ledger"))
         self.reviews = Reviews(self.ledger)
@@ -302,6 +304,22 @@ async def test_reverts_of_reverts_bring_back_single_turns(bench: Bench) -> None:
 
 
 @pytest.mark.asyncio
+async def test_what_came_back_beside_a_persons_lines_goes_again_whole(bench: Bench) -> None:
+    """Found in VS Code: one of the turn's two words stayed in the second time."""
+    was, made = "pre old post\n}\n\nx old y\n", "pre tok (new) post\n}\n\nx tok y\n"
+    bench.put("a.txt", was)
+    change_id = await bench.agent("t", "a.txt", made)
+    bench.ledger.decide(change_id, {0: "kept", 1: "kept"})
+    typed = ("}\n", "} mine\nmine too\nmine as well\n")
+    bench.put("a.txt", made.replace(*typed))
+    await bench.revert("t")
+    await bench.revert(bench.last.revert_id)
+    assert bench.disk("a.txt") == made.replace(*typed)
+    assert await bench.revert("t") == {"a.txt": "merged"}
+    assert bench.disk("a.txt") == was.replace(*typed)
+
+
+@pytest.mark.asyncio
 async def test_marks_of_others_stay_when_a_revert_is_taken_back(bench: Bench) -> None:
     bench.put("a.txt", LINES)
     one = LINES.replace("two", "2")
@@ -348,6 +366,36 @@ async def test_a_revert_that_the_editor_refused_settles_when_it_is_in_after_all(
     assert bench.statuses() == ["applied", "conflict"]
     bench.ledger.set_status(bench.ledger.changes(session_id="s")[1].id, "kept")
     assert bench.statuses() == ["rejected", "kept"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("written", [True, False])
+async def test_a_revert_that_a_crash_cut_off_is_settled_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, written: bool
+) -> None:
+    monkeypatch.setattr(recovery_module, "GRACE_SECONDS", 0)
+    crashed = Bench(tmp_path)
+    crashed.put("a.txt", LINES)
+    made = LINES.replace("two", "2")
+    change_id = await crashed.agent("t", "a.txt", made)
+    origin = Origin("s", "r-1", takes_out={change_id: (0,)})
+    await crashed.ledger.record(origin, str(crashed.root / "a.txt"), Text.of(made), Text.of(LINES))
+    if written:
+        crashed.put("a.txt", LINES)
+    crashed.ledger.close()
+    bench = Bench(tmp_path)
+    said: list[str] = []
+    async with anyio.create_task_group() as tasks:
+        await bench.reviews.restore()
+        await Recovery(
+            bench.ledger, bench.reviews, bench.documents, bench.host, tasks, said.append
+        ).run()
+        tasks.cancel_scope.cancel()
+    assert bench.statuses() == (["rejected", "kept"] if written else ["applied", "lost"])
+    assert said == [] or not written
+    assert await bench.revert(None) == ({} if written else {"a.txt": "restored"})
+    assert bench.disk("a.txt") == LINES
+    bench.ledger.close()
 
 
 @pytest.mark.asyncio

@@ -10,6 +10,7 @@ import queue
 import random
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ from lsp_agent.protocol.edits import Edit
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.settings import EditSettings, Settings
 from lsp_agent.sessions.edits import Edits
-from lsp_agent.sessions.revert import Reverts
+from lsp_agent.sessions.revert import Reverted, Reverts
 from lsp_agent.text.lines import Text, split_lines
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents import Documents
@@ -139,6 +140,9 @@ class World:
         self.bare: set[str] = set()
         self.twins = False
         self.turns: list[str] = []
+        #: The words of each turn's edits that went in, and what came of taking turns back.
+        self.words_of: defaultdict[str, set[str]] = defaultdict(set)
+        self.left: list[str] = []
         self.log: list[str] = [f"{self.policy.name}, {self.encoding}: {self.start!r}"]
 
     def say(self, what: str) -> None:
@@ -273,6 +277,8 @@ class World:
         except LookupError:
             self.log.append(f"{session}: changed since")
         else:
+            if placed.status == "applied":
+                self.words_of[origin.turn_id or ""].update(OURS.findall(" ".join(news)))
             self.say(f"{session}: {placed.status}, {placed.note}")
 
     async def command(self, session: str) -> None:
@@ -353,12 +359,24 @@ class World:
             return
         only = self.chance.random() < 0.4
         self.log.append(f"revert {turn} {only=}")
+        mine = [each for each in self.turns if each[:2] == turn[:2]]
+        gone = [turn] if only else mine[mine.index(turn) :]
+        words = set[str]().union(*(self.words_of[each] for each in gone))
+        before = self._in_sight(words)
         done = await self.reverts.revert(None, turn, only=only)
         self.say(f"reverted: {[(f.outcome, f.reason) for f in done.files]}")
+        if _is_done(done):
+            self.left += [f"{word} is in after the revert" for word in self._in_sight(words)]
         if self.chance.random() < 0.4:
             self.log.append("and back")
-            await self.reverts.revert(None, done.revert_id)
+            back = await self.reverts.revert(None, done.revert_id)
             self.kept = True  # what came back is no longer under review
+            if _is_done(done) and _is_done(back):
+                lost = before - self._in_sight(words)
+                self.left += [f"{word} did not come back" for word in lost]
+
+    def _in_sight(self, words: set[str]) -> set[str]:
+        return {word for word in words if word in self.text}
 
     # -- the end
 
@@ -369,7 +387,7 @@ class World:
 
     def agreed(self) -> list[str]:
         """What is wrong with the texts and the tokens, whatever happened."""
-        wrong: list[str] = []
+        wrong = list(self.left)
         document = self.documents.get(self.uri)
         if self.desk.shown is not None:
             assert document is not None
@@ -426,6 +444,11 @@ def _but_for_places_of_line_ends(content: str) -> tuple[str, int]:
 def _but_for_places(content: str) -> tuple[list[str], list[str], int]:
     words, rest = PLACE.findall(content), re.sub("[\r\n]+", "", PLACE.sub("", content))
     return sorted(words), sorted(rest), content.count("\n")
+
+
+def _is_done(reverted: Reverted) -> bool:
+    done = {"restored", "merged", "created", "deleted"}
+    return {file.outcome for file in reverted.files} <= done
 
 
 def _is_bare(line: str) -> bool:

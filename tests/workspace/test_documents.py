@@ -219,11 +219,12 @@ async def test_a_document_is_found_by_its_real_path(tmp_path: Path) -> None:
     documents = Documents()
     real, link = (path_to_uri(str(tmp_path / name)) for name in ("real", "link"))
     documents.open(link, 1, "x")
-    documents.open(real, 1, "x")
-    first, second = documents.get(link), documents.get(real)
+    first = documents.get(link)
     assert first is not None
-    assert second is not None
     await first.compared()
+    documents.open(real, 1, "x")
+    second = documents.get(real)
+    assert second is not None
     await second.compared()
     assert documents.at(str(tmp_path / "real")) is second  # opened last
     documents.change(link, 2, [{"text": "unsaved"}])
