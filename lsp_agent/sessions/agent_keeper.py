@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -9,7 +10,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import AgentStatus
-from lsp_agent.sessions.agent_link import AgentLink, Received
+from lsp_agent.sessions.agent_link import AgentLink, Callbacks, Received
 from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.sessions.launcher import AgentChoice, start_agent
 from lsp_agent.sessions.questions import Emitter
@@ -36,6 +37,8 @@ class AgentKeeper:
         on_gone: Callable[[AgentLink], None],
     ) -> None:
         self.link: AgentLink | None = None
+        #: What a new process takes the session up by, once an agent has said it.
+        self.resume: str | None = None
         self._services = services
         self._choice = choice
         self._cwd = cwd
@@ -150,12 +153,12 @@ class AgentKeeper:
                 self._cwd,
                 self._hosting,
                 self._tasks,
-                drain=self._services.drain,
+                Callbacks(self._on_event, self._hosting.answer, self._gone, self._services.drain),
                 line_bytes=self._services.settings(self._cwd).limits.line_bytes,
-                on_event=self._on_event,
-                on_gone=self._gone,
+                resume=self.resume,
             )
             self.link, self._state = link, dict(hello.data)
+            self.resume = cast("str | None", hello.data.get("sessionRef"))
             self._emit(AgentStatus("ready"), None)
 
     def _gone(self, link: AgentLink, exit_: Exit) -> None:

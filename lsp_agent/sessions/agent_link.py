@@ -2,7 +2,9 @@
 
 import itertools
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 
 import anyio
 from anyio.abc import TaskGroup
@@ -12,7 +14,26 @@ from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine, Exit
 from lsp_agent.protocol.environment import SECRETS_VARIABLE
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Event, Notice
-from lsp_agent.wires.wire import Abort, Command, CompactEnded, Hello, Launch, Reply, Wire
+from lsp_agent.wires.wire import (
+    Abort,
+    AgentRequest,
+    Answer,
+    Approve,
+    Command,
+    CompactEnded,
+    Decoded,
+    Dialog,
+    Hello,
+    Launch,
+    ReadText,
+    Refused,
+    Reply,
+    RunTool,
+    Send,
+    Wire,
+    Withdrawn,
+    WriteText,
+)
 
 START_SECONDS = 15.0
 REPLY_SECONDS = 10.0
@@ -32,28 +53,40 @@ _NO_BRIDGE = (
 Received = Event | CompactEnded
 
 
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """``on_event`` gets all that the agent tells, in order; ``on_request`` answers what it asks,
+    and is cancelled when it wants no answer any more; ``on_gone`` is called once, after the last
+    event, when the agent has ended; ``drain`` waits while the client does not read."""
+
+    on_event: Callable[[Received], None]
+    on_request: Callable[[AgentRequest], Awaitable[Answer]]
+    on_gone: "Callable[[AgentLink, Exit], None]"
+    drain: Callable[[], Awaitable[None]]
+
+
 class AgentLink:
-    """Made by :meth:`start`; ``on_event`` gets everything that is no reply, in order, and
-    ``on_gone`` is called once, after the last event, when the agent has ended."""
+    """Made by :meth:`start`."""
 
     def __init__(
         self,
         process: AgentProcess,
         wire: Wire,
         bridge: Bridge | None,
-        *,
-        on_event: Callable[[Received], None],
-        on_gone: Callable[["AgentLink", Exit], None],
-        drain: Callable[[], Awaitable[None]],
+        tasks: TaskGroup,
+        callbacks: Callbacks,
     ) -> None:
         self.wire = wire
         self.bridge = bridge
         self._process = process
-        self._on_event = on_event
-        self._on_gone = on_gone
-        self._drain = drain
+        self._tasks = tasks
+        self._on_event = callbacks.on_event
+        self._on_request = callbacks.on_request
+        self._on_gone = callbacks.on_gone
+        self._drain = callbacks.drain
         self._ids = itertools.count(1)
         self._replies: dict[str, _Pending] = {}
+        self._requests: dict[str, anyio.CancelScope] = {}
         self._gone = anyio.Event()
         self.exit: Exit | None = None
         self._ending = False
@@ -67,14 +100,14 @@ class AgentLink:
         wire: Wire,
         bridge: Bridge | None,
         tasks: TaskGroup,
+        callbacks: Callbacks,
         *,
         cwd: str,
         line_bytes: int,
-        on_event: Callable[[Received], None],
-        on_gone: Callable[["AgentLink", Exit], None],
-        drain: Callable[[], Awaitable[None]],
+        resume: str | None,
     ) -> tuple["AgentLink", Reply]:
-        """Starts the agent and shakes hands.
+        """Starts the agent and shakes hands; ``resume`` is what an earlier handshake said that
+        its session can be taken up by.
 
         :raises RequestFailed: "agentNotFound", "agentExited" (also one that was ended because it
             has no bridge) or "agentTimeout"; "notConfigured" where it refuses the handshake
@@ -83,10 +116,10 @@ class AgentLink:
         process = await AgentProcess.start(
             launch.argv, cwd=cwd, env=env, line_bytes=line_bytes, secrets=_values(launch)
         )
-        link = cls(process, wire, bridge, on_event=on_event, on_gone=on_gone, drain=drain)
+        link = cls(process, wire, bridge, tasks, callbacks)
         tasks.start_soon(link._pump)
         try:
-            hello = await link._shake_hands()
+            hello = await link._shake_hands(resume)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await link.kill()
@@ -176,8 +209,8 @@ class AgentLink:
             {"exitCode": code, "stderr": stderr},
         )
 
-    async def _shake_hands(self) -> Reply:
-        hello = await self.request(Hello(), timeout=START_SECONDS)
+    async def _shake_hands(self, resume: str | None) -> Reply:
+        hello = await self.request(Hello(resume), timeout=START_SECONDS)
         if hello.error is not None:
             raise RequestFailed(
                 "notConfigured",
@@ -201,8 +234,15 @@ class AgentLink:
             raise RequestFailed("agentExited", _NO_BRIDGE)
 
     async def _send(self, request_id: str, command: Command) -> None:
+        frame = self.wire.encode(request_id, command)
+        if isinstance(frame, Reply):
+            self._replied(frame)
+            return
+        await self._write(frame)
+
+    async def _write(self, frame: Mapping[str, object]) -> None:
         try:
-            await self._process.send(self.wire.encode(request_id, command))
+            await self._process.send(frame)
         except AgentGone:  # perhaps it only reads no more, and is then of no use
             await self.kill()
             raise self.death() from None
@@ -211,10 +251,7 @@ class AgentLink:
         async for batch in self._process.batches():
             self._heard_at = anyio.current_time()
             for decoded in self._decode(batch):
-                if isinstance(decoded, Reply):
-                    self._replied(decoded)
-                else:
-                    self._on_event(decoded)
+                await self._take(decoded)
             self._held_back = True
             await self._drain()
             self._held_back = False
@@ -222,15 +259,45 @@ class AgentLink:
         # One that has closed its output says nothing more, whether or not it goes on living.
         self._ending = True
         self.exit = await self._process.stop(GRACE_SECONDS)
+        for scope in self._requests.values():
+            scope.cancel()
         for decoded in self.wire.lost("error", str(self.death())):
-            if not isinstance(decoded, Reply):
-                self._on_event(decoded)
+            await self._take(decoded)
         self._gone.set()
         for pending in self._replies.values():
             pending.arrived.set()
         self._on_gone(self, self.exit)
 
-    def _decode(self, batch: list[object]) -> list[Received | Reply]:
+    async def _take(self, decoded: Decoded) -> None:
+        match decoded:
+            case Reply():
+                self._replied(decoded)
+            case Send(frame):
+                with suppress(RequestFailed):  # the end of the agent is told elsewhere
+                    await self._write(frame)
+            case Approve() | ReadText() | WriteText() | RunTool() | Dialog():
+                self._requests[decoded.key] = anyio.CancelScope()
+                self._tasks.start_soon(self._answer, decoded)
+            case Withdrawn(key):
+                if (scope := self._requests.get(key)) is not None:
+                    scope.cancel()
+            case event:
+                self._on_event(event)
+
+    async def _answer(self, request: AgentRequest) -> None:
+        scope = self._requests[request.key]
+        answer: Answer = Refused("Not done: the agent did not wait for the answer.")
+        try:
+            with scope:
+                answer = await self._on_request(request)
+        finally:
+            self._requests.pop(request.key, None)
+        frame = self.wire.answer(request.key, answer)
+        if frame is not None and self.alive:
+            with suppress(RequestFailed):
+                await self._write(frame)
+
+    def _decode(self, batch: list[object]) -> list[Decoded]:
         bad = [line for line in batch if isinstance(line, BadLine)]
         for line in bad:
             self._on_event(Notice("warning", f"{line.reason}: {line.text}", "agent"))

@@ -8,14 +8,27 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from lsp_agent.agents.bridge import Bridge
-from lsp_agent.agents.tool_host import Allow, Block, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
 from lsp_agent.protocol import messages
+from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolKind, ToolResult
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tools import HostedTools
 from lsp_agent.sessions.turn import Turn
+from lsp_agent.wires.wire import (
+    AgentRequest,
+    Answer,
+    Answered,
+    Approve,
+    Dialog,
+    Granted,
+    ReadText,
+    Refused,
+    RunTool,
+    WriteText,
+)
 from lsp_agent.wires.zot_messages import tool_kind
 
 HostingState = Literal["starting", "hosted", "mirror"]
@@ -76,7 +89,7 @@ class Hosting:
         self._ended_agent = False
         self._stopped = False
         self._notified = False
-        self._file_calls: set[str] = set()
+        self._file_calls: dict[str, ToolKind] = {}
         self._own_calls: set[str] = set()
         self._commands: set[str] = set()
 
@@ -116,12 +129,14 @@ class Hosting:
     async def open_bridge(self, unset: tuple[str, ...], tasks: TaskGroup) -> Bridge:
         """A bridge for a starting agent; the one before is closed."""
         self.close_bridge()
-        self._mirroring.live_in(tasks)
         self._bridge_closing = anyio.Event()
         bridge: Bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
         self._bridge = bridge
-        self._ended_agent = False
         return bridge
+
+    def agent_starts(self, tasks: TaskGroup) -> None:
+        self._mirroring.live_in(tasks)
+        self._ended_agent = False
 
     def close_bridge(self) -> None:
         self._bridge = None
@@ -173,7 +188,7 @@ class Hosting:
         """Learns from the wire whose file tools the agent used."""
         if isinstance(event, ToolCall):
             if event.kind in ("read", "edit"):
-                self._file_calls.add(event.tool_call_id)
+                self._file_calls[event.tool_call_id] = event.kind
             elif event.kind == "command":
                 self._commands.add(event.tool_call_id)
             if self._changes_disk(event.kind):
@@ -186,11 +201,18 @@ class Hosting:
             if self._ran(event) and not asked:
                 self._end_agent(_BYPASSED)
             self._bridge.call_ended(event.tool_call_id)
-        own = event.tool_call_id in self._file_calls - self._own_calls
-        if own and not event.is_error and self.state != "mirror":
+        if self._is_its_own(event.tool_call_id) and not event.is_error and self.hosts_files:
             self.state = "mirror"
             self._tell_mirror()
         self._mirroring.returned(event.tool_call_id, is_error=event.is_error, asked=asked)
+
+    def _is_its_own(self, call_id: str) -> bool:
+        """Whether it was a file call that did not come to us. One without our extension may look
+        at files in ways of its own, and still have its edits come."""
+        kind = self._file_calls.get(call_id)
+        if kind is None or call_id in self._own_calls:
+            return False
+        return kind == "edit" or self._bridge is not None
 
     def _changes_disk(self, kind: ToolKind) -> bool:
         """Whether a call of that kind reaches the disk without us; of one whose files come to us,
@@ -235,14 +257,56 @@ class Hosting:
             )
 
     async def run(self, request: ToolRequest) -> ToolAnswer:
-        if request.tool_call_id is not None:
-            self._own_calls.add(request.tool_call_id)
-        if self.state == "starting":
-            self.state = "hosted"
+        self._come_to_us(request.tool_call_id)
         return await self._tools.run(request)
 
     def bridge_lost(self) -> None:
         self._end_agent(_LOST)
+
+    # -- what an agent without a bridge asks on its wire
+
+    async def answer(self, request: AgentRequest) -> Answer:
+        """Never raises: what cannot be done is refused with the reason."""
+        try:
+            match request:
+                case Approve():
+                    return await self._approve(request)
+                case ReadText() | WriteText():
+                    self._come_to_us(request.tool_call_id)
+                    return await self._tools.text(request)
+                case RunTool(_, tool, args, tool_call_id):
+                    return await self._run_ours(ToolRequest(tool, args, tool_call_id))
+                case Dialog():
+                    return await self._tools.dialog(request)
+        except LspAgentError as error:
+            return Refused(str(error))
+
+    async def _approve(self, request: Approve) -> Answer:
+        """Of a call that touches several files, each is asked for."""
+        note = None
+        calls = [ToolRequest(request.tool, request.args, request.tool_call_id)]
+        calls += [
+            ToolRequest(request.tool, {**request.args, "path": path}, request.tool_call_id)
+            for path in request.paths[1:]
+        ]
+        for call in calls:
+            verdict = await self.intercept(call)
+            if isinstance(verdict, Gate):
+                verdict = await self.decide(call)
+            if isinstance(verdict, Block):
+                return Refused(verdict.reason)
+            note = verdict.note
+        return Granted(note)
+
+    async def _run_ours(self, request: ToolRequest) -> Answer:
+        answer = await self.run(request)
+        return Refused(answer.text) if answer.is_error else Answered(answer.text)
+
+    def _come_to_us(self, tool_call_id: str | None) -> None:
+        if tool_call_id is not None:
+            self._own_calls.add(tool_call_id)
+        if self.state == "starting":
+            self.state = "hosted"
 
     def _end_agent(self, why: str) -> None:
         if not self._ended_agent:  # its end loses the bridge as well

@@ -1,17 +1,15 @@
 """Starts a session's agent: its wire, its bridge, its process."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from anyio.abc import TaskGroup
 
-from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings, Settings
-from lsp_agent.sessions.agent_link import AgentLink, Received
+from lsp_agent.sessions.agent_link import AgentLink, Callbacks
 from lsp_agent.sessions.hosting import Hosting
+from lsp_agent.wires import new_wire
 from lsp_agent.wires.wire import Reply, Wire
-from lsp_agent.wires.zot import ZotWire
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +21,13 @@ class AgentChoice:
 
     def wire(self) -> Wire:
         """A new wire, for one process."""
-        return ZotWire()
+        return new_wire(self.agent.wire)
 
 
 def choose_agent(settings: Settings, name: str | None, model: str | None) -> AgentChoice:
     """The agent called ``name``, or the settings' own choice.
 
-    :raises RequestFailed: "agentNotFound", "notConfigured", "unsupported" (a wire to come)
+    :raises RequestFailed: "agentNotFound", "notConfigured"
     """
     name = name or settings.agent
     agent = settings.agents.get(name)
@@ -45,10 +43,6 @@ def choose_agent(settings: Settings, name: str | None, model: str | None) -> Age
             'agents.builtin.provider = "script" with a --script in agents.builtin.command.',
             {"agent": name},
         )
-    if agent.wire != "zot":
-        raise RequestFailed(
-            "unsupported", f"The wire {agent.wire!r} of agent {name!r} is not there yet."
-        )
     if model:
         agent = agent.model_copy(update={"model": model})
     return AgentChoice(name, agent)
@@ -59,32 +53,33 @@ async def start_agent(
     cwd: str,
     hosting: Hosting,
     tasks: TaskGroup,
+    callbacks: Callbacks,
     *,
-    drain: Callable[[], Awaitable[None]],
     line_bytes: int,
-    on_event: Callable[[Received], None],
-    on_gone: Callable[[AgentLink, Exit], None],
+    resume: str | None,
 ) -> tuple[AgentLink, Reply]:
     """The running agent and its handshake.
 
     :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout"
     """
-    # The bridge must know the secrets before its folder is known; a wire remembers its launch.
-    secrets = choice.wire().launch(choice.agent, cwd, None).secrets
     wire = choice.wire()
-    bridge = await hosting.open_bridge(secrets, tasks)
-    launch = wire.launch(choice.agent, cwd, bridge.folder)
+    bridge = None
+    if wire.bridged:
+        # It must know the secrets before its folder is known; a wire remembers its launch.
+        secrets = choice.wire().launch(choice.agent, cwd, None).secrets
+        bridge = await hosting.open_bridge(secrets, tasks)
+    hosting.agent_starts(tasks)
+    launch = wire.launch(choice.agent, cwd, bridge.folder if bridge else None)
     try:
         return await AgentLink.start(
             launch,
             wire,
             bridge,
             tasks,
+            callbacks,
             cwd=cwd,
             line_bytes=line_bytes,
-            on_event=on_event,
-            on_gone=on_gone,
-            drain=drain,
+            resume=resume,
         )
     except BaseException:
         hosting.close_bridge()

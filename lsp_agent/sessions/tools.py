@@ -22,6 +22,7 @@ from lsp_agent.sessions.unwritten import Unwritten
 from lsp_agent.text.lines import EMPTY, Text, split_lines
 from lsp_agent.text.merge import merge3
 from lsp_agent.wires import zot_tools
+from lsp_agent.wires.wire import Answer, Answered, Dialog, ReadText, Refused, WriteText
 from lsp_agent.wires.zot_messages import tool_kind
 from lsp_agent.wires.zot_tools import ToolFailure
 from lsp_agent.workspace.file_host import Origin, Placed, View
@@ -219,6 +220,55 @@ class HostedTools:
                 raise ToolFailure(zot_tools.unknown_tool(tool))
         result += await self.served.changes(str(request.args.get("path")))
         return result + await self._problems.note(self._turn.still_wanted())
+
+    async def text(self, request: ReadText | WriteText) -> Answer:
+        """A whole text, read or written by an agent that does its edits itself.
+
+        :raises LspAgentError: for what may not be touched or cannot be done
+        """
+        if self._turn.stopped:
+            return Refused(_STOPPED)
+        tool = "read" if isinstance(request, ReadText) else "write"
+        call = ToolRequest(tool, {"path": request.path}, request.tool_call_id)
+        try:
+            await self._consent(call)
+            if isinstance(request, WriteText):
+                args = zot_tools.WriteArgs(request.path, request.text)
+                return Answered(await self._write(args, call))
+            return await self._text_of(request)
+        except ToolFailure as failure:
+            return Refused(failure.text)
+        finally:
+            self._permissions.spend()
+
+    async def _text_of(self, request: ReadText) -> Answer:
+        path = self._confine(request.path, write=False)
+        view = await self._services.host.view(path, self._session_id)
+        if not view.exists:
+            return Refused(f"{request.path}: no such file", missing=True)
+        text = view.require_text()
+        self.served.put(path.path, text)
+        first = max((request.line or 1) - 1, 0)
+        last = None if request.limit is None else first + request.limit
+        return Answered("".join(text.lines[first:last]))
+
+    async def dialog(self, request: Dialog) -> Answer:
+        """The agent's own question; dismissed, or without a turn, it is refused."""
+        if self._turn.stopped:
+            return Refused(_STOPPED)
+        answer = await self._services.questions.ask(
+            self._emit,
+            session_id=self._session_id,
+            turn_id=self._turn.turn_id,
+            kind="agent",
+            title=request.title,
+            detail=request.detail,
+            options=[
+                Option(option_id=option_id, name=name, kind="other")
+                for option_id, name in request.options
+            ],
+        )
+        return Refused("The person did not answer.") if answer is None else Answered(answer)
 
     async def _consent(self, request: ToolRequest) -> None:
         """Asks about a file call that the settings neither allow nor deny."""

@@ -20,6 +20,14 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Steer:
+    """A message for the turn that runs, which it takes up as soon as it can."""
+
+    text: str
+    images: tuple[ImageInput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """Ends what runs. From encoding it on, the running turn is an aborted one."""
 
@@ -36,7 +44,9 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The handshake, sent first."""
+    """The handshake, sent first; ``resume`` is a ``sessionRef`` that an earlier reply had."""
+
+    resume: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +69,24 @@ class SetModel:
     model: str
 
 
-Command = Prompt | Abort | Compact | Clear | Hello | GetState | GetMessages | GetModels | SetModel
+@dataclass(frozen=True, slots=True)
+class GetCommands:
+    pass
+
+
+Command = (
+    Prompt
+    | Steer
+    | Abort
+    | Compact
+    | Clear
+    | Hello
+    | GetState
+    | GetMessages
+    | GetModels
+    | SetModel
+    | GetCommands
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +94,11 @@ class Reply:
     """The answer to the command that was encoded with ``request_id``.
 
     ``data`` is in canonical form, by command: Hello and GetState
-    ``{provider?, model?, version?, messageCount?, usage?}``, GetMessages ``{messages: [Message]}``,
+    ``{provider?, model?, version?, messageCount?, usage?, sessionRef?}`` (``sessionRef`` is what
+    a later process can resume the session by), GetMessages ``{messages: [Message]}``,
     GetModels ``{models: [{id, provider, contextWindow?, maxOutput?, reasoning?}]}``,
-    SetModel ``{model}``; else empty. ``error`` is None when it succeeded.
+    SetModel ``{model}``, GetCommands ``{commands: [{name, description?}]}``; else empty.
+    ``error`` is None when it succeeded.
     """
 
     request_id: str
@@ -85,7 +114,107 @@ class CompactEnded:
     error: str | None = None
 
 
-Decoded = Event | Reply | CompactEnded
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A frame to be written at once: the next step of a handshake, or an answer that needs nobody
+    but the wire."""
+
+    frame: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """The agent waits for leave to make a call. ``tool`` and ``args`` are in the embedded agent's
+    form where it has such a tool (``read``, ``write``, ``edit`` with ``path``; ``bash`` with
+    ``command``), else the agent's own; ``paths`` are all that it would touch. ``key`` names this
+    request until it is answered (``Wire.answer``)."""
+
+    key: str
+    tool: str
+    args: Mapping[str, object]
+    tool_call_id: str | None
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """The agent reads a text through us; ``line`` is the first one wanted, 1-based."""
+
+    key: str
+    path: str
+    tool_call_id: str | None
+    line: int | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteText:
+    """The agent writes a whole text through us."""
+
+    key: str
+    path: str
+    text: str
+    tool_call_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTool:
+    """The agent runs a tool that we provide: ``read``, ``write`` or ``edit`` in the embedded
+    agent's form, or ``bash``, which is only asked about."""
+
+    key: str
+    tool: str
+    args: Mapping[str, object]
+    tool_call_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A question of the agent's own to the person; ``options`` are (id, name)."""
+
+    key: str
+    title: str
+    options: tuple[tuple[str, str], ...]
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """The agent waits no longer for the answer to ``key``."""
+
+    key: str
+
+
+AgentRequest = Approve | ReadText | WriteText | RunTool | Dialog
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """To Approve. ``note`` is for the model to read, where the agent has a place for it."""
+
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """To any request: it is not done, for a ``reason`` that the model may read. ``missing``: the
+    file is not there."""
+
+    reason: str
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """To ReadText the text, to RunTool its result, to Dialog the chosen option's id; to WriteText
+    nothing more than that it is in."""
+
+    text: str = ""
+
+
+Answer = Granted | Refused | Answered
+
+Decoded = Event | Reply | CompactEnded | Send | AgentRequest | Withdrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +234,20 @@ class Wire(Protocol):
     capabilities: Mapping[str, bool]
     #: The longest frame that the agent takes, in bytes, its line end included.
     max_frame_bytes: int
+    #: Whether the agent is hosted through an extension of ours (agents/bridge.py); else what it
+    #: asks for comes as ``AgentRequest``.
+    bridged: bool
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:
-        """The command line; ``extension`` is the bridge's folder, None for mirror hosting."""
+        """The command line; ``extension`` is the folder of a bridged agent's extension."""
         ...
 
-    def encode(self, request_id: str, command: Command) -> Mapping[str, object]:
-        """The frame of ``command``."""
+    def encode(self, request_id: str, command: Command) -> Mapping[str, object] | Reply:
+        """The frame of ``command``, or its reply where the agent need not be asked."""
+        ...
+
+    def answer(self, key: str, answer: Answer) -> Mapping[str, object] | None:
+        """The frame that answers an ``AgentRequest``; None if it waits for it no longer."""
         ...
 
     def decode(self, frames: Iterable[object]) -> list[Decoded]:

@@ -9,6 +9,7 @@ from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.wire import (
     Abort,
+    Answer,
     Clear,
     Command,
     Compact,
@@ -95,6 +96,7 @@ class ZotWire:
 
     #: zot's reader dies of a line of 16 MiB.
     max_frame_bytes = 16 * 1024 * 1024 - 64 * 1024
+    bridged = True
 
     def __init__(self) -> None:
         self.capabilities: Mapping[str, bool] = _CAPABILITIES
@@ -146,6 +148,9 @@ class ZotWire:
         if isinstance(command, Abort):
             self._mark_aborted()
         return frame
+
+    def answer(self, key: str, answer: Answer) -> None:
+        """zot asks through the bridge's extension alone."""
 
     def decode(self, frames: Iterable[object]) -> list[Decoded]:
         batch = Batch()

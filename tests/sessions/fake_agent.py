@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -16,6 +16,7 @@ from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked
 from lsp_agent.protocol.settings import AgentSettings, Settings
 from lsp_agent.sessions import agent_keeper
 from lsp_agent.sessions import session as module
+from lsp_agent.sessions.agent_link import Callbacks
 from lsp_agent.sessions.launcher import AgentChoice
 from lsp_agent.sessions.questions import Questions
 from lsp_agent.sessions.session import Session
@@ -131,10 +132,10 @@ async def stage() -> AsyncIterator[Stage]:
     made = Stage()
 
     async def start_agent(
-        *_args: Any, on_event: Any, on_gone: Any, **_rest: Any
+        _choice: Any, _cwd: Any, _hosting: Any, _tasks: Any, callbacks: Callbacks, **_rest: Any
     ) -> tuple[FakeLink, Reply]:
         await asyncio.sleep(0)
-        link = FakeLink(on_event, on_gone)
+        link = FakeLink(callbacks.on_event, cast(Any, callbacks.on_gone))
         link.obedient = made.obedient
         made.links.append(link)
         return link, Reply("r")
