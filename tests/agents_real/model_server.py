@@ -1,4 +1,5 @@
-"""A model service on loopback that says what it is told: Anthropic's messages, streamed.
+"""A model service on loopback that says what it is told, in Anthropic's form (``/v1/messages``,
+streamed) and OpenAI's (``/v1/chat/completions``, streamed or whole).
 
 Each request for a message takes the next step, whoever asks; one past the last is refused. What
 an agent's model was sent is in ``requests``.
@@ -9,7 +10,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, Literal
@@ -18,8 +19,11 @@ Json = dict[str, Any]
 
 #: Anthropic's words for a step's end.
 _STOPS = {"end": "end_turn", "length": "max_tokens"}
+#: OpenAI's.
+_FINISHES = {"end": "stop", "length": "length"}
 _KINDS = {401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
 _USAGE: Json = {"input_tokens": 10, "output_tokens": 5}
+_OPENAI_USAGE: Json = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 _ARGUMENTS_PIECE = 24
 
 
@@ -39,17 +43,21 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One answer. ``delay`` is the silence before it, in seconds."""
+    """One answer. ``delay`` is the silence before it and ``pause`` the one after each piece of a
+    stream, in seconds. ``reasoning`` and ``usage`` (OpenAI's names) are OpenAI's form's alone."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
     stop: Literal["end", "length"] = "end"
     refusal: Refusal | None = None
     delay: float = 0.0
+    pause: float = 0.0
+    reasoning: str = ""
+    usage: Json = field(default_factory=lambda: _OPENAI_USAGE)
 
 
 class ModelServer:
-    """Use as a context manager; ``url`` is the base address."""
+    """Use as a context manager; ``url`` is the base address, ``base_url`` OpenAI's clients'."""
 
     def __init__(self, *steps: Step) -> None:
         #: The bodies of the requests for messages, and the key that each came with.
@@ -62,6 +70,7 @@ class ModelServer:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.base_url = f"{self.url}/v1"
 
     def __enter__(self) -> "ModelServer":
         self._thread.start()
@@ -75,13 +84,14 @@ class ModelServer:
 
     def tool_results(self) -> list[str]:
         """The texts of all tool results that the last request has, in order."""
-        blocks = [
-            block
-            for message in self.requests[-1]["messages"]
-            if isinstance(message["content"], list)
-            for block in message["content"]
-        ]
-        return [_text(block["content"]) for block in blocks if block["type"] == "tool_result"]
+        results: list[str] = []
+        for message in self.requests[-1]["messages"]:
+            if message["role"] == "tool":
+                results.append(_text(message["content"]))
+            elif isinstance(message.get("content"), list):
+                blocks = [block for block in message["content"] if block["type"] == "tool_result"]
+                results += [_text(block["content"]) for block in blocks]
+        return results
 
     def take(self, body: Json, key: str | None) -> Step:
         """The step that answers this request."""
@@ -110,8 +120,7 @@ class ModelServer:
         yield {"type": "message_start", "message": message}
         index = 0
         if step.text:
-            pieces = re.findall(r"\s*\S+\s?|\s+", step.text)
-            deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
+            deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(step.text)]
             yield from _block(index, {"type": "text", "text": ""}, deltas)
             index += 1
         for call in step.calls:
@@ -128,6 +137,57 @@ class ModelServer:
         yield {"type": "message_delta", "delta": delta, "usage": _USAGE}
         yield {"type": "message_stop"}
 
+    def chunks(self, model: str, step: Step) -> Iterator[Json]:
+        """An answer's pieces in OpenAI's form; the last one has its usage."""
+        chunk: Json = {
+            "id": f"chatcmpl-{next(self._numbers):02}",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": model,
+        }
+        deltas: list[Json] = [{"role": "assistant", "content": ""}]
+        deltas += [{"reasoning_content": piece} for piece in _pieces(step.reasoning)]
+        deltas += [{"content": piece} for piece in _pieces(step.text)]
+        for index, call in enumerate(self._openai_calls(step)):
+            function = call["function"]
+            args = function["arguments"]
+            head = call | {"index": index, "function": function | {"arguments": ""}}
+            deltas.append({"tool_calls": [head]})
+            for start in range(0, len(args), _ARGUMENTS_PIECE):
+                piece = {"arguments": args[start : start + _ARGUMENTS_PIECE]}
+                deltas.append({"tool_calls": [{"index": index, "function": piece}]})
+        for delta in deltas:
+            yield chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        choice: Json = {"index": 0, "delta": {}, "finish_reason": _finish(step)}
+        yield chunk | {"choices": [choice]}
+        yield chunk | {"choices": [], "usage": step.usage}
+
+    def completion(self, model: str, step: Step) -> Json:
+        """A whole answer in OpenAI's form."""
+        message: Json = {"role": "assistant", "content": step.text or None}
+        if step.reasoning:
+            message["reasoning_content"] = step.reasoning
+        if calls := self._openai_calls(step):
+            message["tool_calls"] = calls
+        return {
+            "id": f"chatcmpl-{next(self._numbers):02}",
+            "object": "chat.completion",
+            "created": 1,
+            "model": model,
+            "choices": [{"index": 0, "message": message, "finish_reason": _finish(step)}],
+            "usage": step.usage,
+        }
+
+    def _openai_calls(self, step: Step) -> list[Json]:
+        return [
+            {
+                "id": f"call_{next(self._numbers):02}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.args)},
+            }
+            for call in step.calls
+        ]
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         service = self
 
@@ -135,10 +195,14 @@ class ModelServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with contextlib.suppress(ConnectionError):  # an aborted turn hangs up
-                    if self.path.partition("?")[0] == "/v1/messages":
-                        self._answer(body, service.take(body, self.headers.get("x-api-key")))
-                    else:
-                        self._refuse(404, f"There is no {self.path}.")
+                    match self.path.partition("?")[0]:
+                        case "/v1/messages":
+                            self._answer(body, service.take(body, self.headers.get("x-api-key")))
+                        case "/v1/chat/completions":
+                            key = self.headers.get("authorization", "").removeprefix("Bearer ")
+                            self._answer_openai(body, service.take(body, key or None))
+                        case path:
+                            self._refuse(404, f"There is no {path}.")
 
             def do_GET(self) -> None:
                 self._refuse(404, f"There is no {self.path}.")
@@ -150,10 +214,25 @@ class ModelServer:
                     return
                 self._head(200, "text/event-stream")
                 for event in service.stream(body["model"], step):
-                    self.wfile.write(
-                        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-                    )
-                    self.wfile.flush()
+                    self._write(f"event: {event['type']}\ndata: {json.dumps(event)}", step)
+
+            def _answer_openai(self, body: Json, step: Step) -> None:
+                service.wait(step.delay)
+                if step.refusal is not None:
+                    self._refuse(step.refusal.status, step.refusal.message)
+                elif not body.get("stream"):
+                    self._head(200, "application/json")
+                    self.wfile.write(json.dumps(service.completion(body["model"], step)).encode())
+                else:
+                    self._head(200, "text/event-stream")
+                    for chunk in service.chunks(body["model"], step):
+                        self._write(f"data: {json.dumps(chunk)}", step)
+                    self._write("data: [DONE]", step)
+
+            def _write(self, event: str, step: Step) -> None:
+                self.wfile.write(f"{event}\n\n".encode())
+                self.wfile.flush()
+                service.wait(step.pause)
 
             def _refuse(self, status: int, message: str) -> None:
                 error = {"type": _KINDS.get(status, "api_error"), "message": message}
@@ -176,6 +255,14 @@ def _block(index: int, start: Json, deltas: list[Json]) -> Iterator[Json]:
     for delta in deltas:
         yield {"type": "content_block_delta", "index": index, "delta": delta}
     yield {"type": "content_block_stop", "index": index}
+
+
+def _pieces(text: str) -> list[str]:
+    return re.findall(r"\s*\S+\s?|\s+", text)
+
+
+def _finish(step: Step) -> str:
+    return "tool_calls" if step.calls and step.stop == "end" else _FINISHES[step.stop]
 
 
 def _text(content: str | list[Json]) -> str:

@@ -113,3 +113,43 @@ def test_the_end_waits_for_no_answer_that_is_still_delayed() -> None:
         start = time.monotonic()
     assert time.monotonic() - start < 2
     connection.close()
+
+
+COMPLETIONS = "/v1/chat/completions"
+
+
+def chunks(response: HTTPResponse) -> list[Json]:
+    assert response.status == 200
+    lines = response.read().decode().split("\n\n")
+    assert lines[-2:] == ["data: [DONE]", ""]
+    return [json.loads(line.removeprefix("data: ")) for line in lines[:-2]]
+
+
+def test_openais_form_streams_reasoning_text_then_calls() -> None:
+    call = Call("edit", {"path": "ä" * 40})
+    with ModelServer(Step("Let me see.", (call,), reasoning="Hm, well.")) as server:
+        found = chunks(ask(server, user(), path=COMPLETIONS))
+    assert server.keys == [None]
+    assert found[-1]["usage"]["total_tokens"] == 15
+    assert found[-2]["choices"][0]["finish_reason"] == "tool_calls"
+    said = [chunk["choices"][0]["delta"] for chunk in found[:-2]]
+    assert "".join(delta.get("reasoning_content", "") for delta in said) == "Hm, well."
+    assert "".join(delta.get("content", "") for delta in said) == "Let me see."
+    calls = [part for delta in said for part in delta.get("tool_calls", [])]
+    assert calls[0]["function"]["name"] == "edit"
+    assert json.loads("".join(part["function"]["arguments"] for part in calls)) == call.args
+
+
+def test_openais_form_may_be_asked_for_whole(server: ModelServer) -> None:
+    connection = HTTPConnection(urlsplit(server.base_url).netloc, timeout=5)
+    connection.request("POST", COMPLETIONS, json.dumps({"model": "any", "messages": []}))
+    (choice,) = json.loads(connection.getresponse().read())["choices"]
+    assert choice["message"]["content"].startswith("Let me see")
+    assert choice["message"]["tool_calls"][0]["function"]["name"] == "read"
+    assert choice["finish_reason"] == "tool_calls"
+
+
+def test_openais_form_has_the_tool_results_of_the_last_request(server: ModelServer) -> None:
+    result = {"role": "tool", "tool_call_id": "call_01", "content": "found"}
+    ask(server, {"role": "user", "content": "Go."}, result, path=COMPLETIONS).read()
+    assert server.tool_results() == ["found"]
