@@ -43,7 +43,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.silence import until_silent
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.sessions.turn_queue import TurnQueue
-from lsp_agent.wires.wire import Clear, CompactEnded, Prompt
+from lsp_agent.wires.wire import Clear, CompactEnded, Prompt, Steer
 
 #: How long an agent may take to settle after a stop, before it is ended and started again.
 SETTLE_SECONDS = 5.0
@@ -53,7 +53,7 @@ ABORT_SECONDS = 0.5
 CLOSE_SECONDS = 3.0
 
 Status = Literal["starting", "idle", "running", "closing", "closed", "failed"]
-WhenBusy = Literal["queue", "steer", "reject"]
+WhenBusy = Literal["queue", "reject"]
 
 
 class Session:
@@ -96,16 +96,37 @@ class Session:
     ) -> Turn:
         """Accepts a prompt at once; the turn's ``wait`` tells when it has ended.
 
-        :raises RequestFailed: "busy", "unsupported" (steering), "unknownSession" when closed
+        :raises RequestFailed: "busy", "unknownSession" when closed
         """
         self._require_open()
-        if self.busy and when_busy != "queue":
-            self._refuse_when_busy(when_busy)
+        if self.busy and when_busy == "reject":
+            message = "The agent is at work; queue the prompt or stop the running turn."
+            raise RequestFailed("busy", message)
         text = prompt_with_context(prompt, excerpts, self.hosting.served.rejections())
         turn = Turn(f"t-{uuid.uuid4().hex[:12]}", text, tuple(images))
         self.title = self.title or prompt.strip().splitlines()[0][:80]
         self._enqueue(turn)
         return turn
+
+    async def steer(
+        self, prompt: str, excerpts: Sequence[Excerpt] = (), images: Sequence[ImageInput] = ()
+    ) -> Turn:
+        """Hands the words to the turn that runs, and returns it; the turn of a prompt of its own
+        where none runs, or it ended before they arrived.
+
+        :raises RequestFailed: "unsupported"; "conflict" with the agent's own words
+        """
+        self._require_open()
+        self.agent.require("steer")
+        turn, link = self._sent_turn, self.agent.link
+        if turn is None or link is None or turn.aborted or turn.ended:
+            return self.prompt(prompt, excerpts, images)
+        reply = await link.request(Steer(prompt_with_context(prompt, excerpts), tuple(images)))
+        if reply.error is None:
+            return turn
+        if turn.ended:
+            return self.prompt(prompt, excerpts, images)
+        raise RequestFailed("conflict", f"The agent did not take it up: {reply.error}")
 
     def abort(self, turn_id: str | None = None) -> Coroutine[Any, Any, bool]:
         """Ends the running turn and drops the queue, or drops one queued turn; False where
@@ -456,10 +477,3 @@ class Session:
     def _require_open(self) -> None:
         if self.status in ("closing", "closed"):
             raise RequestFailed("unknownSession", "The session is closed; open a new one.")
-
-    def _refuse_when_busy(self, when_busy: WhenBusy) -> None:
-        if when_busy == "steer":
-            self.agent.require("steer")
-        raise RequestFailed(
-            "busy", "The agent is at work; queue the prompt or stop the running turn."
-        )

@@ -1,6 +1,7 @@
 """``agent/prompt`` and ``agent/abort``."""
 
 from collections.abc import Awaitable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -25,14 +26,20 @@ from lsp_agent.workspace.documents import OpenDocument
 
 def prompt(context: Context, params: PromptParams) -> Awaitable[PromptResult]:
     """Accepts the prompt now, on the documents as they are now; answers at the turn's end."""
-    session, turn = _accept(context, params)
-    return _result(context, session, turn)
+    asked = _asked(context, params)
+    if asked.steers:
+        return _steered_result(context, asked)
+    return _result(context, asked.session, _begun(context, asked))
 
 
-def start_prompt(context: Context, params: PromptParams) -> PromptStarted:
+def start_prompt(
+    context: Context, params: PromptParams
+) -> PromptStarted | Awaitable[PromptStarted]:
     """The command's form: answers at once, so that no editor waits."""
-    session, turn = _accept(context, params)
-    return PromptStarted(session_id=session.id, turn_id=turn.id)
+    asked = _asked(context, params)
+    if asked.steers:
+        return _steering_started(context, asked)
+    return _started(asked.session, _begun(context, asked))
 
 
 def abort(context: Context, params: AbortParams) -> Awaitable[AbortResult]:
@@ -58,7 +65,20 @@ async def _aborted(stopping: Sequence[Coroutine[Any, Any, bool]]) -> AbortResult
     return AbortResult(aborted=any(ran))
 
 
-def _accept(context: Context, params: PromptParams) -> tuple[Session, Turn]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A prompt with what it is for and what it shows of the documents."""
+
+    session: Session
+    params: PromptParams
+    excerpts: Sequence[Excerpt]
+
+    @property
+    def steers(self) -> bool:
+        return self.params.when_busy == "steer" and self.session.busy
+
+
+def _asked(context: Context, params: PromptParams) -> _Asked:
     if not params.text.strip():
         raise BadParams("text", "the prompt is empty")
     first = path_of(params.context[0].uri, "context[0].uri") if params.context else None
@@ -68,9 +88,36 @@ def _accept(context: Context, params: PromptParams) -> tuple[Session, Turn]:
         _excerpt(context, item, f"context[{index}]", session.cwd)
         for index, item in enumerate(params.context)
     ]
-    turn = session.prompt(params.text, excerpts, params.images, params.when_busy)
-    context.displays.begin(session, turn, params.text, params.work_done_token)
-    return session, turn
+    return _Asked(session, params, excerpts)
+
+
+def _begun(context: Context, asked: _Asked) -> Turn:
+    params = asked.params
+    when_busy = "reject" if params.when_busy == "reject" else "queue"
+    turn = asked.session.prompt(params.text, asked.excerpts, params.images, when_busy)
+    context.displays.begin(asked.session, turn, params.text, params.work_done_token)
+    return turn
+
+
+async def _steered(context: Context, asked: _Asked) -> Turn:
+    params, session = asked.params, asked.session
+    running = session.turn
+    turn = await session.steer(params.text, asked.excerpts, params.images)
+    if turn is not running:
+        context.displays.begin(session, turn, params.text, params.work_done_token)
+    return turn
+
+
+async def _steered_result(context: Context, asked: _Asked) -> PromptResult:
+    return await _result(context, asked.session, await _steered(context, asked))
+
+
+async def _steering_started(context: Context, asked: _Asked) -> PromptStarted:
+    return _started(asked.session, await _steered(context, asked))
+
+
+def _started(session: Session, turn: Turn) -> PromptStarted:
+    return PromptStarted(session_id=session.id, turn_id=turn.id)
 
 
 async def _result(context: Context, session: Session, turn: Turn) -> PromptResult:
