@@ -1,0 +1,227 @@
+"""What an agent asks on its own wire: texts, leave for a call, a tool of ours, the person."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import pytest_asyncio
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.events import Event
+from lsp_agent.protocol.questions import Question
+from lsp_agent.protocol.settings import EditSettings, PermissionSettings, Settings
+from lsp_agent.sessions.hosting import Hosting
+from lsp_agent.sessions.questions import Questions
+from lsp_agent.wires.wire import (
+    Answer,
+    Answered,
+    Approve,
+    Dialog,
+    Granted,
+    ReadText,
+    Refused,
+    RunTool,
+    WriteText,
+)
+from lsp_agent.workspace.paths import Confinement
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workspace"))
+
+from mirror_bench import TEXT, MirrorBench
+
+
+class Desk(MirrorBench):
+    """One session's hosting; ``asked`` are the questions, ``choice`` the person's answer."""
+
+    def __init__(self, folder: Path, tasks: TaskGroup) -> None:
+        super().__init__(folder)
+        self.id, self.cwd = "s1", str(self.root)
+        self.turn: Any = SimpleNamespace(id="t1")
+        self.asked: list[Question] = []
+        self.choice: str | None = None
+        self.settings = Settings(edits=EditSettings(save="never"))
+        self._tasks = tasks
+
+    async def hosting(self, text: str = TEXT) -> Hosting:
+        """With ``text`` in the editor."""
+        editor = await self.open(text)
+        confinement = Confinement([self.cwd])
+        services = SimpleNamespace(
+            ledger=self.ledger,
+            host=self.host,
+            mirror=self.mirror,
+            documents=self.documents,
+            editor=editor,
+            diagnostics=None,
+            questions=Questions(self._tasks, self._answer),
+            folders=lambda: [self.cwd],
+            confinement=lambda _anywhere: confinement,
+        )
+        hosting = Hosting(cast(Any, services), cast(Any, self), "auto")
+        hosting.agent_starts(self._tasks)
+        hosting.turn_begins()
+        return hosting
+
+    def emit(self, event: Event, turn_id: str | None) -> None: ...
+
+    def end_agent(self, why: str) -> None:
+        raise AssertionError(why)
+
+    async def _answer(self, question: Question) -> str | None:
+        self.asked.append(question)
+        return self.choice
+
+
+@pytest_asyncio.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    started: list[asyncio.Task[None]] = []
+
+    def start_soon(function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        started.append(asyncio.create_task(function(*args)))
+
+    # A task group of anyio's cannot live in a fixture: its end runs in another task.
+    made = Desk(tmp_path, cast(TaskGroup, SimpleNamespace(start_soon=start_soon)))
+    yield made
+    for task in started:
+        task.cancel()
+    await asyncio.gather(*started, return_exceptions=True)
+    made.close()
+
+
+def command(line: str = "make") -> Approve:
+    return Approve("k", "bash", {"command": line}, "c1")
+
+
+def refusal(answer: Answer) -> str:
+    assert isinstance(answer, Refused), answer
+    return answer.reason
+
+
+@pytest.mark.asyncio
+async def test_a_text_is_read_as_the_editor_shows_it(desk: Desk) -> None:
+    hosting = await desk.hosting("typed\n" + TEXT)
+    assert await hosting.answer(ReadText("k", str(desk.file), "c1")) == Answered("typed\n" + TEXT)
+    assert hosting.state == "hosted"
+
+
+@pytest.mark.asyncio
+async def test_some_lines_of_a_text_are_read(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    read = ReadText("k", "a.py", None, line=2, limit=2)
+    assert await hosting.answer(read) == Answered("two\nthree\n")
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_is_not_there_is_said_to_be_missing(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    answer = await hosting.answer(ReadText("k", desk.path("no.py"), None))
+    assert isinstance(answer, Refused)
+    assert answer.missing
+
+
+@pytest.mark.asyncio
+async def test_a_write_joins_what_was_typed_since_the_read(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    await hosting.answer(ReadText("k", "a.py", "c1"))
+    editor = desk.editor
+    assert editor is not None
+    editor.type(0, "typed\n")
+    await editor.settle()
+    wrote = await hosting.answer(WriteText("k", "a.py", TEXT.replace("four", "4"), "c2"))
+    assert isinstance(wrote, Answered)
+    assert editor.buffer.text == "typed\n" + TEXT.replace("four", "4")
+    assert desk.file.read_text() == TEXT
+
+
+@pytest.mark.asyncio
+async def test_a_write_over_unsaved_text_that_was_not_read_is_refused(desk: Desk) -> None:
+    hosting = await desk.hosting("typed\n" + TEXT)
+    assert "read it" in refusal(await hosting.answer(WriteText("k", "a.py", "new\n", None)))
+    assert desk.shown == "typed\n" + TEXT
+
+
+@pytest.mark.asyncio
+async def test_nothing_outside_the_workspace_is_read_or_written(desk: Desk, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret")
+    hosting = await desk.hosting()
+    assert "outside" in refusal(await hosting.answer(ReadText("k", str(secret), None)))
+    assert "outside" in refusal(await hosting.answer(WriteText("k", str(secret), "x", None)))
+    assert secret.read_text() == "s3cret"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("choice", "given"), [("allow", True), ("deny", False), (None, False)])
+async def test_leave_for_a_command_is_the_persons(
+    desk: Desk, choice: str | None, *, given: bool
+) -> None:
+    desk.choice = choice
+    hosting = await desk.hosting()
+    answer = await hosting.answer(command())
+    assert isinstance(answer, Granted) is given
+    assert [question.title for question in desk.asked] == ["bash: make"]
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_touches_several_files_needs_leave_for_each(
+    desk: Desk, tmp_path: Path
+) -> None:
+    hosting = await desk.hosting()
+    inside, outside = str(desk.file), str(tmp_path / "other.py")
+    edit = Approve("k", "edit", {"path": inside}, "c1", paths=(inside, outside))
+    assert "outside" in refusal(await hosting.answer(edit))
+    assert isinstance(
+        await hosting.answer(Approve("k", "edit", {"path": inside}, "c2", (inside,))), Granted
+    )
+
+
+@pytest.mark.asyncio
+async def test_settings_that_deny_are_not_asked_about(desk: Desk) -> None:
+    desk.settings = Settings(permissions=PermissionSettings(command="deny"))
+    hosting = await desk.hosting()
+    assert "permissions.command" in refusal(await hosting.answer(command()))
+    assert desk.asked == []
+
+
+@pytest.mark.asyncio
+async def test_the_tools_that_we_provide_answer_in_their_own_form(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    edit = {"path": "a.py", "edits": [{"oldText": "two", "newText": "2"}]}
+    assert "+2" in (await answered(hosting, RunTool("k", "edit", edit, "c1")))
+    assert desk.shown == TEXT.replace("two", "2")
+    assert "not found" in refusal(await hosting.answer(RunTool("k", "edit", edit, "c2")))
+
+
+async def answered(hosting: Hosting, request: RunTool) -> str:
+    answer = await hosting.answer(request)
+    assert isinstance(answer, Answered), answer
+    return answer.text
+
+
+@pytest.mark.asyncio
+async def test_the_agents_own_question_reaches_the_person(desk: Desk) -> None:
+    desk.choice = "o2"
+    hosting = await desk.hosting()
+    dialog = Dialog("k", "Which one?", (("o1", "This"), ("o2", "That")))
+    assert await hosting.answer(dialog) == Answered("o2")
+    assert [(q.kind, q.title) for q in desk.asked] == [("agent", "Which one?")]
+
+
+@pytest.mark.asyncio
+async def test_a_stopped_turn_is_refused_everything(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    hosting.stop()
+    for request in (
+        ReadText("k", "a.py", None),
+        WriteText("k", "a.py", "x", None),
+        RunTool("k", "read", {"path": "a.py"}, None),
+        command(),
+        Dialog("k", "Which one?", (("o1", "This"),)),
+    ):
+        assert "stopped" in refusal(await hosting.answer(request))
+    assert desk.asked == []
+    assert desk.shown == TEXT
