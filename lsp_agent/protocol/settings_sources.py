@@ -109,12 +109,21 @@ def load(
 
 
 def builtin_command() -> list[str]:
-    """How the embedded agent is started: this interpreter, running this package.
+    """How the embedded agent is started: this interpreter, running this package."""
+    return [*_this_program(), "rpc"]
+
+
+def _this_program() -> list[str]:
+    """What a command means by ``lsp-agent``, which need not be on an editor's PATH.
 
     It runs in the workspace. ``-P`` keeps that folder, ``-E`` what ``PYTHONPATH`` names, off the
     import path: a package called ``lsp_agent`` in a repository must not run in our place.
     """
-    return [sys.executable, "-E", "-P", "-m", "lsp_agent", "rpc"]
+    return [sys.executable, "-E", "-P", "-m", "lsp_agent"]
+
+
+def _resolved(command: list[str]) -> list[str]:
+    return [*_this_program(), *command[1:]] if command[0] == "lsp-agent" else command
 
 
 Path = tuple[str, ...]
@@ -143,6 +152,8 @@ class _Values:
         for path, value in self._checked(source, given):
             if path == ("agent",):
                 self.chosen.append((source, cast(str, value)))
+            elif path[-1] == "command" and path[0] == "agents":
+                self._set(path, _resolved(cast(list[str], value)), source)
             else:
                 self._set(path, value, source)
 

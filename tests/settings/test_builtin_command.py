@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from lsp_agent import __version__
-from lsp_agent.protocol.settings_sources import builtin_command
+from lsp_agent.protocol.settings_sources import builtin_command, load
 
 
 def make_trap(folder: Path) -> None:
@@ -35,3 +35,9 @@ def test_pythonpath_cannot_bring_one_in_either(tmp_path):
     make_trap(tmp_path / "lib")
     for value in (str(tmp_path / "lib"), "lib"):
         assert started_in(tmp_path, {"PYTHONPATH": value}) == f"lsp-agent {__version__}"
+
+
+def test_lsp_agent_in_a_command_is_the_program_that_runs():
+    agents = {"mine": {"wire": "zot", "command": ["lsp-agent", "rpc", "--script", "a.json"]}}
+    settings = load(initialization_options={"agents": agents}).settings
+    assert settings.agents["mine"].command == [*builtin_command(), "--script", "a.json"]
