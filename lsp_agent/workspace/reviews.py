@@ -325,13 +325,10 @@ def _outcomes(gone: Iterable[Gone]) -> _Outcomes:
 
 
 def _summary(statuses: Iterable[EditStatus]) -> EditStatus:
-    """What a change is as a whole once all its hunks are decided."""
+    """What a change is as a whole once all its hunks are decided: out only if all of them are."""
     found = set(statuses)
-    if "lost" in found:
-        return "lost"
-    if "kept" in found:
-        return "kept"
-    return "rejected" if "rejected" in found else "superseded"
+    order: tuple[EditStatus, ...] = ("lost", "kept", "superseded")
+    return next((status for status in order if status in found), "rejected")
 
 
 def _keys(state: _State) -> list[Key]:

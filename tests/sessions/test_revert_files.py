@@ -256,6 +256,21 @@ async def test_a_hunk_that_was_undone_is_not_undone_twice(bench: Bench) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_hunk_that_a_later_one_took_over_goes_though_the_other_one_is_undone(
+    bench: Bench,
+) -> None:
+    bench.put("a.txt", LINES)
+    first = LINES.replace("two", "2").replace("five", "5")
+    change_id = await bench.agent("t", "a.txt", first)
+    await bench.agent("t", "a.txt", first.replace("5", "5 and more"))
+    path = str(bench.root / "a.txt")
+    bench.reviews.current(path, Text.of(bench.disk("a.txt") or ""))
+    await bench.host.undo(path, [(change_id, 0)])
+    assert await bench.revert("t") == {"a.txt": "restored"}
+    assert bench.disk("a.txt") == LINES
+
+
+@pytest.mark.asyncio
 async def test_the_accepted_hunks_of_a_proposal_go_and_the_others_stay_proposed(
     bench: Bench,
 ) -> None:
