@@ -44,8 +44,8 @@ class Command:
             raise BadField(_mistyped(value, f".{name}", "string"))
         return value
 
-    def images(self) -> list[tuple[str, int]]:
-        """MIME type and size in bytes of each image. Raises BadField."""
+    def images(self) -> list[tuple[str, str]]:
+        """MIME type and base64 data of each image. Raises BadField."""
         value = self.fields.get("images")
         if value is None:
             return []
@@ -74,7 +74,7 @@ def parse(line: bytes) -> Command:
     return Command(str(fields.get("type") or ""), cast(str | None, fields.get("id")), fields)
 
 
-def _image(item: object) -> tuple[str, int]:
+def _image(item: object) -> tuple[str, str]:
     if not isinstance(item, dict):
         raise BadField(_mistyped(item, ".images", _IMAGE))
     image = cast(dict[str, object], item)
@@ -84,9 +84,10 @@ def _image(item: object) -> tuple[str, int]:
     if not isinstance(data, str):
         raise BadField(_mistyped(data, ".images.data", "[]uint8"))
     try:
-        return mime_type, len(base64.b64decode(data, validate=True))
+        base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise BadField(f"illegal base64 data at input byte {_bad_base64(data)}") from None
+    return mime_type, data
 
 
 def _bad_base64(data: str) -> int:

@@ -15,7 +15,9 @@ from typing import Any
 
 from lsp_agent import __version__
 from lsp_agent.runtime import processes
+from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
+from lsp_agent.runtime.compaction import run_compaction
 from lsp_agent.runtime.extensions import Extensions
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
@@ -23,8 +25,8 @@ from lsp_agent.runtime.providers import choose
 from lsp_agent.runtime.providers.provider import Provider
 from lsp_agent.runtime.tools.bash import Shell
 from lsp_agent.runtime.tools.toolbox import Toolbox
-from lsp_agent.runtime.transcript import Block, text_block
-from lsp_agent.runtime.turn import Agent, run_compaction, run_turn
+from lsp_agent.runtime.transcript import Block, image_block, shown, text_block
+from lsp_agent.runtime.turn import run_turn
 
 PROTOCOL_VERSION = 1
 #: The longest line that is taken.
@@ -42,7 +44,7 @@ def serve(options: Options) -> int:
     """Runs until stdin ends; returns the exit code. Raises LspAgentError if it cannot start."""
     provider = choose(options)
     model = options.model or provider.models[0].id
-    if model not in {known.id for known in provider.models}:
+    if provider.find(model) is None:
         raise NotConfigured(
             f'unknown model "{model}" (provider="{provider.name}"); leave --model out'
         )
@@ -124,7 +126,7 @@ class Rpc:
             "hello": lambda _: self._hello(),
             "abort": lambda _: self._abort(),
             "get_state": lambda _: self._state(),
-            "get_messages": lambda _: {"messages": agent.messages},
+            "get_messages": lambda _: {"messages": [shown(message) for message in agent.messages]},
             "get_models": lambda _: self._models(),
             "set_model": self._set_model,
             "clear": lambda _: self._clear(),
@@ -276,7 +278,7 @@ class Rpc:
 
     def _set_model(self, command: Command) -> Mapping[str, object]:
         provider, model = self._agent.provider, command.text("model")
-        if model not in {known.id for known in provider.models}:
+        if provider.find(model) is None:
             raise _Refused(f'unknown model "{model}" (provider="{provider.name}")')
         self._agent.model = model
         return {"model": model}
@@ -284,7 +286,7 @@ class Rpc:
     def _clear(self) -> None:
         if self._busy:
             raise _Refused("busy: abort the turn, or wait for its end, before clearing")
-        self._agent.messages = []
+        self._agent.clear()
 
 
 class _Refused(Exception):
@@ -295,6 +297,5 @@ def _content(command: Command) -> list[Block]:
     """A prompt's blocks; raises BadField."""
     text = command.text("message")
     blocks = [text_block(text)] if text else []
-    for mime_type, size in command.images():
-        blocks.append({"type": "image", "mime_type": mime_type, "bytes": size})
+    blocks += [image_block(mime_type, data) for mime_type, data in command.images()]
     return blocks

@@ -1,8 +1,13 @@
-"""The conversation so far, in the shapes of the wire."""
+"""The conversation so far, in the shapes of the wire and a little more.
 
+A message may carry what the wire does not show: an image block its ``data`` (base64), an answer
+its ``native`` form. ``shown`` and ``shown_blocks`` leave these out.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict, cast
 
 Role = Literal["user", "assistant", "tool"]
 
@@ -10,11 +15,21 @@ Role = Literal["user", "assistant", "tool"]
 Block = dict[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A whole answer as ``model`` gave it, for providers that want it back unchanged: thinking
+    with its signature, say."""
+
+    model: str
+    content: Sequence[object]
+
+
 class Message(TypedDict):
     role: Role
     content: list[Block]
     #: RFC 3339, UTC.
     time: str
+    native: NotRequired[Native]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,11 @@ class Usage:
             self.cost_usd + other.cost_usd,
         )
 
+    @property
+    def tokens(self) -> int:
+        """All of them: what the conversation takes of the context after the answer."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
     def to_json(self) -> dict[str, object]:
         return {
             "input": self.input,
@@ -50,27 +70,40 @@ def text_block(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
+def image_block(mime_type: str, data: str) -> Block:
+    """``data`` is base64 without line ends."""
+    size = len(data) * 3 // 4 - data[-2:].count("=")
+    return {"type": "image", "mime_type": mime_type, "bytes": size, "data": data}
+
+
 def message(role: Role, content: list[Block]) -> Message:
     return {"role": role, "content": content, "time": now()}
 
 
 def text_of(source: Message) -> str:
     """The text blocks of a message, joined."""
-    return "".join(str(block["text"]) for block in source["content"] if block["type"] == "text")
+    return text_in(source["content"])
+
+
+def text_in(blocks: Iterable[Block]) -> str:
+    return "".join(str(block["text"]) for block in blocks if block["type"] == "text")
+
+
+def results_of(source: Message) -> list[tuple[Block, list[Block]]]:
+    """The results in a message of the role ``tool``, each with its content."""
+    return [(block, cast(list[Block], block["content"])) for block in source["content"]]
+
+
+def shown_blocks(blocks: Iterable[Block]) -> list[Block]:
+    return [{name: value for name, value in block.items() if name != "data"} for block in blocks]
+
+
+def shown(source: Message) -> Message:
+    content = source["content"]
+    if source["role"] == "tool":
+        content = [{**block, "content": shown_blocks(inner)} for block, inner in results_of(source)]
+    return {"role": source["role"], "content": shown_blocks(content), "time": source["time"]}
 
 
 def now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
-
-
-#: Messages that a compaction leaves as they are.
-KEPT_BY_COMPACTION = 4
-
-
-def compacted(messages: list[Message], summary: str) -> list[Message]:
-    """The summary, then the last messages; a tool's result stays with the call that it answers."""
-    start = len(messages) - KEPT_BY_COMPACTION
-    while start > 0 and messages[start]["role"] == "tool":
-        start -= 1
-    heading = text_block(f"## Context Summary (compacted)\n\n{summary}")
-    return [message("user", [heading]), *messages[start:]]

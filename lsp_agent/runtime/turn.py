@@ -12,61 +12,33 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from lsp_agent.runtime.extensions import Blocked, Extensions
-from lsp_agent.runtime.pipes import LineWriter
+from lsp_agent.runtime.agent import CANCELED, Agent
+from lsp_agent.runtime.compaction import compact_in_turn, make_room
+from lsp_agent.runtime.extensions import Blocked
 from lsp_agent.runtime.providers.provider import (
     CallArguments,
     CallEnded,
     CallStarted,
     Piece,
-    Provider,
-    ProviderFailure,
     Request,
     Stopped,
     TextPiece,
+    Waiting,
 )
 from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
-from lsp_agent.runtime.tools.toolbox import Toolbox, unknown
+from lsp_agent.runtime.tools.toolbox import unknown
 from lsp_agent.runtime.transcript import (
-    KEPT_BY_COMPACTION,
     Block,
-    Message,
+    Native,
     Usage,
-    compacted,
     message,
+    shown_blocks,
     text_block,
 )
 
-CANCELED = "context canceled"
 _NOT_RUN = "aborted: not run"
 _CUT_OFF = "not run: the answer was cut off by the token limit"
-
-
-@dataclass(slots=True)
-class Agent:
-    """What a conversation is made of, from start to end of the process."""
-
-    provider: Provider
-    model: str
-    max_steps: int
-    extensions: Extensions
-    toolbox: Toolbox
-    out: LineWriter
-    messages: list[Message] = field(default_factory=list[Message])
-    usage: Usage = field(default_factory=Usage)
-
-    def add(self, entry: Message) -> None:
-        self.messages.append(entry)
-
-    def put(self, kind: str, **fields: object) -> None:
-        """An event, at once."""
-        self.out.put({"type": kind, **fields})
-
-    async def emit(self, kind: str, **fields: object) -> None:
-        """An event of a stream: waits while the reader does not keep up."""
-        self.put(kind, **fields)
-        await self.out.drain()
 
 
 @dataclass(slots=True)
@@ -96,6 +68,7 @@ class _Answer:
     text: list[str] = field(default_factory=list[str])
     calls: dict[str, _Call] = field(default_factory=dict[str, _Call])
     usage: Usage = field(default_factory=Usage)
+    native: Native | None = None
 
     def text_blocks(self) -> list[Block]:
         return [text_block("".join(self.text))] if self.text else []
@@ -105,14 +78,17 @@ async def run_turn(agent: Agent, content: list[Block]) -> None:
     """Runs the prompt ``content``. When cancelled it ends in order, without an exception."""
     user = message("user", content)
     agent.add(user)
-    agent.put("user_message", content=content, time=user["time"])
+    agent.prompt = user
+    agent.put("user_message", content=shown_blocks(content), time=user["time"])
     with suppress(asyncio.CancelledError):  # the step has closed what was open
         await _steps(agent)
+    agent.prompt = None
     agent.put("done")
 
 
 async def _steps(agent: Agent) -> None:
     for step in range(1, agent.max_steps + 1):
+        await make_room(agent)
         if not await _Step(agent, step).run():
             return
     agent.put("error", message=f"max steps ({agent.max_steps}) exceeded")
@@ -135,6 +111,8 @@ class _Step:
         try:
             await agent.extensions.before_turn(self._number)
             stopped = await self._receive()
+            if stopped.too_long and not answer.started and await compact_in_turn(agent):
+                stopped = await self._receive()
             if stopped.reason != "error":
                 await self._complete()
         except Blocked as blocked:
@@ -164,12 +142,19 @@ class _Step:
     async def _receive(self) -> Stopped:
         agent, answer = self._agent, self._answer
         request = Request(
-            agent.model, tuple(agent.messages), agent.toolbox.specs(), step=self._number
+            agent.model,
+            tuple(agent.messages),
+            agent.toolbox.specs(),
+            step=self._number,
+            system=agent.system,
         )
         async with aclosing(agent.provider.answer(request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Stopped):
                     return piece
+                if isinstance(piece, Waiting):
+                    agent.notify("info", piece.reason)
+                    continue
                 if not answer.started:
                     answer.started = True
                     agent.put("assistant_start")
@@ -192,7 +177,9 @@ class _Step:
                 await agent.emit("tool_use_end", id=call_id)
             case Usage():
                 answer.usage += piece
-            case Stopped():
+            case Native():
+                answer.native = piece
+            case Waiting() | Stopped():
                 pass  # seen by the caller
 
     def _spend(self) -> None:
@@ -213,7 +200,10 @@ class _Step:
             return  # the model only thought
         text = "".join(answer.text)
         shown = await agent.extensions.before_message(text)
+        if answer.native is not None:
+            entry["native"] = answer.native
         agent.add(entry)
+        agent.counted = (answer.usage.tokens, len(agent.messages))
         if shown is not None:
             content = entry["content"]
             if shown != text:
@@ -272,9 +262,18 @@ class _Step:
         self._keep_results()
 
     def _result(self, call: _Call, result: Outcome) -> None:
-        fields = {"is_error": result.is_error, "content": result.content}
-        self._agent.put("tool_result", id=call.call_id, **fields)
-        self._results.append({"type": "tool_result", "call_id": call.call_id, **fields})
+        content, is_error = result.content, result.is_error
+        self._agent.put(
+            "tool_result", id=call.call_id, is_error=is_error, content=shown_blocks(content)
+        )
+        self._results.append(
+            {
+                "type": "tool_result",
+                "call_id": call.call_id,
+                "is_error": is_error,
+                "content": content,
+            }
+        )
 
     def _keep_results(self) -> None:
         self._agent.add(message("tool", self._results))
@@ -285,32 +284,3 @@ def _raise_if_cancelled() -> None:
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
-
-
-async def run_compaction(agent: Agent) -> None:
-    """Puts a summary in the place of all but the last messages.
-
-    Ends in ``compact_done`` or ``error``; in ``error`` as well when it is cancelled, where zot
-    falls silent for good.
-    """
-    try:
-        summary = await _summary(agent)
-    except ProviderFailure as failed:
-        agent.put("error", message=str(failed))
-    except asyncio.CancelledError:
-        agent.put("error", message=CANCELED)
-    else:
-        agent.messages = compacted(agent.messages, summary)
-        agent.put("compact_done", summary=summary)
-
-
-async def _summary(agent: Agent) -> str:
-    if not agent.messages:
-        raise ProviderFailure("nothing to compact")
-    if len(agent.messages) <= KEPT_BY_COMPACTION:
-        raise ProviderFailure("nothing to compact: keep-tail covers the whole transcript")
-    summary, usage = await agent.provider.summarize(agent.messages)
-    agent.usage += usage
-    if not summary.strip():
-        raise ProviderFailure("empty summary from model")
-    return summary

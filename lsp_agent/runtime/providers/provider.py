@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from lsp_agent.runtime.transcript import Message, Usage
+from lsp_agent.runtime.transcript import Message, Native, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +32,35 @@ class CallEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing comes for a while; ``reason`` tells the person why, and for how long."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stopped:
-    """The end of an answer; nothing follows it."""
+    """The end of an answer; nothing follows it. ``too_long``: the conversation did not fit into
+    the model's context."""
 
     reason: Literal["end", "tool_use", "length", "error"]
     error: str | None = None
+    too_long: bool = False
 
 
-Piece = TextPiece | CallStarted | CallArguments | CallEnded | Usage | Stopped
+#: ``Native`` is the whole answer as the provider wants it back, for the transcript.
+Piece = TextPiece | CallStarted | CallArguments | CallEnded | Usage | Native | Waiting | Stopped
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    """Sizes in tokens; ``images``: it can be shown images."""
+
     id: str
     context_window: int
     max_output: int
     reasoning: bool
+    images: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,7 @@ class Request:
     messages: Sequence[Message]
     tools: Sequence[ToolSpec]
     step: int
+    system: str = ""
 
 
 class ProviderFailure(Exception):
@@ -80,12 +94,19 @@ class Provider(Protocol):
     name: str
     #: Not empty; the first is the default.
     models: tuple[Model, ...]
+    #: Whether the conversation is summarized by itself when it is about to fill the context.
+    compacts: bool
+
+    def find(self, model: str) -> Model | None:
+        """What is known of a model; of one that is not listed what is assumed, None if it cannot
+        be used."""
+        ...
 
     def answer(self, request: Request) -> AsyncGenerator[Piece]:
         """Streams one answer. A failure is a ``Stopped`` with the reason ``error``, not an
         exception."""
         ...
 
-    async def summarize(self, messages: Sequence[Message]) -> tuple[str, Usage]:
+    async def summarize(self, model: str, messages: Sequence[Message]) -> tuple[str, Usage]:
         """For ``compact``. Raises ProviderFailure."""
         ...

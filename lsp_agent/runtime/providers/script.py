@@ -38,6 +38,9 @@ class ScriptProvider:
     name = "script"
     models = (Model("script", context_window=200_000, max_output=64_000, reasoning=False),)
 
+    #: Its steps are written for prompts, not for summaries that come by themselves.
+    compacts = False
+
     def __init__(self, script: Script) -> None:
         self._steps = script.steps
         self._next = 0
@@ -56,6 +59,9 @@ class ScriptProvider:
             return cls(parse_script(data))
         except ScriptError as error:
             raise ScriptError(f"{path}: {error}") from None
+
+    def find(self, model: str) -> Model | None:
+        return next((known for known in self.models if known.id == model), None)
 
     async def answer(self, request: Request) -> AsyncGenerator[Piece]:
         prompt = text_of(request.messages[-1]) if request.step == 1 else None
@@ -78,7 +84,7 @@ class ScriptProvider:
         else:
             yield Stopped("tool_use" if step.calls else "end")
 
-    async def summarize(self, messages: Sequence[Message]) -> tuple[str, Usage]:  # noqa: ARG002  it needs none
+    async def summarize(self, model: str, messages: Sequence[Message]) -> tuple[str, Usage]:  # noqa: ARG002  it needs neither
         step = self._take(None) or Step(error=_END)
         await asyncio.sleep(step.delay_ms / 1000)
         if step.error is not None:
