@@ -1,30 +1,52 @@
-"""The sessions of one server: by id, and a default one for each folder."""
+"""The sessions of one server: by id, and a default one for each folder; with those of earlier
+runs, and of other servers of the workspace, that the store has."""
 
 import logging
 import os
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.sessions.edits import Rejection
-from lsp_agent.sessions.launcher import choose_agent
+from lsp_agent.sessions.event_log import EventLog
+from lsp_agent.sessions.launcher import AgentChoice, choose_agent
+from lsp_agent.sessions.recorder import Recorder
+from lsp_agent.sessions.retelling import markdown, recap
 from lsp_agent.sessions.services import Services
-from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.session import Session, Status
+from lsp_agent.sessions.store import About, Entry, SessionStore
 from lsp_agent.workspace.ledger import Change
 
 _LOG = logging.getLogger(__name__)
 _DEFECT = "A defect of lsp-agent ended this session; its log has more. Prompt again in a new one."
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A session in the list; ``stored`` where it is not open here."""
+
+    about: About
+    status: Status | Literal["elsewhere"]
+    stored: bool
+
+
 class Sessions:
     """``opened`` is called with each new session, before anything happens in it."""
 
-    def __init__(self, services: Services, opened: Callable[[Session], None]) -> None:
+    def __init__(
+        self, services: Services, opened: Callable[[Session], None], store: SessionStore
+    ) -> None:
         self._services = services
         self._opened = opened
+        self._store = store
         self._sessions: dict[str, Session] = {}
+        self._recorders: dict[str, Recorder] = {}
+        self._taking_up = anyio.Lock()
         self._defaults: dict[str, str] = {}
         services.ledger.subscribe(self._on_change)
         services.edits.on_rejected(self._on_rejected)
@@ -57,9 +79,49 @@ class Sessions:
         """
         cwd = self._folder(None) if folder is None else self._inside(folder)
         choice = choose_agent(self._services.settings(cwd), agent, model)
-        session = Session(self._services, choice, cwd)
+        return self._begin(choice, cwd)
+
+    async def resume(self, session_id: str) -> Session:
+        """Takes up an earlier session under its own id: by the agent's own means where it has
+        them, else its next prompt comes with a summary. One that is open is simply returned.
+
+        :raises RequestFailed: "unknownSession"; "conflict" where another server has it open;
+            as ``open`` does where its folder or its agent is no more to be had
+        """
+        async with self._taking_up:
+            if (session := self._living(session_id)) is not None:
+                return session
+            entry = await self._store.take_up(session_id)
+            try:
+                return await self._resume(entry)
+            except BaseException:
+                entry.release()
+                raise
+
+    async def _resume(self, entry: Entry) -> Session:
+        about, transcript = entry.about, await entry.transcript()
+        cwd = self._inside(about.folder)
+        choice = choose_agent(self._services.settings(cwd), about.agent, about.model)
+        session = self._begin(choice, cwd, entry)
+        session.title, session.agent.resume = about.title, about.ref
+        session.recap = recap(transcript)
+        return session
+
+    def _begin(self, choice: AgentChoice, cwd: str, entry: Entry | None = None) -> Session:
+        """A new session, or the one that ``entry`` has kept."""
+        earlier = self._sessions.get(entry.about.id) if entry else None
+        log = earlier.log if earlier else EventLog(entry.about.id) if entry else None
+        session = Session(self._services, choice, cwd, log)
         self._sessions[session.id] = session
-        self._opened(session)
+        if entry is None:
+            now, model = time.time(), choice.agent.model or None
+            about = About(
+                id=session.id, folder=cwd, agent=choice.name, model=model, created=now, updated=now
+            )
+            entry = self._store.new(about)
+        self._recorders[session.id] = Recorder(session, entry)
+        if earlier is None:
+            self._opened(session)
         self._services.tasks.start_soon(self._run, session)
         return session
 
@@ -79,18 +141,95 @@ class Sessions:
     def all(self) -> list[Session]:
         return list(self._sessions.values())
 
+    async def known(self) -> list[Known]:
+        """All that are open here and all that the store has, newest first."""
+        here = {
+            session.id: Known(self._recorders[session.id].entry.about, session.status, False)
+            for session in self.all()
+        }
+        for listed in await self._store.listed():
+            known = here.get(listed.about.id)
+            if known is None:
+                status = "elsewhere" if listed.elsewhere else "closed"
+                here[listed.about.id] = Known(listed.about, status, True)
+            elif known.status == "closed":
+                here[listed.about.id] = Known(listed.about, "closed", True)
+        return sorted(here.values(), key=lambda known: known.about.updated, reverse=True)
+
+    async def messages(self, session: Session) -> object:
+        """The agent's own transcript; what the store has where the agent does not run, or is not
+        the one that all was said to."""
+        entry = self._recorders[session.id].entry
+        resumed = session.resumed and not session.agent.resumed
+        if session.agent.link is None or resumed:
+            return (await entry.transcript()).messages
+        return await session.agent.messages()
+
+    async def export(self, session_id: str) -> str:
+        """As Markdown. :raises RequestFailed: "unknownSession\""""
+        if (session := self._living(session_id)) is not None:
+            entry = self._recorders[session_id].entry
+            about = entry.about.model_copy(update={"title": session.title})
+            return markdown(about, await entry.transcript())
+        return markdown(*await self._store.transcript(session_id))
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""
+        async with self._taking_up:
+            if (session := self._living(session_id)) is not None:
+                session.title = title
+                self._recorders[session_id].entry.change(title=title)
+            else:
+                await self._store.rename(session_id, title)
+
+    async def delete(self, session_id: str) -> None:
+        """Ends it where it is open here. :raises RequestFailed: as ``rename`` does"""
+        async with self._taking_up:
+            session = self._sessions.get(session_id)
+            if session is not None:
+                await self.close(session)
+            try:
+                await self._store.delete(session_id)
+            except RequestFailed:
+                if session is None:
+                    raise  # else it was never stored
+            if self._sessions.pop(session_id, None) is not None:
+                del self._recorders[session_id]
+
+    async def clear(self, session: Session) -> None:
+        """Drops the transcript. :raises RequestFailed: "busy", "unsupported\""""
+        await session.clear()
+        self._recorders[session.id].cleared()
+
+    async def set_model(self, session: Session, model: str) -> None:
+        """:raises RequestFailed: as ``AgentKeeper.set_model`` does"""
+        await session.agent.set_model(model)
+        self._recorders[session.id].entry.change(model=model)
+
+    async def close(self, session: Session) -> None:
+        await session.close()
+        self._recorders[session.id].close()
+
     async def close_all(self) -> None:
         async with anyio.create_task_group() as tasks:
             for session in self.all():
-                tasks.start_soon(session.close)
+                tasks.start_soon(self.close, session)
+        await self._store.close()
 
     async def _run(self, session: Session) -> None:
         """A defect in one session ends that session, not the server."""
+        recorder = self._recorders[session.id]
         try:
             await session.run()
         except Exception:  # noqa: BLE001 - the boundary that keeps the others alive
             _LOG.exception("session %s failed", session.id)
             session.emit(Notice("error", _DEFECT, "lsp-agent"), None)
+        finally:
+            recorder.close()
+
+    def _living(self, session_id: str) -> Session | None:
+        session = self._sessions.get(session_id)
+        return None if session is None or session.status in ("closing", "closed") else session
 
     def _on_change(self, change: Change) -> None:
         session = self._sessions.get(change.session_id)
@@ -107,7 +246,9 @@ class Sessions:
         folders = self._services.folders()
         if not folders:
             raise RequestFailed(
-                "noFolder", "No folder is open; open one in the editor and try again."
+                "noFolder",
+                "No folder is open; open one in the editor (or where it goes by markers, put a "
+                ".lsp-agent.toml into one) and try again.",
             )
         holding = [folder for folder in folders if path and _holds(folder, path)]
         return max(holding, key=len) if holding else folders[0]

@@ -58,11 +58,10 @@ def test_the_examples_of_settings_load_without_a_problem(page):
         assert load(user_file=SettingsFile("example", tomllib.loads(text))).problems == ()
 
 
-@pytest.mark.parametrize("page", ["docs/script.md", "README.md"])
-def test_the_examples_of_scripts_are_scripts(page):
-    scripts = [text for text in blocks(page, "json") if '"steps"' in text]
+def test_the_examples_of_scripts_are_scripts():
+    scripts = [text for text in blocks("docs/script.md", "json") if '"steps"' in text]
     assert scripts
-    for text in scripts:
+    for text in [*scripts, (DOCS / "try" / "script.json").read_text(encoding="utf-8")]:
         assert parse_script(json.loads(text)).steps
 
 

@@ -1,4 +1,4 @@
-"""The README's own snippets, put together and run in a real Neovim."""
+"""The README's own lines, put together and run in a real Neovim."""
 
 import os
 import re
@@ -8,15 +8,31 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
+# What a person does: types, saves nothing, asks, and reads what came.
 DRIVE = """
 local function started() return vim.lsp.get_clients({ name = "lsp_agent" })[1] end
 vim.wait(10000, function() return started() and started().initialized end)
-pcall(vim.cmd, "Agent write a note")
-vim.wait(10000, function() return vim.uv.fs_stat("note.txt") ~= nil end)
+vim.api.nvim_buf_set_lines(0, 0, 0, true, { "# half a thought" })
+vim.cmd("Agent mend it")
+local function lines() return vim.api.nvim_buf_get_lines(0, 0, -1, true) end
+vim.wait(10000, function() return vim.tbl_contains(lines(), "    return 2 * (width + height)") end)
+vim.fn.writefile(lines(), "seen")
 vim.cmd("qall!")
 """
+
+MENDED = '''\
+# half a thought
+def area(width, height):
+    """The area of a rectangle."""
+    return width * height
+
+
+def perimeter(width, height):
+    return 2 * (width + height)
+'''
 
 
 def block(language: str, having: str) -> str:
@@ -26,26 +42,21 @@ def block(language: str, having: str) -> str:
 
 @pytest.mark.neovim
 @pytest.mark.timeout(60)
-def test_the_snippets_together_let_neovim_prompt_the_embedded_agent(tmp_path):
-    script = tmp_path / "answers.json"
-    script.write_text(block("json", '"steps"'))
-    config = tmp_path / "config" / "lsp-agent" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(block("toml", "agents.builtin").replace("/home/me/answers.json", str(script)))
+def test_the_lines_together_let_neovim_prompt_the_embedded_agent(tmp_path):
+    beside_python = str(Path(sys.executable).parent)
+    folders = {"HOME": tmp_path, "XDG_CONFIG_HOME": tmp_path / ".config"}
+    env = os.environ | {name: str(folder) for name, folder in folders.items()}
+    env["PATH"] = os.pathsep.join([beside_python, os.environ["PATH"]])
+    subprocess.run(["sh", "-ec", block("sh", "docs/try")], cwd=ROOT, env=env, check=True)
     (tmp_path / "init.lua").write_text(block("lua", "vim.lsp.config"))
     (tmp_path / "drive.lua").write_text(DRIVE)
-    project = tmp_path / "project"
-    (project / ".git").mkdir(parents=True)
-    (project / "a.txt").write_text("hello\n")
-
-    beside_python = str(Path(sys.executable).parent)
-    path = os.pathsep.join([beside_python, os.environ["PATH"]])
+    project = tmp_path / "lsp-agent-try"
     subprocess.run(
-        ["nvim", "--headless", "-i", "NONE", "-u", "../init.lua", "-S", "../drive.lua", "a.txt"],
+        ["nvim", "--headless", "-i", "NONE", "-u", "../init.lua", "-S", "../drive.lua", "shape.py"],
         cwd=project,
-        env=os.environ | {"PATH": path, "XDG_CONFIG_HOME": str(tmp_path / "config")},
+        env=env,
         capture_output=True,
         check=True,
         timeout=50,
     )
-    assert (project / "note.txt").read_text() == "hello\n"
+    assert (project / "seen").read_text() == MENDED

@@ -88,7 +88,7 @@ def test_u_after_a_revert_brings_the_turn_back_in_one_step(desk: Desk) -> None:
     assert shown(desk) == ["one", "TWO", "three", "five", TYPED]
 
 
-def test_u_takes_what_was_typed_after_an_edit_in_insert_mode_alone(desk: Desk) -> None:
+def test_u_takes_words_and_an_edit_in_insert_mode_one_by_one(desk: Desk) -> None:
     """As the README's handler has it; without, one `u` takes the words and the edit together."""
     desk.open("a.txt", LINES)
     desk.start(step(edit("a.txt", "two", "TWO"), delay_ms=500), done())
@@ -103,8 +103,10 @@ def test_u_takes_what_was_typed_after_an_edit_in_insert_mode_alone(desk: Desk) -
     assert shown(desk) == ["one", "TWO", "three", "four", "five", "hello"]
     assert desk.statuses() == ["applied"]
     undo(desk)
-    assert shown(desk) == LINES.split()
+    assert shown(desk) == ["one", "two", "three", "four", "five", "hello"]
     assert desk.statuses() == ["rejected"]
+    undo(desk)
+    assert shown(desk) == LINES.split()
 
 
 # As `gra` does, with the choice made by its title.
