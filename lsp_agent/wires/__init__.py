@@ -1,12 +1,14 @@
 """One translation an agent wire: frames to canonical events, commands to frames; pure."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from lsp_agent.protocol.settings import WireName
-from lsp_agent.wires.wire import Wire
+if TYPE_CHECKING:  # the embedded agent uses the texts in here, and is to start quickly
+    from lsp_agent.protocol.settings import WireName
+    from lsp_agent.wires.wire import Wire
 
 # By name, so that a server imports the wire that it uses and no other.
-_WIRES: dict[WireName, tuple[str, str]] = {
+_WIRES: "dict[WireName, tuple[str, str]]" = {
     "zot": ("lsp_agent.wires.zot", "ZotWire"),
     "pi": ("lsp_agent.wires.pi", "PiWire"),
     "meerkat": ("lsp_agent.wires.meerkat", "MeerkatWire"),
@@ -14,7 +16,7 @@ _WIRES: dict[WireName, tuple[str, str]] = {
 }
 
 
-def new_wire(name: WireName) -> Wire:
+def new_wire(name: "WireName") -> "Wire":
     """A wire for one process."""
     module, wire = _WIRES[name]
     return getattr(import_module(module), wire)()
