@@ -1,24 +1,26 @@
-"""One extension: a process of its own that offers tools, hears of events and may veto.
+"""One extension: a process of its own that offers tools and slash commands, hears of events and
+may veto.
 
-It speaks lines of JSON: ``hello``, ``register_tool``…, ``subscribe``, ``ready``; later answers
-to ``tool_call`` and ``event_intercept``, and ``notify`` at any time.
+It speaks lines of JSON: ``hello``, ``register_tool``…, ``register_command``…, ``subscribe``,
+``ready``; later answers to ``tool_call``, ``command_invoked`` and ``event_intercept``, and
+``notify`` at any time.
 """
 
 import asyncio
-import re
 import signal
+import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import orjson
 
-from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.extension_folders import ExtensionProblem, Manifest
 from lsp_agent.runtime import json_text, processes
+from lsp_agent.runtime.extension_log import ExtensionLog
 from lsp_agent.runtime.json_text import NotJson
 from lsp_agent.runtime.providers.provider import ToolSpec
 
@@ -27,14 +29,13 @@ LINE_BYTES = 4 << 20
 #: How long each has to acknowledge ``shutdown``; then to end, also after TERM and after KILL.
 SHUTDOWN_SECONDS = 2.0
 TERM_SECONDS = 0.4
-_LOG_BYTES = 1 << 20
+_STDERR_CHUNK = 1 << 16
 _INTERCEPTS = frozenset({"tool_call", "turn_start", "assistant_message"})
 
+#: What an extension that is written in Python names as its program, to be run by this one's.
+OWN_PROGRAM = "lsp-agent"
+
 Frame = Mapping[str, object]
-
-
-class ExtensionProblem(LspAgentError):
-    """An extension that cannot be run; the message says which and why."""
 
 
 class ExtensionLost(Exception):
@@ -42,45 +43,9 @@ class ExtensionLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """``extension.json``; ``folder`` is where it lies, and the extension's cwd."""
-
+class SlashCommand:
     name: str
-    version: str
-    argv: tuple[str, ...]
-    enabled: bool
-    folder: str
-
-    @classmethod
-    def read(cls, folder: str) -> "Manifest":
-        """Raises ExtensionProblem."""
-        path = Path(folder) / "extension.json"
-        try:
-            data = orjson.loads(path.read_bytes())
-        except OSError as error:
-            raise ExtensionProblem(f"{path} cannot be read: {error.strerror}") from None
-        except orjson.JSONDecodeError as error:
-            raise ExtensionProblem(f"{path} is not JSON: {error}") from None
-        fields = _object(data)
-        name, command = fields.get("name"), fields.get("exec")
-        args = cast(object, fields.get("args") or [])
-        if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name):
-            raise ExtensionProblem(f"{path}: name must be letters, digits, dots and dashes")
-        if not isinstance(command, str) or not command:
-            raise ExtensionProblem(f"{path}: exec must name the program to run")
-        if not isinstance(args, list) or not all(
-            isinstance(arg, str) for arg in cast(list[object], args)
-        ):
-            raise ExtensionProblem(f"{path}: args must be a list of strings")
-        if "/" in command and not command.startswith("/"):
-            command = str(Path(folder) / command)
-        return cls(
-            name=name,
-            version=str(fields.get("version") or ""),
-            argv=(command, *cast(list[str], args)),
-            enabled=fields.get("enabled") is not False,
-            folder=folder,
-        )
+    description: str
 
 
 class Extension:
@@ -95,8 +60,12 @@ class Extension:
         on_end: Callable[[], None],
     ) -> None:
         self.name = manifest.name
+        self.required = manifest.required
         self.tools: dict[str, ToolSpec] = {}
-        self.intercepts: frozenset[str] = frozenset()
+        #: By name in small letters.
+        self.commands: dict[str, SlashCommand] = {}
+        #: Of a required one all calls, until it has said what it wants to be asked.
+        self.intercepts: frozenset[str] = frozenset({"tool_call"} if self.required else ())
         self.ready = asyncio.Event()
         self.ended = False
         self._manifest = manifest
@@ -104,11 +73,14 @@ class Extension:
         self._on_notify = on_notify
         self._on_end = on_end
         self._events: frozenset[str] = frozenset()
+        self._subscribed = False
         self._answers: dict[str, asyncio.Future[Frame]] = {}
         self._numbers = count(1)
         self._acknowledged = asyncio.Event()
         self._process: Process | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._logging: asyncio.Task[None] | None = None
+        self._log = ExtensionLog(manifest.name)
 
     @property
     def pid(self) -> int | None:
@@ -116,23 +88,22 @@ class Extension:
 
     async def start(self) -> None:
         """Raises ExtensionProblem."""
-        log = await asyncio.to_thread(_open_log, self.name)
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *self._manifest.argv,
+                *_command_line(self._manifest.argv),
                 stdin=PIPE,
                 stdout=PIPE,
-                stderr=log if log is not None else asyncio.subprocess.DEVNULL,
+                stderr=PIPE,
                 cwd=self._manifest.folder,
                 limit=LINE_BYTES,
                 start_new_session=True,
             )
         except OSError as error:
+            self.ended = True
+            self.ready.set()
             message = f"extension {self.name}: {self._manifest.argv[0]}: {error.strerror}"
             raise ExtensionProblem(message) from None
-        finally:
-            if log is not None:
-                log.close()
+        self._logging = asyncio.create_task(self._keep_log(self._process))
         self._reading = asyncio.create_task(self._read(self._process))
 
     def tell(self, event: str, **payload: object) -> None:
@@ -175,10 +146,16 @@ class Extension:
             await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
             if not self._reading.done():
                 processes.signal_group(self._process.pid, number)
-        await asyncio.wait({self._reading}, timeout=TERM_SECONDS)
-        self._reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._reading
+        for task in (self._reading, self._logging):
+            if task is not None:
+                await asyncio.wait({task}, timeout=TERM_SECONDS)
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def log(self, text: str) -> None:
+        """Puts a line of ours into its log."""
+        await asyncio.to_thread(self._log.write, f"[lsp-agent] {text}\n".encode())
 
     def _send(self, frame: Frame) -> None:
         if self._process is not None and self._process.stdin is not None and not self.ended:
@@ -198,6 +175,15 @@ class Extension:
         processes.signal_group(process.pid, signal.SIGKILL)
         await process.wait()
 
+    async def _keep_log(self, process: Process) -> None:
+        """All that it writes to stderr, until the last process that holds it has ended."""
+        assert process.stderr is not None  # it is a pipe
+        try:
+            while text := await process.stderr.read(_STDERR_CHUNK):
+                await asyncio.to_thread(self._log.write, text)
+        finally:
+            self._log.close()
+
     def _lost(self) -> None:
         self.ended = True
         self.ready.set()
@@ -213,36 +199,48 @@ class Extension:
         except NotJson:
             return  # as zot: what is no frame is not for us
         match frame.get("type"):
-            case "hello":
-                self._send(
-                    {
-                        "type": "hello_ack",
-                        **self._greeting,
-                        "extension_dir": self._manifest.folder,
-                        "data_dir": self._manifest.folder,
-                    }
-                )
-            case "register_tool":
-                name = str(frame.get("name") or "")
-                schema = _object(frame.get("schema"))
-                spec = ToolSpec(name, str(frame.get("description") or ""), schema)
-                self.tools.setdefault(name, spec)
-            case "subscribe":
-                self._events = _names(frame.get("events"))
-                self.intercepts = _names(frame.get("intercept")) & _INTERCEPTS
-            case "ready":
-                self.ready.set()
-            case "shutdown_ack":
-                self._acknowledged.set()
-            case "notify":
-                level, message = frame.get("level") or "info", frame.get("message") or ""
-                self._on_notify(str(level), str(message))
-            case "tool_result" | "event_intercept_response":
+            case "tool_result" | "event_intercept_response" | "command_response":
                 answer = self._answers.get(str(frame.get("id")))
                 if answer is not None and not answer.done():
                     answer.set_result(frame)
+            case "notify":
+                level, message = frame.get("level") or "info", frame.get("message") or ""
+                self._on_notify(str(level), str(message))
+            case "shutdown_ack":
+                self._acknowledged.set()
+            case kind:
+                self._register(kind, frame)
+
+    def _register(self, kind: object, frame: Frame) -> None:
+        """What it says of itself."""
+        name = str(frame.get("name") or "")
+        description = str(frame.get("description") or "")
+        match kind:
+            case "hello":
+                self._greet()
+                if _has_commands_alone(frame.get("capabilities")):
+                    self.ready.set()  # nothing of it is needed before the first prompt
+            case "register_tool":
+                spec = ToolSpec(name, description, _object(frame.get("schema")))
+                self.tools.setdefault(name, spec)
+            case "register_command":
+                command = SlashCommand(name.removeprefix("/"), description)
+                self.commands.setdefault(command.name.lower(), command)
+            case "subscribe":
+                self._subscribed = True
+                self._events = _names(frame.get("events"))
+                self.intercepts = _names(frame.get("intercept")) & _INTERCEPTS
+            case "ready":
+                if not self._subscribed:
+                    self.intercepts = frozenset()
+                self.ready.set()
             case _:
-                pass  # commands, panels and whatever comes later are not for rpc
+                pass  # panels and whatever comes later are not for rpc
+
+    def _greet(self) -> None:
+        folder = self._manifest.folder
+        ack = {"type": "hello_ack", **self._greeting}
+        self._send({**ack, "extension_dir": folder, "data_dir": folder})
 
 
 def _object(value: object) -> Frame:
@@ -255,15 +253,13 @@ def _names(value: object) -> frozenset[str]:
     return frozenset(str(name) for name in cast(list[object], value))
 
 
-def _open_log(name: str) -> BinaryIO | None:
-    """Where an extension's stderr goes; None where no log can be kept."""
-    from platformdirs import user_log_path  # noqa: PLC0415  only with extensions
+def _has_commands_alone(capabilities: object) -> bool:
+    """The oldest extensions never say that they are ready; these can be told by that."""
+    return _names(capabilities) == frozenset({"commands"})
 
-    with suppress(OSError):
-        folder = user_log_path("lsp-agent", appauthor=False)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"ext-{name}.log"
-        if path.exists() and path.stat().st_size > _LOG_BYTES:
-            path.replace(path.with_suffix(".log.1"))
-        return path.open("ab")
-    return None
+
+def _command_line(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """``lsp-agent`` itself, by whatever name and place it was started, if that is meant."""
+    if argv[0] != OWN_PROGRAM:
+        return argv
+    return (sys.executable, "-E", "-P", "-m", "lsp_agent", *argv[1:])

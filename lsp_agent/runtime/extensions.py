@@ -1,8 +1,8 @@
-"""All extensions of the agent: their tools, and their vetoes in turn.
+"""All extensions of the agent: their tools and slash commands, and their vetoes in turn.
 
 An extension that does not answer an intercept within 5 s, or has ended, is taken to allow it, as
-with zot: a wedged extension must not stall the agent. Whoever relies on a veto must therefore
-answer before. The bridge of lsp-agent answers "block" by itself at 4 s, which leaves a second for
+with zot: a wedged extension must not stall the agent. One whose manifest says ``required`` is
+taken to refuse. The bridge of lsp-agent answers "block" by itself at 4 s, which leaves a second for
 a loaded machine, and ends the agent when it loses its server.
 """
 
@@ -13,14 +13,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import cast
 
+from lsp_agent.protocol.extension_folders import ExtensionProblem, Manifest
 from lsp_agent.runtime import processes
-from lsp_agent.runtime.extension import (
-    Extension,
-    ExtensionLost,
-    ExtensionProblem,
-    Frame,
-    Manifest,
-)
+from lsp_agent.runtime.extension import Extension, ExtensionLost, Frame, SlashCommand
 from lsp_agent.runtime.providers.provider import ToolSpec
 from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
@@ -29,6 +24,7 @@ from lsp_agent.runtime.transcript import Block, text_block
 READY_SECONDS = 3.0
 CALL_SECONDS = 60.0
 INTERCEPT_SECONDS = 5.0
+_ACTIONS = frozenset({"prompt", "insert", "display", "noop"})
 _NO_CONTENT = "(extension returned no content)"
 
 #: ``(extension, level, message)``
@@ -39,9 +35,14 @@ class Blocked(Exception):
     """An extension refused; the message is its reason."""
 
 
+class CommandFailed(Exception):
+    """A slash command came to nothing; the message says why."""
+
+
 class Extensions:
-    """The extensions in the order in which they were named; of two tools of one name the first
-    one's counts."""
+    """The extensions in the order in which they were named; of two of one name, and of two tools
+    or commands, the first counts. They are asked in the opposite order, so that the first has the
+    last word: it sees a call as it will run."""
 
     def __init__(self, notify: Notify) -> None:
         self._notify = notify
@@ -51,13 +52,15 @@ class Extensions:
     async def start(self, folders: Sequence[str], greeting: Frame) -> None:
         """Starts them side by side and waits until they are ready, for at most 3 s. One that
         cannot be started is told of, and the others go on."""
+        names: set[str] = set()
         for folder in folders:
             try:
                 manifest = Manifest.read(folder)
-                if manifest.enabled:
+                if manifest.enabled and manifest.name not in names:
                     await self._start_one(manifest, greeting)
+                    names.add(manifest.name)
             except ExtensionProblem as problem:
-                self._report(os.path.basename(folder), str(problem))  # noqa: PTH119
+                self.report(os.path.basename(folder), str(problem))  # noqa: PTH119
         if self._running:
             # So that what they leave behind is found at the end; meanwhile they get ready.
             await asyncio.to_thread(processes.adopt_orphans)
@@ -65,6 +68,7 @@ class Extensions:
             async with asyncio.timeout(READY_SECONDS):
                 for extension in self._running:
                     await extension.ready.wait()
+        await self._log_shadowed()
 
     async def _start_one(self, manifest: Manifest, greeting: Frame) -> None:
         def notify(level: str, message: str) -> None:
@@ -72,13 +76,29 @@ class Extensions:
 
         def end() -> None:
             if not self._stopping:
-                self._report(manifest.name, f"extension {manifest.name} has ended")
+                self.report(manifest.name, f"extension {manifest.name} has ended")
 
         extension = Extension(manifest, greeting, notify, end)
+        if manifest.required:
+            self._running.append(extension)  # whether or not it starts: else nothing is asked
         await extension.start()
-        self._running.append(extension)
+        if not manifest.required:
+            self._running.append(extension)
 
-    def _report(self, name: str, message: str) -> None:
+    async def _log_shadowed(self) -> None:
+        """Who offers what somebody else offers already finds out by its log."""
+        tools: set[str] = set()
+        commands: set[str] = set()
+        for extension in self._running:
+            for name in sorted(tools & set(extension.tools)):
+                await extension.log(f"tool {name} is another extension's already")
+            for name in sorted(commands & set(extension.commands)):
+                await extension.log(f"command /{name} is another extension's already")
+            tools |= set(extension.tools)
+            commands |= set(extension.commands)
+
+    def report(self, name: str, message: str) -> None:
+        """Something is wrong with the extension, or with the folder, ``name``."""
         print(f"lsp-agent rpc: {message}", file=sys.stderr, flush=True)
         self._notify(name, "error", message)
 
@@ -116,6 +136,41 @@ class Extensions:
             return outcome.failure(f"extension {name} failed: context canceled")
         return Outcome(_content(answer.get("content")), is_error=bool(answer.get("is_error")))
 
+    # -- slash commands
+
+    def commands(self) -> list[SlashCommand]:
+        """Those that can be run now, by name."""
+        found: dict[str, SlashCommand] = {}
+        for extension in reversed(self._running):
+            if not extension.ended:
+                found |= extension.commands
+        return [found[name] for name in sorted(found)]
+
+    async def run_command(self, name: str, args: str) -> tuple[str, str]:
+        """The action (``prompt``, ``insert``, ``display`` or ``noop``) and its text.
+
+        Raises CommandFailed.
+        """
+        key = name.removeprefix("/").lower()
+        owners = (one for one in self._running if key in one.commands and not one.ended)
+        extension = next(owners, None)
+        if extension is None:
+            raise CommandFailed(f"unknown command /{key}")
+        command = extension.commands[key].name
+        frame = {"type": "command_invoked", "name": command, "args": args.strip()}
+        try:
+            answer = await extension.ask(frame, CALL_SECONDS)
+        except TimeoutError:
+            raise CommandFailed(f"extension {extension.name} did not answer /{command}") from None
+        except ExtensionLost:
+            raise CommandFailed(f"extension {extension.name} has ended") from None
+        if error := answer.get("error"):
+            raise CommandFailed(str(error))
+        action = str(answer.get("action") or "noop")
+        if action not in _ACTIONS:
+            raise CommandFailed(f"/{command} wants {action}, which only zot's own screen has")
+        return action, str(answer.get(action) or "")
+
     # -- events and vetoes
 
     def tell(self, event: str, **payload: object) -> None:
@@ -149,16 +204,20 @@ class Extensions:
         return args
 
     def _interceptors(self, event: str) -> list[Extension]:
-        return [one for one in self._running if event in one.intercepts and not one.ended]
+        return [one for one in reversed(self._running) if event in one.intercepts]
 
 
 async def _answer(extension: Extension, event: str, **payload: object) -> Frame:
-    """What it says to an intercept; nothing if it says nothing in time."""
+    """What it says to an intercept. Where it says nothing in time: nothing, or that it refuses if
+    it is required."""
     frame = {"type": "event_intercept", "event": event, **payload}
     try:
         return await extension.ask(frame, INTERCEPT_SECONDS)
     except (TimeoutError, ExtensionLost):
-        return {}
+        if not extension.required:
+            return {}
+        reason = f"refused: the extension {extension.name} is required and did not answer"
+        return {"block": True, "reason": reason}
 
 
 def _refuse_if_blocked(answer: Frame) -> None:

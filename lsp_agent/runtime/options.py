@@ -16,7 +16,8 @@ class NotConfigured(LspAgentError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``tools`` names the built-in tools to offer, None for all of them."""
+    """``tools`` names the built-in tools to offer, None for all of them. ``discover``: run the
+    person's extensions and those of a trusted repository, beside ``extensions``."""
 
     cwd: str
     provider: str = ""
@@ -25,6 +26,7 @@ class Options:
     max_steps: int = MAX_STEPS
     tools: frozenset[str] | None = None
     extensions: tuple[str, ...] = ()
+    discover: bool = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--system-prompt", metavar="TEXT", help="for providers with a model")
     add("--append-system-prompt", metavar="TEXT", help="for providers with a model")
     add("--reasoning", metavar="LEVEL", help="for providers with a model")
-    add("--no-ext", action="store_true", help="no extensions but those of --ext; always so here")
+    add("--no-ext", action="store_true", help="no extensions but those of --ext")
     add("--no-skill", action="store_true", help="no skills; always so here")
     add("--no-yolo", action="store_true", help="accepted, as zot does; whoever hosts asks")
 
@@ -61,4 +63,5 @@ def options(args: argparse.Namespace) -> Options:
         max_steps=max(1, args.max_steps),
         tools=frozenset() if args.no_tools else tools,
         extensions=tuple(str(Path(folder).absolute()) for folder in args.ext),
+        discover=not args.no_ext,
     )

@@ -14,19 +14,18 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from lsp_agent import __version__
+from lsp_agent.protocol import extension_folders
 from lsp_agent.runtime import processes
-from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
-from lsp_agent.runtime.compaction import run_compaction
-from lsp_agent.runtime.extensions import Extensions
+from lsp_agent.runtime.extensions import CommandFailed, Extensions
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
 from lsp_agent.runtime.providers import choose
 from lsp_agent.runtime.providers.provider import Provider
 from lsp_agent.runtime.tools.bash import Shell
 from lsp_agent.runtime.tools.toolbox import Toolbox
-from lsp_agent.runtime.transcript import Block, image_block, shown, text_block
-from lsp_agent.runtime.turn import run_turn
+from lsp_agent.runtime.transcript import Block, text_block
+from lsp_agent.runtime.turn import Agent, run_compaction, run_turn
 
 PROTOCOL_VERSION = 1
 #: The longest line that is taken.
@@ -44,7 +43,7 @@ def serve(options: Options) -> int:
     """Runs until stdin ends; returns the exit code. Raises LspAgentError if it cannot start."""
     provider = choose(options)
     model = options.model or provider.models[0].id
-    if provider.find(model) is None:
+    if model not in {known.id for known in provider.models}:
         raise NotConfigured(
             f'unknown model "{model}" (provider="{provider.name}"); leave --model out'
         )
@@ -74,7 +73,7 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
             "model": model,
             "cwd": options.cwd,
         }
-        await extensions.start(options.extensions, greeting)
+        await extensions.start(await _extension_folders(options, extensions), greeting)
         extensions.tell("session_start")
         reading = asyncio.create_task(rpc.read(LineReader(0, LINE_BYTES)))
         waiting = asyncio.create_task(over.wait())
@@ -91,6 +90,17 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
         shell.close()
         await out.close(_FLUSH_SECONDS)
     return 1 if rpc.refused else 128 + signals[0] if signals else 0
+
+
+async def _extension_folders(options: Options, extensions: Extensions) -> tuple[str, ...]:
+    """Those that were named, then those that lie where extensions lie."""
+    if not options.discover:
+        return options.extensions
+    own = extension_folders.own_folder()
+    found = await asyncio.to_thread(extension_folders.find, options.cwd, own)
+    for problem in found.problems:
+        extensions.report("lsp-agent", problem)
+    return (*options.extensions, *found.folders)
 
 
 def _end_on_signals(over: asyncio.Event) -> list[int]:
@@ -122,12 +132,15 @@ class Rpc:
         self._queue: deque[tuple[Command, Work]] = deque()
         self._running: asyncio.Task[None] | None = None
         self._aborted = False
+        #: Slash commands that were not answered yet.
+        self._answering: set[asyncio.Task[None]] = set()
         self._commands: Mapping[str, Callable[[Command], Mapping[str, object] | None]] = {
             "hello": lambda _: self._hello(),
             "abort": lambda _: self._abort(),
             "get_state": lambda _: self._state(),
-            "get_messages": lambda _: {"messages": [shown(message) for message in agent.messages]},
+            "get_messages": lambda _: {"messages": agent.messages},
             "get_models": lambda _: self._models(),
+            "get_commands": lambda _: self._slash_commands(),
             "set_model": self._set_model,
             "clear": lambda _: self._clear(),
             "ping": lambda _: {"pong": True},
@@ -180,6 +193,8 @@ class Rpc:
                 self._enqueue(command, lambda: run_turn(self._agent, content))
             elif command.type == "compact":
                 self._enqueue(command, lambda: run_compaction(self._agent))
+            elif command.type == "run_command":
+                self._run_slash(command, command.text("name"), command.text("args"))
             elif command.type in self._commands:
                 self._respond(command, self._commands[command.type](command))
             else:
@@ -227,6 +242,8 @@ class Rpc:
         """Drops the queue and ends what runs."""
         self._queue.clear()
         self._abort()
+        for answering in tuple(self._answering):
+            answering.cancel()
         if self._running is not None:
             await asyncio.wait({self._running})
 
@@ -276,9 +293,27 @@ class Rpc:
             ]
         }
 
+    def _slash_commands(self) -> Mapping[str, object]:
+        commands = self._agent.extensions.commands()
+        return {"commands": [{"name": c.name, "description": c.description} for c in commands]}
+
+    def _run_slash(self, command: Command, name: str, args: str) -> None:
+        """Answered when the extension has, whatever else is asked meanwhile."""
+
+        async def answer() -> None:
+            try:
+                action, text = await self._agent.extensions.run_command(name, args)
+                self._respond(command, {"action": action, "text": text})
+            except CommandFailed as failed:
+                self._refuse(command, str(failed))
+
+        task = asyncio.get_running_loop().create_task(answer())
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
     def _set_model(self, command: Command) -> Mapping[str, object]:
         provider, model = self._agent.provider, command.text("model")
-        if provider.find(model) is None:
+        if model not in {known.id for known in provider.models}:
             raise _Refused(f'unknown model "{model}" (provider="{provider.name}")')
         self._agent.model = model
         return {"model": model}
@@ -286,7 +321,7 @@ class Rpc:
     def _clear(self) -> None:
         if self._busy:
             raise _Refused("busy: abort the turn, or wait for its end, before clearing")
-        self._agent.clear()
+        self._agent.messages = []
 
 
 class _Refused(Exception):
@@ -297,5 +332,6 @@ def _content(command: Command) -> list[Block]:
     """A prompt's blocks; raises BadField."""
     text = command.text("message")
     blocks = [text_block(text)] if text else []
-    blocks += [image_block(mime_type, data) for mime_type, data in command.images()]
+    for mime_type, size in command.images():
+        blocks.append({"type": "image", "mime_type": mime_type, "bytes": size})
     return blocks

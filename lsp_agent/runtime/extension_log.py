@@ -1,0 +1,47 @@
+"""One log an extension: what it wrote to stderr, and what we have to say of it."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+#: A log of this size is put aside, and the one that was put aside before is dropped.
+LOG_BYTES = 1 << 20
+
+
+def log_path(name: str) -> Path:
+    """Where the log of the extension ``name`` is; what was put aside lies beside it, ``.log.1``."""
+    from platformdirs import user_log_path  # noqa: PLC0415  only with extensions
+
+    return user_log_path("lsp-agent", appauthor=False) / f"ext-{name}.log"
+
+
+class ExtensionLog:
+    """Appends; blocking. Where no log can be kept, nothing is: an extension runs without one.
+
+    Several agents may write to one log at a time; each puts aside what it finds too large.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._path = log_path(name)
+        self._file: BinaryIO | None = None
+
+    def write(self, text: bytes) -> None:
+        with suppress(OSError):
+            if self._file is None:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._file = self._path.open("ab", buffering=0)
+            self._file.write(text[-LOG_BYTES:])
+            if os.fstat(self._file.fileno()).st_size > LOG_BYTES:
+                self._put_aside(self._file)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _put_aside(self, file: BinaryIO) -> None:
+        # Another agent may have done so already: then ours is the one that was put aside.
+        if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
+            self._path.replace(self._path.with_suffix(".log.1"))
+        self.close()
