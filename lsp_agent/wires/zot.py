@@ -7,6 +7,7 @@ from lsp_agent.protocol.events import Compacted, Notice, StopReason, TurnStarted
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.credentials import secret_names
 from lsp_agent.wires.wire import (
     Abort,
     Answer,
@@ -28,24 +29,6 @@ from lsp_agent.wires.zot_messages import Frame
 from lsp_agent.wires.zot_turn import TURN_FRAMES, Turn
 
 TOKEN_VARIABLE = "ZOTCORE_RPC_TOKEN"  # noqa: S105 - its name, not its value
-
-#: Variables with a provider's key or the wire's token, which commands have no use for.
-_CREDENTIALS = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "OPENAI_API_KEY",
-    "KIMI_API_KEY",
-    "MOONSHOT_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "XAI_API_KEY",
-    TOKEN_VARIABLE,
-)
-_CREDENTIAL_ENDINGS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS")
 
 _CAPABILITIES: Mapping[str, bool] = {
     "steer": False,
@@ -123,9 +106,7 @@ class ZotWire:
             if agent.hosting != "mirror":
                 argv += ["--tools", "bash", "--no-skill"]
         self._token = agent.env.get(TOKEN_VARIABLE, "")
-        named = [name for name in agent.env if name.upper().endswith(_CREDENTIAL_ENDINGS)]
-        secrets = tuple(dict.fromkeys((*named, *_CREDENTIALS)))
-        return Launch(tuple(argv), dict(agent.env), secrets)
+        return Launch(tuple(argv), dict(agent.env), secret_names((*agent.env, TOKEN_VARIABLE)))
 
     def encode(self, request_id: str, command: Command) -> Mapping[str, object]:
         self._sent[request_id] = command
