@@ -16,7 +16,9 @@ from typing import Any
 from lsp_agent import __version__
 from lsp_agent.protocol import extension_folders
 from lsp_agent.runtime import processes
+from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
+from lsp_agent.runtime.compaction import run_compaction
 from lsp_agent.runtime.extensions import CommandFailed, Extensions
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
@@ -24,8 +26,8 @@ from lsp_agent.runtime.providers import choose
 from lsp_agent.runtime.providers.provider import Provider
 from lsp_agent.runtime.tools.bash import Shell
 from lsp_agent.runtime.tools.toolbox import Toolbox
-from lsp_agent.runtime.transcript import Block, text_block
-from lsp_agent.runtime.turn import Agent, run_compaction, run_turn
+from lsp_agent.runtime.transcript import Block, image_block, shown, text_block
+from lsp_agent.runtime.turn import run_turn
 
 PROTOCOL_VERSION = 1
 #: The longest line that is taken.
@@ -43,7 +45,7 @@ def serve(options: Options) -> int:
     """Runs until stdin ends; returns the exit code. Raises LspAgentError if it cannot start."""
     provider = choose(options)
     model = options.model or provider.models[0].id
-    if model not in {known.id for known in provider.models}:
+    if provider.find(model) is None:
         raise NotConfigured(
             f'unknown model "{model}" (provider="{provider.name}"); leave --model out'
         )
@@ -138,7 +140,7 @@ class Rpc:
             "hello": lambda _: self._hello(),
             "abort": lambda _: self._abort(),
             "get_state": lambda _: self._state(),
-            "get_messages": lambda _: {"messages": agent.messages},
+            "get_messages": lambda _: {"messages": [shown(message) for message in agent.messages]},
             "get_models": lambda _: self._models(),
             "get_commands": lambda _: self._slash_commands(),
             "set_model": self._set_model,
@@ -313,7 +315,7 @@ class Rpc:
 
     def _set_model(self, command: Command) -> Mapping[str, object]:
         provider, model = self._agent.provider, command.text("model")
-        if model not in {known.id for known in provider.models}:
+        if provider.find(model) is None:
             raise _Refused(f'unknown model "{model}" (provider="{provider.name}")')
         self._agent.model = model
         return {"model": model}
@@ -321,7 +323,7 @@ class Rpc:
     def _clear(self) -> None:
         if self._busy:
             raise _Refused("busy: abort the turn, or wait for its end, before clearing")
-        self._agent.messages = []
+        self._agent.clear()
 
 
 class _Refused(Exception):
@@ -332,6 +334,5 @@ def _content(command: Command) -> list[Block]:
     """A prompt's blocks; raises BadField."""
     text = command.text("message")
     blocks = [text_block(text)] if text else []
-    for mime_type, size in command.images():
-        blocks.append({"type": "image", "mime_type": mime_type, "bytes": size})
+    blocks += [image_block(mime_type, data) for mime_type, data in command.images()]
     return blocks
