@@ -7,7 +7,7 @@ from lsp_agent.protocol.events import Compacted, Notice, StopReason, TurnStarted
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.credentials import secret_names
+from lsp_agent.wires.credentials import credentials
 from lsp_agent.wires.wire import (
     Abort,
     Answer,
@@ -106,7 +106,7 @@ class ZotWire:
             if agent.hosting != "mirror":
                 argv += ["--tools", "bash", "--no-skill"]
         self._token = agent.env.get(TOKEN_VARIABLE, "")
-        return Launch(tuple(argv), dict(agent.env), secret_names((*agent.env, TOKEN_VARIABLE)))
+        return Launch(tuple(argv), dict(agent.env), credentials(agent.env, TOKEN_VARIABLE))
 
     def encode(self, request_id: str, command: Command) -> Mapping[str, object]:
         self._sent[request_id] = command
