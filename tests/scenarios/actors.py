@@ -1,0 +1,103 @@
+"""Every agent that the scenarios run over, each with a model that says what a test says.
+
+An actor knows the agent's names for a read, an edit, a write and a command, and what it can do.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents_real"))
+
+from model_server import Call, Refusal, Step
+from project import Editor, Project
+from raw_client import Json
+from scripted_agents import EmbeddedAgent, ZotAgent
+
+__all__ = ["ACTORS", "Actor", "Call", "Refusal", "Step"]
+
+
+class Actor(Protocol):
+    """Use as a context manager. ``hosted``: its file calls come to the editor's server."""
+
+    name: str
+    hosted: bool
+
+    def __enter__(self) -> "Actor": ...
+    def __exit__(self, *exc: object) -> None: ...
+
+    def settings(self, *steps: Step) -> Json:
+        """The settings of this agent, whose model takes these steps."""
+        ...
+
+    def told(self, editor: Editor) -> list[str]:
+        """The texts of the tool results that the model has been sent, in order."""
+        ...
+
+    def model_calls(self, editor: Editor) -> int:
+        """How often the model has been asked."""
+        ...
+
+    def read(self, path: str) -> Call: ...
+    def edit(self, path: str, old: str, new: str) -> Call: ...
+    def write(self, path: str, content: str) -> Call: ...
+    def command(self, line: str) -> Call: ...
+
+
+class ZotTools:
+    """The calls of zot and of the embedded agent."""
+
+    def read(self, path: str) -> Call:
+        return Call("read", {"path": path})
+
+    def edit(self, path: str, old: str, new: str) -> Call:
+        return Call("edit", {"path": path, "edits": [{"oldText": old, "newText": new}]})
+
+    def write(self, path: str, content: str) -> Call:
+        return Call("write", {"path": path, "content": content})
+
+    def command(self, line: str) -> Call:
+        return Call("bash", {"command": line})
+
+
+class Embedded(ZotTools, EmbeddedAgent):
+    name = "embedded"
+    hosted = True
+
+    def told(self, editor: Editor) -> list[str]:
+        return self.read_by_model(editor)
+
+
+class EmbeddedMirror(Embedded):
+    name = "embedded, mirror"
+    hosted = False
+
+    def settings(self, *steps: Step, **more: Any) -> Json:
+        return super().settings(*steps, hosting="mirror", **more)
+
+
+class Zot(ZotTools, ZotAgent):
+    name = "zot"
+    hosted = True
+
+    def told(self, editor: Editor) -> list[str]:
+        return self.read_by_model(editor)
+
+
+class ZotMirror(Zot):
+    name = "zot, mirror"
+    hosted = False
+
+    def settings(self, *steps: Step, **more: Any) -> Json:
+        return super().settings(*steps, hosting="mirror", **more)
+
+
+#: With the marker of the tool that it needs, if it needs one.
+ACTORS: dict[Callable[[Project], Actor], str | None] = {
+    Embedded: None,
+    EmbeddedMirror: None,
+    Zot: "zot",
+    ZotMirror: "zot",
+}
