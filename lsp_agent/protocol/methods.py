@@ -242,12 +242,18 @@ class CompactResult(Model):
 
 
 class SessionInfo(Model):
+    """``stored``: it is not open here, and can be resumed unless another server has it open
+    (``elsewhere``). Times are seconds since 1970."""
+
     session_id: str
     agent: str
     cwd: str
-    status: Literal["starting", "idle", "running", "closing", "closed", "failed"]
+    status: Literal["starting", "idle", "running", "closing", "closed", "failed", "elsewhere"]
     title: str | None = None
     model: str | None = None
+    stored: bool
+    created: float
+    updated: float
 
 
 class SessionsResult(Model):
@@ -266,8 +272,16 @@ class SessionResult(Model):
     session_id: str
 
 
-class ResumeSessionParams(Model):
+class StoredSessionParams(Model):
     session_id: str
+
+
+class RenameSessionParams(StoredSessionParams):
+    title: str = Field(min_length=1, max_length=200)
+
+
+class ExportResult(Model):
+    markdown: str
 
 
 class CommandInfo(Model):
@@ -340,10 +354,13 @@ METHODS: tuple[Method, ...] = (
     Method("setModel", SetModelParams, StateResult, "Switches the model."),
     Method("compact", SessionParams, CompactResult, "Summarises the transcript."),
     Method("clear", SessionParams, Empty, "Drops the transcript."),
-    Method("sessions", Empty, SessionsResult, "The sessions."),
+    Method("sessions", Empty, SessionsResult, "The sessions, the newest first."),
     Method("newSession", NewSessionParams, SessionResult, "Opens a session."),
     Method("closeSession", SessionParams, Empty, "Ends a session and its agent."),
-    Method("resumeSession", ResumeSessionParams, SessionResult, "Takes up a stored session."),
+    Method("resumeSession", StoredSessionParams, SessionResult, "Takes up a stored session."),
+    Method("renameSession", RenameSessionParams, Empty, "Gives a session another title."),
+    Method("exportSession", StoredSessionParams, ExportResult, "A session as Markdown."),
+    Method("deleteSession", StoredSessionParams, Empty, "Ends a session and forgets it."),
     Method("commands", SessionParams, CommandsResult, "The agent's slash commands."),
     Method("runCommand", RunCommandParams, RunCommandResult, "Runs a slash command."),
 )

@@ -38,6 +38,7 @@ from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
+from lsp_agent.sessions.store import SessionStore
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.workspace.adoption import adopt
 from lsp_agent.workspace.documents import Documents
@@ -64,9 +65,11 @@ class App:
         client: ClientInfo,
         ledger: Ledger,
         reviews: Reviews,
+        folder: str,
         temporary: TemporaryDirectory[str] | None = None,
     ) -> None:
-        """``temporary`` is where ``ledger`` lies, if it is to go when the server ends."""
+        """``folder`` is where the workspace's sessions lie, ``temporary`` the same one and that
+        of ``ledger`` if it is to go when the server ends."""
         self._face = face
         self._client = client
         self._folders = _by_path(face.folders)
@@ -106,7 +109,8 @@ class App:
             drain=self._drain,
         )
         self._recovery = Recovery(ledger, reviews, documents, host, tasks, self._warn)
-        self._sessions = Sessions(services, self._opened)
+        store = SessionStore(os.path.join(folder, "sessions"))  # noqa: PTH118
+        self._sessions = Sessions(services, self._opened, store)
         reverts = Reverts(services, self._sessions, displays.notice)
         self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
         tasks.start_soon(self._review.run)
@@ -140,17 +144,18 @@ class App:
         except OSError as error:
             message = (
                 f"{folder} cannot be used ({error.strerror}), so the review of the agent's edits"
-                " is forgotten when the server ends. Make that folder writable, or set"
-                " XDG_DATA_HOME to one that is, and restart the server."
+                " and its sessions are forgotten when the server ends. Make that folder writable,"
+                " or set XDG_DATA_HOME to one that is, and restart the server."
             )
             face.notify("window/showMessage", {"type": _WARNING, "message": message})
             temporary = TemporaryDirectory(prefix="lsp-agent-ledger-")
-            ledger = await anyio.to_thread.run_sync(Ledger, temporary.name)
+            folder = temporary.name
+            ledger = await anyio.to_thread.run_sync(Ledger, folder)
         else:
             await adopt(ledger, folder)
         reviews = Reviews(ledger)
         await reviews.restore()
-        return cls(face, client, ledger, reviews, temporary)
+        return cls(face, client, ledger, reviews, folder, temporary)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
         face = self._face

@@ -34,6 +34,9 @@ NAMES = (
     "newSession",
     "closeSession",
     "resumeSession",
+    "renameSession",
+    "exportSession",
+    "deleteSession",
     "commands",
     "runCommand",
 )

@@ -39,6 +39,8 @@ class AgentKeeper:
         self.link: AgentLink | None = None
         #: What a new process takes the session up by, once an agent has said it.
         self.resume: str | None = None
+        #: Whether the running one remembers what was said before it was started.
+        self.resumed = False
         self._services = services
         self._choice = choice
         self._cwd = cwd
@@ -158,7 +160,8 @@ class AgentKeeper:
                 resume=self.resume,
             )
             self.link, self._state = link, dict(hello.data)
-            self.resume = cast("str | None", hello.data.get("sessionRef"))
+            wanted, self.resume = self.resume, cast("str | None", hello.data.get("sessionRef"))
+            self.resumed = wanted is not None and self.resume == wanted
             self._emit(AgentStatus("ready"), None)
 
     def _gone(self, link: AgentLink, exit_: Exit) -> None:

@@ -19,13 +19,13 @@ class EventLog:
     """
 
     def __init__(self, session_id: str) -> None:
-        self._session_id = session_id
+        self.session_id = session_id
         self._seq = 0
         self._subscribers: list[Subscriber] = []
 
     def append(self, event: Event, turn_id: str | None) -> StampedEvent:
         self._seq += 1
-        stamped = StampedEvent(self._session_id, turn_id, self._seq, time.time(), event)
+        stamped = StampedEvent(self.session_id, turn_id, self._seq, time.time(), event)
         for subscriber in tuple(self._subscribers):
             subscriber(stamped)
         return stamped

@@ -27,7 +27,9 @@ from lsp_agent.protocol.events import (
     ToolCall,
     ToolResult,
     TurnEnded,
+    TurnStarted,
     UsageReported,
+    UserMessage,
 )
 from lsp_agent.protocol.messages import Usage, text
 from lsp_agent.protocol.methods import ImageInput
@@ -59,14 +61,21 @@ WhenBusy = Literal["queue", "reject"]
 class Session:
     """Made by ``Sessions``; :meth:`run` is its one task."""
 
-    def __init__(self, services: Services, choice: AgentChoice, cwd: str) -> None:
-        self.id = f"s-{uuid.uuid4().hex[:12]}"
+    def __init__(
+        self, services: Services, choice: AgentChoice, cwd: str, log: EventLog | None = None
+    ) -> None:
+        """A new one, unless it goes on in the ``log`` of an earlier one."""
+        self.log = log or EventLog(f"s-{uuid.uuid4().hex[:12]}")
+        self.id = self.log.session_id
         self.cwd = cwd
         self.choice = choice
-        self.log = EventLog(self.id)
         self.status: Status = "idle"
         self.title: str | None = None
         self.usage = Usage()
+        #: Whether it goes on with an earlier one.
+        self.resumed = log is not None
+        #: Stands before the next prompt of an agent that has no memory of this session.
+        self.recap = ""
         self._services = services
         self._queue = TurnQueue()
         self._at_work = anyio.Lock()
@@ -171,6 +180,7 @@ class Session:
             if self.agent.link is not None:
                 await self.agent.ask(Clear())
                 self.hosting.served.clear()
+            self.recap, self.agent.resume = "", None
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncGenerator[None]:
@@ -271,7 +281,7 @@ class Session:
         self.status = "starting"
         self.hosting.turn_begins()
         try:
-            link = await self.agent.running()
+            link = await self._running_agent()
             self.status = "running"
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch_silence, turn, partial(self._fail, turn))
@@ -288,13 +298,35 @@ class Session:
             self.hosting.turn_ended()
         self._at_rest()
 
+    async def _running_agent(self) -> AgentLink:
+        """One that cannot take up what it was asked to is started without."""
+        wanted = self.agent.resume if self.recap else None
+        try:
+            return await self.agent.running()
+        except RequestFailed as failure:
+            if wanted is None or failure.kind != "notConfigured":
+                raise
+            self.agent.resume = None
+            return await self.agent.running()
+
+    def _recapped(self, turn: Turn) -> str:
+        """The prompt as the agent gets it."""
+        if not self.recap or self.agent.resumed:
+            self.recap = ""
+            return turn.prompt
+        note = "The agent does not remember this session, so it is told in short what was in it."
+        self.emit(Notice("info", note, "lsp-agent"), turn.id)
+        turn.recap, self.recap = self.recap, ""
+        return turn.recap + turn.prompt
+
     async def _send_prompt(self, link: AgentLink, turn: Turn) -> None:
         await self._services.settings_ready()
         if turn.aborted:
             return
         turn.sent = True
         try:
-            reply = await link.request(Prompt(turn.prompt, turn.images), timeout=None)
+            prompt = Prompt(self._recapped(turn), turn.images)
+            reply = await link.request(prompt, timeout=None)
         except RequestFailed as failure:
             self._fail(turn, failure)
             return
@@ -439,6 +471,8 @@ class Session:
     def _record(self, event: Event, turn: Turn) -> None:
         if isinstance(event, ToolResult):
             event = self.hosting.as_meant(event)
+        if turn.recap and isinstance(event, (TurnStarted, UserMessage)):
+            event = _without(turn.recap, event)
         turn.take(event)
         self.emit(event, turn.id)
         if isinstance(event, (ToolCall, ToolResult)):
@@ -477,3 +511,14 @@ class Session:
     def _require_open(self) -> None:
         if self.status in ("closing", "closed"):
             raise RequestFailed("unknownSession", "The session is closed; open a new one.")
+
+
+def _without(recap: str, event: TurnStarted | UserMessage) -> TurnStarted | UserMessage:
+    """What the person said, as a client is to see it."""
+    if isinstance(event, TurnStarted):
+        return TurnStarted(event.prompt.removeprefix(recap))
+    said = [
+        text(block["text"].removeprefix(recap)) if block["type"] == "text" else block
+        for block in event.message["content"]
+    ]
+    return UserMessage({**event.message, "content": said})

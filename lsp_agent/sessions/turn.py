@@ -27,7 +27,8 @@ MAX_TEXT = 8 * 1024 * 1024
 @dataclass(slots=True)
 class Turn:
     """``text`` is the last step's. ``failure`` is set where the request that asked for the
-    turn is answered by an error (the agent died, was silent, could not start)."""
+    turn is answered by an error (the agent died, was silent, could not start). ``recap`` is what
+    the agent was told before the prompt."""
 
     id: str
     prompt: str
@@ -38,6 +39,7 @@ class Turn:
     failure: RequestFailed | None = None
     aborted: bool = False
     sent: bool = False
+    recap: str = ""
     started: anyio.Event = field(default_factory=anyio.Event)
     #: Calls without a result yet; of them, those whose arguments are whole, so that a tool runs.
     open_calls: set[str] = field(default_factory=set[str])

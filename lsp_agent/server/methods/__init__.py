@@ -36,6 +36,9 @@ HANDLERS: dict[str, Handler] = {
     "newSession": sessions.new_session,
     "closeSession": sessions.close_session,
     "resumeSession": sessions.resume_session,
+    "renameSession": sessions.rename_session,
+    "exportSession": sessions.export_session,
+    "deleteSession": sessions.delete_session,
     "commands": sessions.commands,
     "runCommand": sessions.run_command,
 }

@@ -1,4 +1,4 @@
-"""Sessions: their state, models, transcript; opening and closing them."""
+"""Sessions: their state, models, transcript; opening, closing and taking them up."""
 
 from typing import Any, cast
 
@@ -7,10 +7,11 @@ from lsp_agent.protocol.methods import (
     CommandsResult,
     CompactResult,
     Empty,
+    ExportResult,
     MessagesResult,
     ModelsResult,
     NewSessionParams,
-    ResumeSessionParams,
+    RenameSessionParams,
     RunCommandParams,
     RunCommandResult,
     SessionInfo,
@@ -19,9 +20,11 @@ from lsp_agent.protocol.methods import (
     SessionsResult,
     SetModelParams,
     StateResult,
+    StoredSessionParams,
 )
 from lsp_agent.server.context import Context
 from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.sessions import Known
 from lsp_agent.workspace.paths import uri_to_path
 
 
@@ -31,7 +34,7 @@ async def state(context: Context, params: SessionParams) -> StateResult:
 
 async def messages(context: Context, params: SessionParams) -> MessagesResult:
     session = context.sessions.get(params.session_id)
-    return MessagesResult(messages=cast(Any, await session.agent.messages()))
+    return MessagesResult(messages=cast(Any, await context.sessions.messages(session)))
 
 
 async def models(context: Context, params: SessionParams) -> ModelsResult:
@@ -41,7 +44,7 @@ async def models(context: Context, params: SessionParams) -> ModelsResult:
 
 async def set_model(context: Context, params: SetModelParams) -> StateResult:
     session = context.sessions.get(params.session_id)
-    await session.agent.set_model(params.model)
+    await context.sessions.set_model(session, params.model)
     return await _state(context, session)
 
 
@@ -51,12 +54,12 @@ async def compact(context: Context, params: SessionParams) -> CompactResult:
 
 
 async def clear(context: Context, params: SessionParams) -> Empty:
-    await context.sessions.get(params.session_id).clear()
+    await context.sessions.clear(context.sessions.get(params.session_id))
     return Empty()
 
 
 async def sessions(context: Context, params: Empty) -> SessionsResult:
-    return SessionsResult(sessions=[_info(session) for session in context.sessions.all()])
+    return SessionsResult(sessions=[_info(known) for known in await context.sessions.known()])
 
 
 async def new_session(context: Context, params: NewSessionParams) -> SessionResult:
@@ -69,14 +72,28 @@ async def close_session(context: Context, params: SessionParams) -> Empty:
     """Without ``sessionId`` the first folder's default session; none is made to be closed."""
     session = context.sessions.to_stop(params.session_id, None)
     if session is not None:
-        await session.close()
+        await context.sessions.close(session)
     return Empty()
 
 
-async def resume_session(context: Context, params: ResumeSessionParams) -> SessionResult:
-    raise RequestFailed(
-        "unsupported", "Stored sessions cannot be taken up yet.", {"feature": "resume"}
-    )
+async def resume_session(context: Context, params: StoredSessionParams) -> SessionResult:
+    context.settings.forget()  # its agent may have been added since
+    session = await context.sessions.resume(params.session_id)
+    return SessionResult(session_id=session.id)
+
+
+async def rename_session(context: Context, params: RenameSessionParams) -> Empty:
+    await context.sessions.rename(params.session_id, params.title.strip())
+    return Empty()
+
+
+async def export_session(context: Context, params: StoredSessionParams) -> ExportResult:
+    return ExportResult(markdown=await context.sessions.export(params.session_id))
+
+
+async def delete_session(context: Context, params: StoredSessionParams) -> Empty:
+    await context.sessions.delete(params.session_id)
+    return Empty()
 
 
 async def commands(context: Context, params: SessionParams) -> CommandsResult:
@@ -112,12 +129,16 @@ async def _state(context: Context, session: Session) -> StateResult:
     )
 
 
-def _info(session: Session) -> SessionInfo:
+def _info(known: Known) -> SessionInfo:
+    about = known.about
     return SessionInfo(
-        session_id=session.id,
-        agent=session.choice.name,
-        cwd=session.cwd,
-        status=session.status,
-        title=session.title,
-        model=session.choice.agent.model or None,
+        session_id=about.id,
+        agent=about.agent,
+        cwd=about.folder,
+        status=known.status,
+        title=about.title,
+        model=about.model,
+        stored=known.stored,
+        created=about.created,
+        updated=about.updated,
     )

@@ -1,0 +1,119 @@
+"""What is kept of a session's conversation: the lines of its file, and what they add up to.
+
+{"message": Message}   with long texts shortened, and images without their data
+{"delta": "text"}      said in a message that is not whole yet; the message replaces it
+{"compacted": "text"}  the summary that the agent goes on with
+{"cleared": true}      all before it is forgotten
+{"cut": true}          the beginning is not kept
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
+
+from lsp_agent.protocol.messages import Block, Message, plain_text, text
+
+#: In characters: of what was said, and of arguments, results and thoughts.
+SAID_LIMIT = 64 * 1024
+OTHER_LIMIT = 4 * 1024
+
+_COMPACTED = "(Summary of what was said before)\n\n"
+
+
+@dataclass(slots=True)
+class Transcript:
+    """``cut``: the beginning of the conversation is not there."""
+
+    messages: list[Message]
+    cut: bool = False
+
+
+def replayed(lines: Iterable[bytes]) -> Transcript:
+    """Lines that are torn or unknown are skipped."""
+    transcript, streamed = Transcript([]), ""
+
+    def add(message: Message) -> None:
+        nonlocal streamed
+        if streamed and not (message["role"] == "assistant" and plain_text(message["content"])):
+            transcript.messages.append({"role": "assistant", "content": [text(streamed)]})
+        streamed = ""
+        transcript.messages.append(message)
+
+    for raw in lines:
+        line = _parsed(raw)
+        match line:
+            case {"message": {"role": "user" | "assistant" | "tool", "content": list()}}:
+                add(cast(dict[str, Message], line)["message"])
+            case {"delta": str(piece)}:
+                streamed += piece
+            case {"compacted": str(summary)}:
+                add({"role": "assistant", "content": [text(_COMPACTED + summary)]})
+            case {"cleared": True}:
+                transcript, streamed = Transcript([]), ""
+            case {"cut": True}:
+                transcript.cut = True
+            case _:
+                pass
+    if streamed:
+        transcript.messages.append({"role": "assistant", "content": [text(streamed)]})
+    return transcript
+
+
+def message_line(message: Message, seconds: float) -> dict[str, object]:
+    """``seconds`` since the epoch, for a message that does not say when it was."""
+    kept: Message = {
+        "role": message["role"],
+        "content": [shortened_block(block) for block in message["content"]],
+        "time": message.get("time") or datetime.fromtimestamp(seconds, UTC).isoformat(),
+    }
+    return {"message": kept}
+
+
+def shortened_block(block: Block) -> Block:
+    match block["type"]:
+        case "text":
+            return text(shortened(block["text"], SAID_LIMIT))
+        case "thinking":
+            return {"type": "thinking", "text": shortened(block["text"])}
+        case "image":
+            size = block.get("size", len(block.get("data", "")) * 3 // 4)
+            return {"type": "image", "mimeType": block["mimeType"], "size": size}
+        case "toolCall":
+            return {**block, "args": _shortened_args(block["args"])}
+        case "toolResult":
+            content = [_shortened_result(part) for part in block["content"]]
+            return {**block, "content": content}
+
+
+def shortened(words: str, limit: int = OTHER_LIMIT) -> str:
+    """The beginning and the end of what is longer."""
+    if len(words) <= limit:
+        return words
+    half = limit // 2
+    return f"{words[:half]}\n… {len(words) - 2 * half} characters …\n{words[-half:]}"
+
+
+def _shortened_result(part: Block) -> Block:
+    return text(shortened(part["text"])) if part["type"] == "text" else shortened_block(part)
+
+
+def _shortened_args(args: object) -> object:
+    match args:
+        case str():
+            return shortened(args)
+        case dict():
+            pairs = cast(dict[str, object], args).items()
+            return {name: _shortened_args(value) for name, value in pairs}
+        case list():
+            return [_shortened_args(value) for value in cast(list[object], args)[:100]]
+        case _:
+            return args
+
+
+def _parsed(raw: bytes) -> object:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return None
