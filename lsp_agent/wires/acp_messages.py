@@ -1,0 +1,257 @@
+"""ACP's values in canonical form: blocks, paths, tools, usage, options, errors.
+
+An agent's frame may hold anything, so every reader here takes ``object`` and leaves out what it
+cannot use.
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import cast
+
+from lsp_agent.protocol.events import StopReason, ToolKind
+from lsp_agent.protocol.messages import Block, Message, Usage, text
+from lsp_agent.protocol.methods import ImageInput
+from lsp_agent.wires.zot_messages import Frame, frame, string
+from lsp_agent.wires.zot_messages import tool_kind as zot_kind
+
+METHOD_NOT_FOUND = -32601
+INTERNAL_ERROR = -32603
+AUTH_REQUIRED = -32000
+RESOURCE_NOT_FOUND = -32002
+
+STOP_REASONS: Mapping[str, StopReason] = {
+    "end_turn": "endTurn",
+    "max_tokens": "maxTokens",
+    "max_turn_requests": "maxSteps",
+    "refusal": "refusal",
+    "cancelled": "aborted",
+}
+
+#: A file that is deleted or moved is none that was edited: such a call is asked about, and
+#: whatever it changed is looked for.
+_TOOL_KINDS: Mapping[str, ToolKind] = {"read": "read", "edit": "edit", "execute": "command"}
+
+#: Where agents put a call's path, besides its locations.
+_PATH_KEYS = ("path", "file_path", "filePath", "filepath", "absolute_path")
+
+
+def items(value: object) -> list[object]:
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def frames(value: object) -> list[Frame]:
+    """The objects of a list."""
+    return [found for item in items(value) if (found := frame(item))]
+
+
+def integer(source: Frame, key: str) -> int | None:
+    value = source.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def chunk_text(update: Frame) -> str:
+    """The text of a message's piece; "" for a picture or a resource."""
+    return string(frame(update.get("content")), "text")
+
+
+def user_message(prompt: str, images: Iterable[ImageInput]) -> Message:
+    shown: list[Block] = [text(prompt)] if prompt else []
+    for image in images:
+        shown.append({"type": "image", "mimeType": image.mime_type, "data": image.data})
+    return {"role": "user", "content": shown}
+
+
+# Tool calls
+
+
+def tool_name(update: Frame) -> str:
+    return string(frame(update.get("_meta")), "toolName") or string(update, "kind")
+
+
+def tool_kind(name: str) -> ToolKind:
+    return _TOOL_KINDS.get(name, "other")
+
+
+def command_of(args: object) -> str:
+    """The command line of a call that runs one."""
+    command = frame(args).get("command")
+    if isinstance(command, list):
+        return shlex.join(str(word) for word in cast(list[object], command))
+    return command if isinstance(command, str) else ""
+
+
+def call_paths(update: Frame) -> tuple[str, ...]:
+    """The absolute paths that a call, or an update of it, names. Those of a diff count only where
+    they are absolute: in a result they may be mere names."""
+    args = frame(update.get("rawInput"))
+    named = [string(location, "path") for location in frames(update.get("locations"))]
+    named += [
+        path
+        for item in frames(update.get("content"))
+        if string(item, "type") == "diff" and PurePath(path := string(item, "path")).is_absolute()
+    ]
+    named += [string(args, key) for key in _PATH_KEYS] if not any(named) else []
+    return tuple(dict.fromkeys(path for path in named if path))
+
+
+def judged_as(
+    kind: ToolKind, name: str, args: object, paths: tuple[str, ...]
+) -> tuple[str, dict[str, object]]:
+    """The tool and arguments by which leave is given: in the embedded agent's form, else the
+    agent's own. A file call without a path, or a command without its line, cannot be judged as
+    one, so it is a call of some other tool."""
+    if kind == "command" and (command := command_of(args)):
+        return "bash", {"command": command}
+    if kind in ("read", "edit") and paths:
+        return kind, {"path": paths[0]}
+    # Its name must not pass for that of a tool whose path or command line is known.
+    name = name or "tool"
+    return (name if zot_kind(name) == "other" else f"{name} of unknown aim"), dict(frame(args))
+
+
+def content_text(content: object) -> str:
+    """What a tool has printed so far."""
+    return "".join(
+        string(frame(item.get("content")), "text")
+        for item in frames(content)
+        if string(item, "type") == "content"
+    )
+
+
+def result_blocks(content: object, raw_output: object) -> list[Block]:
+    """A call's result. Its diffs are only named: they may be of a part of the file."""
+    blocks: list[Block] = []
+    for item in frames(content):
+        match string(item, "type"):
+            case "content":
+                blocks += _block(frame(item.get("content")))
+            case "diff":
+                blocks.append(text(f"[changed {string(item, 'path')}]"))
+            case _:
+                pass
+    if not blocks and isinstance(raw_output, str) and raw_output:
+        blocks.append(text(raw_output))
+    return blocks
+
+
+def _block(source: Frame) -> list[Block]:
+    match string(source, "type"):
+        case "text":
+            return [text(string(source, "text"))]
+        case "image":
+            data = string(source, "data")
+            return [{"type": "image", "mimeType": string(source, "mimeType"), "data": data}]
+        case "resource":
+            return [text(string(frame(source.get("resource")), "text"))]
+        case "resource_link":
+            return [text(f"[{string(source, 'uri')}]")]
+        case other:
+            return [text(f"[{other or 'unknown'} block]")]
+
+
+# Usage
+
+
+def usage(value: object) -> Usage:
+    source = frame(value)
+    result: Usage = {}
+    if (count := integer(source, "inputTokens")) is not None:
+        result["input"] = count
+    if (count := integer(source, "outputTokens")) is not None:
+        result["output"] = count
+    if (count := integer(source, "cachedReadTokens")) is not None:
+        result["cacheRead"] = count
+    if (count := integer(source, "cachedWriteTokens")) is not None:
+        result["cacheWrite"] = count
+    return result
+
+
+def cost(update: Frame) -> float | None:
+    """The session's cost so far in US dollars."""
+    told = frame(update.get("cost"))
+    amount = told.get("amount")
+    if string(told, "currency") != "USD" or isinstance(amount, bool):
+        return None
+    return float(amount) if isinstance(amount, (int, float)) else None
+
+
+def add(total: Usage, more: Usage) -> Usage:
+    keys = total.keys() | more.keys()
+    return cast(Usage, {key: total.get(key, 0) + more.get(key, 0) for key in keys})
+
+
+# Models
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """``option`` is the configuration option that chooses one; None where an older agent has a
+    method of its own for that."""
+
+    option: str | None
+    current: str
+    ids: tuple[str, ...]
+    windows: Mapping[str, int]
+
+
+def models(source: Frame, before: Models | None) -> Models | None:
+    """From the answer that opens a session or sets an option, or an update; ``before`` where it
+    says nothing of them."""
+    older = frame(source.get("models"))
+    listed = frames(older.get("availableModels"))
+    windows = dict(before.windows) if before else {}
+    for model in listed:
+        size = integer(frame(model.get("_meta")), "contextLimit")
+        if size is not None:
+            windows[string(model, "modelId")] = size
+    for option in frames(source.get("configOptions")):
+        if string(option, "category") == "model" and string(option, "type") == "select":
+            ids = tuple(string(choice, "value") for choice in _choices(option))
+            current = string(option, "currentValue")
+            return Models(string(option, "id"), current, ids, windows)
+    if listed:
+        ids = tuple(string(model, "modelId") for model in listed)
+        return Models(None, string(older, "currentModelId"), ids, windows)
+    return before
+
+
+def _choices(option: Frame) -> list[Frame]:
+    """Options come plain or in groups."""
+    found: list[Frame] = []
+    for choice in frames(option.get("options")):
+        found += frames(choice.get("options")) if "options" in choice else [choice]
+    return found
+
+
+# Errors
+
+
+def error_text(error: object, login: Iterable[Frame]) -> str:
+    """An error's message and what it says beyond; of a missing login, how to mend it. ``login``
+    are the agent's ways to log in."""
+    source = frame(error)
+    message = string(source, "message") or "refused without a reason"
+    data = source.get("data")
+    detail = data if isinstance(data, str) else _detail(frame(data))
+    if detail and detail not in message:
+        message += f": {detail}"
+    if integer(source, "code") == AUTH_REQUIRED:
+        ways = [string(way, "description") or string(way, "name") for way in login]
+        message += ". It wants a login first, which is done outside the editor"
+        message += f" ({'; '.join(way for way in ways if way)})" if any(ways) else ""
+    return message
+
+
+def _detail(data: Frame) -> str:
+    return next((found for key in ("details", "message") if (found := string(data, key))), "")
+
+
+def plan_text(entries: object) -> str:
+    marks = {"completed": "[x]", "in_progress": "[>]"}
+    lines = [
+        f"{marks.get(string(entry, 'status'), '[ ]')} {string(entry, 'content')}"
+        for entry in frames(entries)
+    ]
+    return "\n".join(["Plan:", *lines])
