@@ -1,0 +1,191 @@
+"""pi's values in canonical form: blocks, messages, usage, replies, stop reasons.
+
+Everything is optional: builds differ, and a frame may hold anything.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import cast
+
+from lsp_agent.protocol.events import Level, StopReason
+from lsp_agent.protocol.messages import Block, Message, Usage, text
+from lsp_agent.wires.zot_messages import Frame, frame, string
+
+#: pi's reasons; ``toolUse`` ends a step only.
+STOP_REASONS: Mapping[str, StopReason | None] = {
+    "stop": "endTurn",
+    "deferred": "endTurn",
+    "length": "maxTokens",
+    "toolUse": None,
+    "error": "error",
+    "aborted": "aborted",
+}
+
+_LEVELS: Mapping[str, Level] = {"warning": "warning", "error": "error"}
+
+#: What our extension registers for no other reason than to be seen.
+HOST_COMMAND = "lsp-agent"
+
+#: Messages of pi's own in the transcript, and what they are to a reader.
+_SUMMARIES = ("compactionSummary", "branchSummary")
+
+
+def level(name: str) -> Level:
+    return _LEVELS.get(name, "info")
+
+
+def items(value: object) -> list[object]:
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def blocks(value: object) -> list[Block]:
+    """A message's or a result's content: a list of blocks, or a text alone."""
+    if isinstance(value, str):
+        return [text(value)] if value else []
+    return [_block(frame(item)) for item in items(value)]
+
+
+def message(source: Frame) -> Message | None:
+    """A message of the transcript; None for the system's, which no person wrote or reads."""
+    content = source.get("content")
+    match role := string(source, "role"):
+        case "user" | "assistant":
+            result: Message = {"role": role, "content": blocks(content)}
+        case "toolResult":
+            call: Block = {
+                "type": "toolResult",
+                "toolCallId": string(source, "toolCallId"),
+                "isError": source.get("isError") is True,
+                "content": blocks(content),
+            }
+            result = {"role": "tool", "content": [call]}
+        case "bashExecution":
+            ran = f"$ {string(source, 'command')}\n{string(source, 'output')}"
+            result = {"role": "user", "content": [text(ran)]}
+        case "custom":
+            result = {"role": "user", "content": blocks(content)}
+        case _ if role in _SUMMARIES:
+            result = {"role": "user", "content": blocks(source.get("summary"))}
+        case _:
+            return None
+    if (time := _time(source.get("timestamp"))) is not None:
+        result["time"] = time
+    return result
+
+
+def usage(value: object) -> Usage:
+    """Empty where pi counted nothing, as in a step that was cut: a zero would be wrong."""
+    source = frame(value)
+    result: Usage = {}
+    if (count := _count(source, "input")) is not None:
+        result["input"] = count
+    if (count := _count(source, "output")) is not None:
+        result["output"] = count
+    if (count := _count(source, "cacheRead")) is not None:
+        result["cacheRead"] = count
+    if (count := _count(source, "cacheWrite")) is not None:
+        result["cacheWrite"] = count
+    if not any(result.values()):
+        return {}
+    # A model without prices costs 0 to pi: unknown, not free.
+    cost = frame(source.get("cost")).get("total")
+    if isinstance(cost, (int, float)) and not isinstance(cost, bool) and cost > 0:
+        result["cost"] = cost
+    return result
+
+
+def added(total: Usage, step: Usage) -> Usage:
+    sums = {key: total.get(key, 0) + step.get(key, 0) for key in (*total, *step)}
+    return cast(Usage, sums)
+
+
+def state(source: Frame) -> dict[str, object]:
+    """``model`` is "provider/id", as pi's own ``--model`` takes it."""
+    result: dict[str, object] = {}
+    model = frame(source.get("model"))
+    if string(model, "id"):
+        result |= {"provider": string(model, "provider"), "model": model_id(model)}
+    if (count := _count(source, "messageCount")) is not None:
+        result["messageCount"] = count
+    if file := string(source, "sessionFile"):
+        result["sessionRef"] = file
+    return result
+
+
+def models(source: Frame) -> list[Frame]:
+    return [frame(item) for item in items(source.get("models"))]
+
+
+def model(source: Frame) -> dict[str, object]:
+    result: dict[str, object] = {"id": model_id(source), "provider": string(source, "provider")}
+    for key, name in (("contextWindow", "contextWindow"), ("maxTokens", "maxOutput")):
+        if (count := _count(source, key)) is not None:
+            result[name] = count
+    if isinstance(reasoning := source.get("reasoning"), bool):
+        result["reasoning"] = reasoning
+    return result
+
+
+def model_id(source: Frame) -> str:
+    """Two providers may have models of one name."""
+    return f"{string(source, 'provider')}/{string(source, 'id')}"
+
+
+def find_model(wanted: str, source: Frame) -> Frame | None:
+    """The one model that ``wanted`` names, with its provider or without."""
+    known = models(source)
+    whole = [found for found in known if model_id(found) == wanted]
+    named = whole or [found for found in known if string(found, "id") == wanted]
+    return named[0] if len(named) == 1 else None
+
+
+def commands(source: Frame) -> list[dict[str, object]]:
+    """Without our own extension's."""
+    return [
+        {key: value for key in ("name", "description") if (value := string(found, key))}
+        for found in map(frame, items(source.get("commands")))
+        if string(found, "name") != HOST_COMMAND
+    ]
+
+
+def host_version(source: Frame) -> str | None:
+    """pi's version, which our extension gives as its command's description; None without it."""
+    for found in map(frame, items(source.get("commands"))):
+        if (string(found, "name"), string(found, "source")) == (HOST_COMMAND, "extension"):
+            return string(found, "description")
+    return None
+
+
+def _block(source: Frame) -> Block:
+    match string(source, "type"):
+        case "text":
+            return text(string(source, "text"))
+        case "thinking":
+            return {"type": "thinking", "text": string(source, "thinking")}
+        case "image":
+            data = string(source, "data")
+            return {"type": "image", "mimeType": string(source, "mimeType"), "data": data}
+        case "toolCall":
+            return {
+                "type": "toolCall",
+                "toolCallId": string(source, "id"),
+                "tool": string(source, "name"),
+                "args": source.get("arguments"),
+            }
+        case other:
+            return text(f"[{other or 'unknown'} block]")
+
+
+def _count(source: Frame, key: str) -> int | None:
+    value = source.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _time(value: object) -> str | None:
+    """``value`` is in milliseconds."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(value / 1000, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,250 @@
+"""One turn on pi's wire: from the prompt's answer to ``agent_settled``.
+
+pi may run its loop more than once in a turn (a failed request is tried again, a steered message
+is taken up): the steps count on, and only the last error is one.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lsp_agent.protocol.events import (
+    AssistantMessage,
+    ErrorReported,
+    Notice,
+    StepEnded,
+    StepStarted,
+    StopReason,
+    ToolArgsDelta,
+    ToolCall,
+    ToolCallStarted,
+    ToolProgress,
+    ToolResult,
+    TurnEnded,
+    UsageReported,
+    UserMessage,
+)
+from lsp_agent.protocol.messages import Usage, plain_text, text
+from lsp_agent.wires import pi_messages as pi
+from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.zot_messages import Frame, frame, paths, string, tool_kind
+
+#: The frames that belong to a turn.
+TURN_FRAMES = frozenset(
+    {
+        "turn_start",
+        "turn_end",
+        "message_start",
+        "message_update",
+        "message_end",
+        "tool_execution_start",
+        "tool_execution_update",
+        "tool_execution_end",
+        "auto_retry_start",
+        "auto_retry_end",
+    }
+)
+
+#: How much of the output so far is looked for in the next one, whose beginning pi may have cut.
+_OVERLAP = 200
+
+
+@dataclass(slots=True)
+class _Call:
+    tool: str
+    state: Literal["started", "called", "ended"] = "started"
+    output: str = ""
+
+
+class Turn:
+    """``aborted`` is set by whoever asked for the abort. ``usage`` is the session's so far."""
+
+    def __init__(self, usage: Usage, *, aborted: bool) -> None:
+        self.aborted = aborted
+        self.usage = usage
+        self._step = 0
+        self._step_open = False
+        self._stop: StopReason | None = "endTurn"
+        self._error: str | None = None
+        self._calls: dict[str, _Call] = {}
+        #: The calls of the message that streams, by their place in it.
+        self._streaming: dict[object, str] = {}
+
+    def frame(self, kind: str, source: Frame, batch: Batch) -> None:
+        """A frame whose type is in :data:`TURN_FRAMES`; of ``message_update`` not a text's."""
+        match kind:
+            case "message_update":
+                self._update(frame(source.get("assistantMessageEvent")), batch)
+            case "message_end":
+                self._message(frame(source.get("message")), batch)
+            case "tool_execution_start":
+                self._call(source, batch)
+            case "tool_execution_update":
+                self._progress(source, batch)
+            case "tool_execution_end":
+                self._result(source, batch)
+            case "turn_start":
+                self._step_start(batch)
+            case "turn_end":
+                self._step_end(frame(source.get("message")), batch)
+            case "auto_retry_start":
+                self._retry(source, batch)
+            case _:  # message_start, auto_retry_end: the frames around them say it all
+                pass
+
+    def error(self, message: str) -> None:
+        """A failure, which is one only if nothing better follows in this turn."""
+        self._error = message
+
+    def end(self, batch: Batch, *, aborted: bool) -> None:
+        """pi is at rest again."""
+        self.aborted = self.aborted or aborted
+        if self.aborted or self._stop == "aborted":
+            self._close("aborted", None, batch)
+        elif self._error is not None:
+            batch.add(ErrorReported(self._error))
+            self._close("error", self._error, batch)
+        else:
+            self._close(self._stop or "endTurn", None, batch)
+
+    def cut(self, reason: StopReason, message: str | None, batch: Batch) -> None:
+        """Nothing more will come."""
+        if self.aborted or reason == "aborted":
+            self._close("aborted", None, batch)
+            return
+        if reason == "error" and message is not None:
+            batch.add(ErrorReported(message))
+        self._close(reason, message or self._error, batch)
+
+    def _close(self, reason: StopReason, error: str | None, batch: Batch) -> None:
+        missing = "aborted" if reason == "aborted" else "no result"
+        for call_id, call in self._calls.items():
+            self._called(call_id, call, None, batch)
+            if call.state != "ended":
+                call.state = "ended"
+                batch.add(ToolResult(call_id, is_error=True, content=[text(missing)]))
+        if self._step_open:
+            self._step_open = False
+            batch.add(StepEnded(reason, error))
+        batch.add(TurnEnded(reason, error))
+
+    # -- steps and messages
+
+    def _step_start(self, batch: Batch) -> None:
+        self._step += 1
+        self._step_open = True
+        self._stop = "endTurn"
+        self._error = None
+        # A provider may count its ids anew in each step, so a finished one is free again.
+        self._calls = {id_: call for id_, call in self._calls.items() if call.state != "ended"}
+        batch.add(StepStarted(self._step))
+
+    def _step_end(self, message: Frame, batch: Batch) -> None:
+        self._ended(message, batch)
+        self._step_open = False
+        batch.add(StepEnded(self._stop, self._error))
+
+    def _message(self, source: Frame, batch: Batch) -> None:
+        self._streaming.clear()
+        match string(source, "role"):
+            case "user" if (said := pi.message(source)) is not None:
+                batch.add(UserMessage(said))
+            case "assistant" if (said := pi.message(source)) is not None:
+                if said["content"]:
+                    batch.add(AssistantMessage(said))
+                self._ended(source, batch)
+                if usage := pi.usage(source.get("usage")):
+                    self.usage = pi.added(self.usage, usage)
+                    batch.add(UsageReported(usage, self.usage))
+            case _:  # the system's; a tool's result, which its call has told already
+                pass
+
+    def _ended(self, message: Frame, batch: Batch) -> None:
+        """What ended the model's answer."""
+        name = string(message, "stopReason")
+        if name not in pi.STOP_REASONS:
+            batch.add(Notice("debug", f"unknown stop reason {name[:80]!r}", "agent"))
+        self._stop = pi.STOP_REASONS.get(name, "endTurn")
+        self._error = None
+        if self._stop == "error":
+            reason = string(message, "errorMessage")
+            self._error = reason or "the agent failed and gave no reason"
+            if self.aborted:
+                self._stop, self._error = "aborted", None
+
+    def _retry(self, source: Frame, batch: Batch) -> None:
+        self._error = None
+        reason = string(source, "errorMessage") or "no reason was given"
+        which = f"{source.get('attempt')} of {source.get('maxAttempts')}"
+        message = f"The model's answer failed ({reason}); trying again ({which})."
+        batch.add(Notice("warning", message, "agent"))
+
+    # -- calls
+
+    def _update(self, event: Frame, batch: Batch) -> None:
+        place = event.get("contentIndex")
+        place = place if isinstance(place, (int, str)) else None
+        match string(event, "type"):
+            case "toolcall_start" if call_id := string(event, "id"):
+                self._streaming[place] = call_id
+                self._start(call_id, string(event, "toolName"), batch)
+            case "toolcall_delta" if place in self._streaming:
+                batch.piece(ToolArgsDelta, self._streaming[place], string(event, "delta"))
+            case "toolcall_end":
+                call = frame(event.get("toolCall"))
+                if call_id := string(call, "id"):  # the first sight of it in older builds
+                    self._start(call_id, string(call, "name"), batch)
+            case _:  # where a text or a thought begins and ends
+                pass
+
+    def _call(self, source: Frame, batch: Batch) -> None:
+        call_id = string(source, "toolCallId")
+        call = self._start(call_id, string(source, "toolName"), batch)
+        self._called(call_id, call, source.get("args"), batch)
+
+    def _progress(self, source: Frame, batch: Batch) -> None:
+        call_id = string(source, "toolCallId")
+        call = self._calls.get(call_id)
+        if call is None or call.state == "ended":
+            self._stray("tool_execution_update", batch)
+            return
+        self._called(call_id, call, source.get("args"), batch)
+        output = plain_text(pi.blocks(frame(source.get("partialResult")).get("content")))
+        batch.piece(ToolProgress, call_id, new_output(call.output, output))
+        call.output = output or call.output
+
+    def _result(self, source: Frame, batch: Batch) -> None:
+        call_id = string(source, "toolCallId")
+        call = self._calls.get(call_id)
+        if call is None or call.state == "ended":
+            self._stray("tool_execution_end", batch)
+            return
+        self._called(call_id, call, None, batch)
+        call.state = "ended"
+        result = source.get("result")  # of older builds an error's text alone
+        content = pi.blocks(result if isinstance(result, str) else frame(result).get("content"))
+        batch.add(ToolResult(call_id, source.get("isError") is True, content))
+
+    def _start(self, call_id: str, tool: str, batch: Batch) -> _Call:
+        call = self._calls.get(call_id)
+        if call is None:
+            call = self._calls[call_id] = _Call(tool)
+            batch.add(ToolCallStarted(call_id, tool))
+        return call
+
+    def _called(self, call_id: str, call: _Call, args: object, batch: Batch) -> None:
+        if call.state == "started":
+            call.state = "called"
+            batch.add(ToolCall(call_id, call.tool, tool_kind(call.tool), args, paths(args)))
+
+    def _stray(self, kind: str, batch: Batch) -> None:
+        batch.add(Notice("debug", f"{kind} of a call that is not open", "agent"))
+
+
+def new_output(before: str, now: str) -> str:
+    """What a command has printed since: pi repeats all of it each time, or, of a long output, the
+    end."""
+    if now.startswith(before):
+        return now[len(before) :]
+    last = before[-_OVERLAP:]
+    found = now.rfind(last)
+    return now if found < 0 else now[found + len(last) :]
