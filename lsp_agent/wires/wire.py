@@ -159,13 +159,14 @@ class WriteText:
 
 @dataclass(frozen=True, slots=True)
 class RunTool:
-    """The agent runs a tool that we provide: ``read``, ``write`` or ``edit`` in the embedded
-    agent's form, or ``bash``, which is only asked about."""
+    """The agent runs a tool that we provide: ``read``, ``write``, ``edit`` or ``bash`` in the
+    embedded agent's form. It waits ``seconds`` for the answer; None is without a limit."""
 
     key: str
     tool: str
     args: Mapping[str, object]
     tool_call_id: str | None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

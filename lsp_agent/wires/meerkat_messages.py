@@ -1,0 +1,342 @@
+"""Meerkat's values in canonical form: blocks, history rows, usage, models, errors, stop reasons.
+
+An agent's frame may hold anything, so every reader here takes ``object`` and leaves out what it
+cannot use.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from lsp_agent.protocol.events import Level, StopReason
+from lsp_agent.protocol.messages import Block, ImageBlock, Message, Usage, text
+from lsp_agent.protocol.methods import ImageInput
+
+Frame = Mapping[str, object]
+
+#: ``seed`` is the wire as it was first published (0.1); ``current`` that of 0.8 and 0.9.
+Generation = Literal["seed", "current"]
+
+#: Meerkat's reasons for the end of a model call; ``tool_use`` ends a step only.
+STOP_REASONS: Mapping[str, StopReason | None] = {
+    "end_turn": "endTurn",
+    "stop_sequence": "endTurn",
+    "pause_turn": "endTurn",
+    "max_tokens": "maxTokens",
+    "context_window_exceeded": "maxTokens",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+    "cancelled": "aborted",
+    "tool_use": None,
+}
+
+#: What ended a run, where that is no model's doing: causes and classes of errors.
+TURN_LIMITS = frozenset({"turn_limit_reached", "max_turns"})
+
+INVALID_PARAMS = -32602
+METHOD_NOT_FOUND = -32601
+
+MAX_STEPS = "Meerkat has reached its limit of model calls in one turn; prompt again to go on."
+
+
+_Kind = Literal["refused", "aborted", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a JSON-RPC error means for a turn: ``refused`` did not begin, the others ended it."""
+
+    kind: _Kind
+    message: str
+
+
+_KEY = (
+    " Check the provider's key (RKAT_<PROVIDER>_API_KEY or <PROVIDER>_API_KEY) and `provider` and"
+    " `model` of this agent in the settings."
+)
+_GONE = " Open a new session."
+_BUSY = " Wait for the turn that runs, or stop it."
+_BUDGET = " Raise the budget in Meerkat's configuration, or open a new session."
+_HOOK = " A hook of Meerkat's configuration decides this."
+
+#: By code: what it means, and the remedy that the message ends with.
+_CURRENT: Mapping[int, tuple[_Kind, str]] = {
+    -32700: ("refused", ""),
+    -32600: ("refused", ""),
+    -32601: ("refused", " Install a newer rkat-rpc."),
+    -32602: ("refused", " Check `provider` and `model` of this agent in the settings."),
+    -32603: ("failed", ""),
+    -32001: ("refused", _GONE),
+    -32002: ("refused", _BUSY),
+    -32003: ("refused", ""),
+    -32004: ("refused", ""),
+    -32005: ("aborted", ""),
+    -32010: ("failed", _KEY),
+    -32011: ("failed", _BUDGET),
+    -32012: ("failed", _HOOK),
+    -32013: ("failed", ""),
+    -32020: ("refused", " This rkat-rpc was built, or is configured, without it."),
+}
+#: The codes that the first published wire gave other meanings.
+_SEED: Mapping[int, tuple[_Kind, str]] = {
+    **_CURRENT,
+    -32000: ("refused", _GONE),
+    -32001: ("refused", _BUSY),
+    -32002: ("failed", _KEY),
+    -32003: ("failed", _BUDGET),
+    -32004: ("failed", _HOOK),
+}
+#: A code that neither has.
+_OTHER: tuple[_Kind, str] = ("failed", "")
+
+
+def failure(error: object, generation: Generation) -> Failure:
+    """What the JSON-RPC ``error`` of a turn's request means."""
+    source = frame(error)
+    code = integer(source, "code")
+    table = _SEED if generation == "seed" else _CURRENT
+    kind, remedy = table.get(code or 0, _OTHER)
+    said = string(source, "message").strip() or "Meerkat gave no reason"
+    if code is not None:
+        said = f"{said.rstrip('.')} ({code})."
+    return Failure(kind, said + remedy)
+
+
+# -- reading frames
+
+
+def frame(value: object) -> Frame:
+    """``value`` if it is an object, else an empty one."""
+    return cast(Frame, value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> Sequence[object]:
+    """``value`` if it is a list, else an empty one."""
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def string(source: Frame, key: str) -> str:
+    """The text at ``key``, empty if there is none."""
+    value = source.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def integer(source: Frame, key: str) -> int | None:
+    value = source.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# -- usage
+
+_COUNTS: Sequence[tuple[str, Literal["input", "output", "cacheRead", "cacheWrite"]]] = (
+    ("input_tokens", "input"),
+    ("output_tokens", "output"),
+    ("cache_read_tokens", "cacheRead"),
+    ("cache_creation_tokens", "cacheWrite"),
+)
+
+
+def usage(value: object) -> Usage:
+    source = frame(value)
+    result: Usage = {}
+    for key, name in _COUNTS:
+        if (count := integer(source, key)) is not None:
+            result[name] = count
+    return result
+
+
+def sum_of(one: Usage, other: Usage) -> Usage:
+    result: Usage = {}
+    for _, name in _COUNTS:
+        if name in one or name in other:
+            result[name] = one.get(name, 0) + other.get(name, 0)
+    return result
+
+
+def beyond(total: Usage, known: Usage) -> Usage:
+    """What of ``total`` is not yet ``known``."""
+    result: Usage = {}
+    for _, name in _COUNTS:
+        if (count := total.get(name, 0) - known.get(name, 0)) > 0:
+            result[name] = count
+    return result
+
+
+# -- prompts, blocks, transcripts
+
+
+def prompt(message: str, images: Sequence[ImageInput]) -> str | list[dict[str, object]]:
+    """A prompt as the agent takes it."""
+    if not images:
+        return message
+    blocks: list[dict[str, object]] = [{"type": "text", "text": message}]
+    for image in images:
+        blocks.append(
+            {
+                "type": "image",
+                "media_type": image.mime_type,
+                "source": "inline",
+                "data": image.data,
+            }
+        )
+    return blocks
+
+
+def blocks(value: object) -> list[Block]:
+    """A text or a list of content blocks."""
+    if isinstance(value, str):
+        return [text(value)] if value else []
+    return [_block(frame(item)) for item in items(value)]
+
+
+def _block(source: Frame) -> Block:
+    match string(source, "type"):
+        case "text":
+            return text(string(source, "text"))
+        case "image":
+            image: ImageBlock = {"type": "image", "mimeType": string(source, "media_type")}
+            if data := string(source, "data"):
+                image["data"] = data
+            return image
+        case other:
+            return text(f"[{other or 'unknown'} block]")
+
+
+def transcript(rows: Sequence[object]) -> list[Message]:
+    """The messages of history rows; the system's own are left out."""
+    messages = (_message(frame(row)) for row in rows)
+    return [message for message in messages if message is not None]
+
+
+def summary_in(rows: Sequence[object]) -> str | None:
+    """The newest summary that a compaction has put into the transcript."""
+    for row in reversed(rows):
+        source = frame(row)
+        if string(source, "transcript_role") == "compaction_summary":
+            said = blocks(source.get("content"))
+            return "".join(block["text"] for block in said if block["type"] == "text")
+    return None
+
+
+def _message(source: Frame) -> Message | None:
+    match string(source, "role"):
+        case "user":
+            return {"role": "user", "content": blocks(source.get("content"))}
+        case "block_assistant":
+            content = [
+                block
+                for item in items(source.get("blocks"))
+                if (block := _assistant_block(frame(item))) is not None
+            ]
+            return {"role": "assistant", "content": content}
+        case "assistant":
+            return {"role": "assistant", "content": blocks(source.get("content"))}
+        case "tool_results":
+            return {
+                "role": "tool",
+                "content": [_result(frame(item)) for item in items(source.get("results"))],
+            }
+        case _:
+            return None
+
+
+def _assistant_block(source: Frame) -> Block | None:
+    data = frame(source.get("data"))
+    match string(source, "block_type"):
+        case "text":
+            return text(string(data, "text"))
+        case "reasoning":
+            return {"type": "thinking", "text": string(data, "text")}
+        case "tool_use":
+            return {
+                "type": "toolCall",
+                "toolCallId": string(data, "id"),
+                "tool": string(data, "name"),
+                "args": data.get("args"),
+            }
+        case "image":
+            return {"type": "image", "mimeType": string(data, "media_type")}
+        case _:
+            return None
+
+
+def _result(source: Frame) -> Block:
+    return {
+        "type": "toolResult",
+        "toolCallId": string(source, "tool_use_id"),
+        "isError": source.get("is_error") is True,
+        "content": blocks(source.get("content")),
+    }
+
+
+# -- state and models
+
+
+def state(source: Frame) -> dict[str, object]:
+    """Of a ``session/read``."""
+    result: dict[str, object] = {
+        key: value for key in ("provider", "model") if (value := string(source, key))
+    }
+    if (count := integer(source, "message_count")) is not None:
+        result["messageCount"] = count
+    return result
+
+
+def configured(answer: object) -> dict[str, object]:
+    """The model of a configuration: of the first wire it is the whole answer, later one field."""
+    source = frame(answer)
+    config = frame(source.get("config")) or source
+    agent = frame(config.get("agent"))
+    return {key: value for key in ("provider", "model") if (value := string(agent, key))}
+
+
+def models(answer: object) -> list[dict[str, object]]:
+    """Of a ``models/catalog``."""
+    result: list[dict[str, object]] = []
+    for item in items(frame(answer).get("providers")):
+        group = frame(item)
+        for entry in items(group.get("models")):
+            source = frame(entry)
+            model: dict[str, object] = {
+                "id": string(source, "id"),
+                "provider": string(group, "provider"),
+            }
+            for key, name in (
+                ("context_window", "contextWindow"),
+                ("max_output_tokens", "maxOutput"),
+            ):
+                if (count := integer(source, key)) is not None:
+                    model[name] = count
+            result.append(model)
+    return result
+
+
+# -- what is only told
+
+_NOTICES: Mapping[str, Level] = {
+    "budget_warning": "warning",
+    "hook_denied": "warning",
+    "hook_failed": "warning",
+    "stream_truncated": "warning",
+    "model_fallback_staged": "info",
+    "model_fallback_committed": "warning",
+    "model_fallback_target_failed": "warning",
+    "compaction_started": "info",
+    "compaction_failed": "warning",
+    "background_job_completed": "info",
+}
+
+
+def notice(kind: str, payload: Frame) -> tuple[Level, str]:
+    """Level and message of an event that changes nothing of a turn."""
+    level = _NOTICES.get(kind, "debug")
+    said = kind.replace("_", " ")[:80]
+    if kind == "budget_warning":
+        said = f"{string(payload, 'budget_type') or 'budget'} budget: "
+        said += f"{payload.get('used')} of {payload.get('limit')} used"
+    for key in ("reason", "message", "detail"):
+        value = payload.get(key)
+        words = value if isinstance(value, str) else string(frame(value), "message")
+        if words:
+            return level, f"{said}: {words[:2000]}"
+    return level, said

@@ -1,0 +1,119 @@
+"""What is known of Meerkat's server and of the one session that we have in it."""
+
+from collections.abc import Mapping
+
+from lsp_agent.protocol.messages import Usage
+from lsp_agent.protocol.settings import AgentSettings
+from lsp_agent.wires import meerkat_messages as meerkat
+from lsp_agent.wires import meerkat_tools
+from lsp_agent.wires.meerkat_messages import Frame, Generation
+
+CAPABILITIES: Mapping[str, bool] = {
+    "steer": False,
+    "compact": False,
+    "clear": True,
+    "listSessions": False,
+    "resume": True,
+    "models": True,
+    "setModel": True,
+    "thinkingLevel": False,
+    "images": True,
+    "thinking": True,
+    "toolProgress": True,
+    "argsStreaming": False,
+    "commands": False,
+    "permissions": True,
+    "hostedFiles": True,
+    "usage": True,
+    "cost": False,
+}
+#: What a server of the first published wire lacks.
+_LATER = ("resume", "models", "setModel", "images", "thinking", "toolProgress", "hostedFiles")
+#: What a server lacks that does not list the method.
+_NEEDED_FOR: Mapping[str, tuple[str, ...]] = {
+    "models/catalog": ("models", "setModel"),
+    "session/read": ("resume",),
+    "tools/register": ("resume",),
+}
+_OWN_TOOLS = ("builtins", "shell", "memory", "schedule", "mob", "web_search", "workgraph")
+
+
+class Session:
+    """``id`` is None until it was created. ``usage`` is all of the session's so far, None where it
+    was used in another process."""
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.usage: Usage | None = {}
+        self.generation: Generation = "current"
+        self.capabilities: Mapping[str, bool] = CAPABILITIES
+        self._version = ""
+        self._cwd = ""
+        self._model = ""
+        self._provider = ""
+        #: A model that was chosen since, to be sent with the next turn.
+        self._chosen: Mapping[str, str] = {}
+
+    def configure(self, agent: AgentSettings, cwd: str) -> None:
+        self._cwd, self._provider, self._model = cwd, agent.provider, agent.model
+
+    def initialized(self, result: Frame) -> None:
+        """Learns from the answer to ``initialize`` what the server is."""
+        self._version = meerkat.string(meerkat.frame(result.get("server_info")), "version")
+        methods = meerkat.items(result.get("methods"))
+        lacking = [
+            name for method, names in _NEEDED_FOR.items() if method not in methods for name in names
+        ]
+        if not meerkat.string(result, "contract_version"):
+            self.generation = "seed"
+            lacking += _LATER
+        self.capabilities = {**self.capabilities, **dict.fromkeys(lacking, False)}
+
+    def taken_up(self, session: str) -> None:
+        """It is one of another process's."""
+        self.id, self.usage = session, None
+
+    def forget(self) -> None:
+        """The next one is new."""
+        self.id, self.usage = None, {}
+
+    def creation(self, prompt: object) -> dict[str, object]:
+        """The params of ``session/create``: all of Meerkat's own tools off, ours in."""
+        params: dict[str, object] = {"prompt": prompt}
+        if self._model:
+            params["model"] = self._model
+        if self.generation == "seed":
+            return params | {"enable_builtins": False, "enable_shell": False}
+        if self._provider:
+            params["provider"] = self._provider
+        params |= {f"enable_{name}": False for name in _OWN_TOOLS}
+        params["external_tools"] = list(meerkat_tools.TOOLS)
+        params["additional_instructions"] = meerkat_tools.instructions(self._cwd)
+        return params
+
+    def turn(self, prompt: object) -> dict[str, object]:
+        """The params of ``turn/start``."""
+        chosen, self._chosen = self._chosen, {}
+        return {"session_id": self.id, "prompt": prompt, **chosen}
+
+    def choose(self, wanted: str, models: list[dict[str, object]]) -> str | None:
+        """Takes one of ``models`` from the next turn on; else why it cannot."""
+        found = next((model for model in models if model["id"] == wanted), None)
+        if found is None:
+            names = ", ".join(str(model["id"]) for model in models)
+            return f"Meerkat knows no model {wanted!r}; there is: {names}."
+        self._model, self._provider = wanted, str(found["provider"])
+        if self.id is not None:
+            self._chosen = {"model": self._model, "provider": self._provider}
+        return None
+
+    def known(self) -> dict[str, object]:
+        """What can be said of it without asking."""
+        said: dict[str, object] = {
+            "version": self._version,
+            "model": self._model,
+            "provider": self._provider,
+            "usage": self.usage,
+            "sessionRef": self.id if self.capabilities["resume"] else None,
+        }
+        return {name: value for name, value in said.items() if value}
