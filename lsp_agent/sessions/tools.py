@@ -218,8 +218,12 @@ class HostedTools:
                 result = await self._edit(zot_tools.parse_edit(request.args), request)
             case tool:
                 raise ToolFailure(zot_tools.unknown_tool(tool))
-        result += await self.served.changes(str(request.args.get("path")))
-        return result + await self._problems.note(self._turn.still_wanted())
+        return result + await self._notes(str(request.args.get("path")))
+
+    async def _notes(self, path: str) -> str:
+        """What the model is told beside the result of a call on ``path``."""
+        changes = await self.served.changes(path)
+        return changes + await self._problems.note(self._turn.still_wanted())
 
     async def text(self, request: ReadText | WriteText) -> Answer:
         """A whole text, read or written by an agent that does its edits itself.
@@ -234,7 +238,8 @@ class HostedTools:
             await self._consent(call)
             if isinstance(request, WriteText):
                 args = zot_tools.WriteArgs(request.path, request.text)
-                return Answered(await self._write(args, call))
+                told = placed_result(request.path, await self._put(args, call), "")
+                return Answered(told + await self._notes(request.path))
             return await self._text_of(request)
         except ToolFailure as failure:
             return Refused(failure.text)
@@ -292,6 +297,10 @@ class HostedTools:
         return zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE
 
     async def _write(self, args: zot_tools.WriteArgs, request: ToolRequest) -> str:
+        placed = await self._put(args, request)
+        return placed_result(args.path, placed, args.content) or zot_tools.EMPTY_FILE
+
+    async def _put(self, args: zot_tools.WriteArgs, request: ToolRequest) -> Placed:
         path = self._confine(args.path, write=True)
 
         def resolve(view: View) -> Text:
@@ -311,8 +320,7 @@ class HostedTools:
 
         view = await self._services.host.view(path, self._session_id)
         hold = _shrinks(view.text or EMPTY, args.content, self._settings().edits.hold_shrink)
-        placed = await self._place(path, request, resolve, hold=hold)
-        return placed_result(args.path, placed, args.content) or zot_tools.EMPTY_FILE
+        return await self._place(path, request, resolve, hold=hold)
 
     async def _edit(self, args: zot_tools.EditArgs, request: ToolRequest) -> str:
         path = self._confine(args.path, write=True)

@@ -97,7 +97,7 @@ export default function (pi: ExtensionAPI) {
 	pi.on("tool_result", (event) => {
 		const note = notes.get(event.toolCallId);
 		notes.delete(event.toolCallId);
-		if (note) return { content: [{ type: "text", text: `${note}\n` }, ...event.content] };
+		if (note) return { content: [{ type: "text", text: note.trim() }, ...event.content] };
 	});
 
 	// Shows that this extension is loaded, and into which pi.
