@@ -59,6 +59,12 @@ def _plain_editor(name: str, program: str) -> str | None:
     return f"no {program} with a tmux: .ci/editors .venv/editors brings one"
 
 
+def _pi() -> str | None:
+    if (Path(sys.prefix) / "pi" / "bin" / "pi").exists():
+        return None
+    return "no pi: .ci/pi .venv/pi brings one"
+
+
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
@@ -66,6 +72,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "vscode": _vscode,
     "helix": lambda: _plain_editor("helix", "hx"),
     "emacs": lambda: _plain_editor("emacs", "emacs"),
+    "pi": _pi,
 }
 
 
