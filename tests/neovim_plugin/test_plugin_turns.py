@@ -148,6 +148,36 @@ def test_each_session_has_a_conversation_of_its_own(desk: PluginDesk) -> None:
     wait_until(lambda: "Answer B." in desk.nvim.lua(shown))
 
 
+def test_a_session_goes_on_after_a_restart_and_stored_ones_are_chosen(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(
+        {"match": "Hello", "text": "Told again."},
+        {"match": "first", "text": "Answer A.", "calls": [bash("true")]},
+        {"text": "It ran."},
+        permissions={"command": "allow"},
+    )
+    desk.agent("ask The first.")
+    desk.wait_for_chat("It ran.")
+    desk.agent("restart")
+    desk.wait_for_chat("your next prompt goes on with this session")
+    desk.wait_for_server()
+    desk.agent("ask Hello.")
+    desk.wait_for_chat("Told again.", 30)
+    desk.agent("close")
+    buffer = f"vim.api.nvim_win_get_buf({desk.window('chat')})"
+    shown = f"return vim.api.nvim_buf_get_lines({buffer}, 0, -1, true)"
+    wait_until(lambda: desk.nvim.lua(shown) == [""])
+    desk.agent("sessions")
+    desk.choose("The first.")
+    desk.choose("Resume")
+    wait_until(lambda: "Told again." in desk.nvim.lua(shown))
+    parts = ("The first.", "Answer A.", "bash: true", "It ran.", "Hello.", "Told again.")
+    assert [line for line in desk.nvim.lua(shown) if line in parts] == list(parts)
+    desk.agent("rename Another name")
+    desk.agent("export")
+    wait_until(lambda: desk.nvim.lines()[:1] == ["# Another name"])
+
+
 def test_an_agent_that_dies_is_named_and_replaced_at_the_next_prompt(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(

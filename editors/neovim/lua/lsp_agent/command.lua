@@ -105,8 +105,65 @@ local function models()
   end)
 end
 
+-- Shows a session's Markdown in a buffer of its own.
+---@param to vim.lsp.Client
+---@param id string
+local function export(to, id)
+  client.request(to, "agent/exportSession", { sessionId = id }, function(result)
+    vim.cmd.tabnew()
+    vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(vim.trim(result.markdown), "\n"))
+    vim.bo.buftype, vim.bo.bufhidden, vim.bo.filetype = "nofile", "wipe", "markdown"
+  end)
+end
+
+-- Opens a stored session and shows what was said in it.
+---@param project lsp_agent.Project
+---@param to vim.lsp.Client
+---@param info table
+local function resume(project, to, info)
+  local params = { sessionId = info.sessionId }
+  client.request(to, "agent/resumeSession", params, function()
+    local sessions = require("lsp_agent.sessions")
+    local session = sessions.add(project, info.sessionId)
+    session.title, session.agent = info.title, info.agent
+    require("lsp_agent.chat").show(session)
+    client.request(to, "agent/messages", params, function(result)
+      sessions.retell(session, result.messages)
+    end)
+  end)
+end
+
+---@type table<string, fun(project: lsp_agent.Project, to: vim.lsp.Client, info: table)>
+local of_stored = {
+  Resume = resume,
+  Rename = function(_, to, info)
+    vim.ui.input({ prompt = "Title: ", default = info.title }, function(title)
+      if title and vim.trim(title) ~= "" then
+        local params = { sessionId = info.sessionId, title = title }
+        client.request(to, "agent/renameSession", params)
+      end
+    end)
+  end,
+  Export = function(_, to, info)
+    export(to, info.sessionId)
+  end,
+  Delete = function(_, to, info)
+    client.request(to, "agent/deleteSession", { sessionId = info.sessionId }, function()
+      tell("the session is deleted")
+    end)
+  end,
+}
+
+---@param info table
+---@return string
+local function session_title(info)
+  local when = info.stored and os.date("%d %b %H:%M", math.floor(info.updated))
+  local status = info.status == "elsewhere" and "open elsewhere" or info.status
+  return ("%s · %s · %s"):format(info.title or info.sessionId, info.agent, when or status)
+end
+
 local function pick_session()
-  for_session("agent/sessions", {}, function(result, session)
+  for_session("agent/sessions", {}, function(result, session, to)
     if #result.sessions == 0 then
       tell("no session yet")
       return
@@ -114,16 +171,45 @@ local function pick_session()
     vim.ui.select(result.sessions, {
       prompt = "Session",
       kind = "lsp_agent_session",
-      format_item = function(info)
-        return ("%s · %s · %s"):format(info.title or info.sessionId, info.agent, info.status)
-      end,
+      format_item = session_title,
     }, function(info)
-      if info then
+      if info and not info.stored then
         local sessions = require("lsp_agent.sessions")
         require("lsp_agent.chat").show(sessions.session(session.project, info.sessionId))
+      elseif info then
+        local offered = { "Resume", "Rename", "Export", "Delete" }
+        vim.ui.select(offered, { prompt = session_title(info) }, function(choice)
+          if choice then
+            of_stored[choice](session.project, to, info)
+          end
+        end)
       end
     end)
   end)
+end
+
+local function export_this()
+  local session, to = require("lsp_agent.chat").target()
+  if session and to and session.id then
+    export(to, session.id)
+  elseif session then
+    tell("nothing was said yet")
+  end
+end
+
+---@param title string
+local function rename(title)
+  local session, to = require("lsp_agent.chat").target()
+  if title == "" then
+    tell("name the session: :Agent rename {title}", vim.log.levels.WARN)
+  elseif session and to and session.id then
+    client.request(to, "agent/renameSession", { sessionId = session.id, title = title }, function()
+      session.title = title
+      require("lsp_agent.chat").refresh()
+    end)
+  elseif session then
+    tell("nothing was said yet")
+  end
 end
 
 ---@param argument string
@@ -280,7 +366,23 @@ M.commands = {
     end,
   },
   { name = "models", summary = "Chooses the model.", run = models },
-  { name = "sessions", summary = "Chooses which session the chat shows.", run = pick_session },
+  {
+    name = "sessions",
+    summary = "Chooses which session the chat shows; one of an earlier run is resumed, renamed, "
+      .. "exported or deleted.",
+    run = pick_session,
+  },
+  {
+    name = "rename",
+    argument = "{title}",
+    summary = "Gives the session another title.",
+    run = rename,
+  },
+  {
+    name = "export",
+    summary = "Shows the session as Markdown, in a tab page.",
+    run = export_this,
+  },
   {
     name = "new",
     argument = "[agent]",

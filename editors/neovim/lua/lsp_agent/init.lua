@@ -28,13 +28,16 @@ function M.prompt(text, context)
   if require("lsp_agent.config").options.chat.open then
     chat.open()
   end
-  local argument = { text = text, sessionId = session.id, context = context }
-  client.execute(to, "lspAgent.prompt", argument, nil, function(err)
+  local function refused(err)
     session.transcript:append(vim.split(text, "\n"))
     session.transcript:append(vim.split(err.message, "\n"), "LspAgentFailed")
     if not chat.is_shown(session) then
       require("lsp_agent.tell")(err.message, vim.log.levels.ERROR)
     end
+  end
+  require("lsp_agent.sessions").when_open(session, to, function()
+    local argument = { text = text, sessionId = session.id, context = context }
+    client.execute(to, "lspAgent.prompt", argument, nil, refused)
   end)
 end
 

@@ -19,6 +19,8 @@ local CONTEXT = "\n\nContext from the editor:\n\n"
 
 ---@class lsp_agent.Session
 ---@field id? string nil until the server has made it
+---@field earlier? string its id, where the server that had it has gone
+---@field private waiting? (fun())[] what waits until it is taken up again
 ---@field project lsp_agent.Project
 ---@field transcript lsp_agent.Transcript
 ---@field title? string
@@ -135,8 +137,8 @@ local function changed()
   require("lsp_agent.chat").refresh()
 end
 
--- The server has gone, and its sessions with it. The conversation on show goes on in the same
--- buffer with the session that the next server makes.
+-- The server has gone. The conversation on show goes on in the same buffer: its session is taken
+-- up again by the next server.
 ---@param project lsp_agent.Project
 local function ended(project)
   project.client_id = nil
@@ -146,10 +148,11 @@ local function ended(project)
     end
     if session.id then
       session.transcript:append(
-        { "The server has ended, and this session with it." },
+        { "The server has ended; your next prompt goes on with this session." },
         "LspAgentState"
       )
     end
+    session.earlier = session.id or session.earlier
     session.id, session.busy, session.queued, session.questions = nil, false, {}, {}
   end
   project.sessions = { project.current }
@@ -172,6 +175,37 @@ function M.on_exit(client_id)
       ended(project)
     end
   end
+end
+
+--- Calls back when the session can be asked, which one of an earlier server can once this one has
+--- taken it up. Where that fails a new one takes its place.
+---@param session lsp_agent.Session
+---@param to vim.lsp.Client
+---@param callback fun()
+function M.when_open(session, to, callback)
+  if session.waiting then
+    table.insert(session.waiting, callback)
+    return
+  elseif not session.earlier then
+    callback()
+    return
+  end
+  session.waiting = { callback }
+  local function opened()
+    local waiting = session.waiting
+    session.earlier, session.waiting = nil, nil
+    for _, each in ipairs(waiting) do
+      each()
+    end
+  end
+  local params = { sessionId = session.earlier }
+  require("lsp_agent.client").request(to, "agent/resumeSession", params, function()
+    session.id = session.earlier
+    opened()
+  end, function(err)
+    session.transcript:append(vim.split(err.message, "\n"), "LspAgentFailed")
+    opened()
+  end)
 end
 
 ---@param session lsp_agent.Session
@@ -354,6 +388,29 @@ function on.questionAnswered(session, event)
       return
     end
   end
+end
+
+--- Writes the messages of an earlier run into the conversation.
+---@param session lsp_agent.Session
+---@param messages table[] as `agent/messages` has them
+function M.retell(session, messages)
+  for number, message in ipairs(messages) do
+    if message.role == "user" then
+      local turn = { prompt = text_of(message.content), turnId = "earlier " .. number }
+      on.turnStarted(session, turn)
+    end
+    for _, block in ipairs(message.role ~= "user" and message.content or {}) do
+      if block.type == "text" then
+        session.transcript:append(vim.split(vim.trim(block.text), "\n"))
+      elseif block.type == "toolCall" then
+        on.toolCall(session, vim.tbl_extend("error", block, { paths = {} }))
+      elseif block.type == "toolResult" then
+        on.toolResult(session, block)
+      end
+    end
+  end
+  session.busy = false
+  changed()
 end
 
 ---@param client_id integer
