@@ -15,6 +15,8 @@ from pathlib import Path
 from lsp_agent.agents.guard import gate, path_of, pipe
 from lsp_agent.protocol.errors import RequestFailed
 
+#: What the bridge's extension is called.
+BRIDGE_NAME = "bridge"
 #: What fits into a socket's address on every system, with room for the file's name.
 _LONGEST_FOLDER = 80
 #: The kernel cuts longer first lines of scripts.
@@ -56,7 +58,7 @@ class PrivateFolder:
     def _write_extension(self, answer_seconds: float) -> None:
         self.extension.mkdir(mode=0o700)
         manifest = {
-            "name": "bridge",
+            "name": BRIDGE_NAME,
             "version": "1",
             "exec": sys.executable,
             "args": ["-I", "-S", path_of(pipe), str(self.extension_socket), str(answer_seconds)],

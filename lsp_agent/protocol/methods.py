@@ -299,8 +299,12 @@ class RunCommandParams(SessionParams):
 
 
 class RunCommandResult(Model):
+    """What is to be done with ``text``: prompt with it, insert it at the cursor, show it, or
+    nothing. The command's form has done so as far as it can: it prompts (``turnId``) and shows."""
+
     action: Literal["prompt", "insert", "display", "noop"]
     text: str | None = None
+    turn_id: str | None = None
 
 
 class AnswerParams(Model):

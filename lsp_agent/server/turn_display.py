@@ -100,6 +100,11 @@ class TurnDisplays:
             case _:
                 pass
 
+    def show_text(self, text: str) -> None:
+        """What the person has asked for pops up."""
+        message = escaped_lines(text)
+        self._connection.notify("window/showMessage", {"type": 3, "message": message})
+
     def notice(self, notice: Notice) -> None:
         """What a person should see now pops up; the rest goes to the client's log."""
         popup = notice.level in ("warning", "error")

@@ -1,15 +1,20 @@
 """Starts a session's agent: its wire, its bridge, its process."""
 
+import os
 from dataclasses import dataclass
 
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
+from lsp_agent.agents.private_folder import BRIDGE_NAME
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import Notice
+from lsp_agent.protocol.extension_folders import find, own_folder, zot_folder
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings, Settings
 from lsp_agent.sessions.agent_link import AgentLink, Callbacks
 from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.wires import new_wire
-from lsp_agent.wires.wire import Reply, Wire
+from lsp_agent.wires.wire import Launch, Reply, Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,23 @@ def choose_agent(settings: Settings, name: str | None, model: str | None) -> Age
     return AgentChoice(name, agent)
 
 
+async def _with_extensions(
+    launch: Launch, choice: AgentChoice, cwd: str, callbacks: Callbacks
+) -> Launch:
+    """With the person's extensions, and the repository's if they are trusted: the agent itself
+    is told to look for none. ``--no-ext`` in its command leaves them out here as well."""
+    from lsp_agent.wires.zot import with_extensions  # noqa: PLC0415  not for other wires
+
+    if "--no-ext" in choice.agent.command:
+        return launch
+    environment = {**os.environ, **choice.agent.env}
+    own = own_folder() if choice.name == BUILTIN_AGENT else zot_folder(environment)
+    found = await anyio.to_thread.run_sync(find, cwd, own, frozenset({BRIDGE_NAME}))
+    for problem in found.problems:
+        callbacks.on_event(Notice("warning", problem, "lsp-agent"))
+    return with_extensions(launch, found.folders)
+
+
 async def start_agent(
     choice: AgentChoice,
     cwd: str,
@@ -70,6 +92,8 @@ async def start_agent(
         bridge = await hosting.open_bridge(secrets, tasks)
     hosting.agent_starts(tasks)
     launch = wire.launch(choice.agent, cwd, bridge.folder if bridge else None)
+    if choice.agent.wire == "zot":
+        launch = await _with_extensions(launch, choice, cwd, callbacks)
     try:
         return await AgentLink.start(
             launch,

@@ -74,6 +74,14 @@ class GetCommands:
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Only to an agent with the capability ``runCommand``; others are prompted ``/name args``."""
+
+    name: str
+    args: str
+
+
 Command = (
     Prompt
     | Steer
@@ -86,6 +94,7 @@ Command = (
     | GetModels
     | SetModel
     | GetCommands
+    | RunCommand
 )
 
 
@@ -97,7 +106,8 @@ class Reply:
     ``{provider?, model?, version?, messageCount?, usage?, sessionRef?}`` (``sessionRef`` is what
     a later process can resume the session by), GetMessages ``{messages: [Message]}``,
     GetModels ``{models: [{id, provider, contextWindow?, maxOutput?, reasoning?}]}``,
-    SetModel ``{model}``, GetCommands ``{commands: [{name, description?}]}``; else empty.
+    SetModel ``{model}``, GetCommands ``{commands: [{name, description?}]}``, RunCommand
+    ``{action: "prompt"|"insert"|"display"|"noop", text}``; else empty.
     ``error`` is None when it succeeded.
     """
 

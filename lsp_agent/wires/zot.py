@@ -1,6 +1,7 @@
 """zot's rpc wire, spoken by the embedded agent as well."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal, cast
 
 from lsp_agent.protocol.events import Compacted, Notice, StopReason, TurnStarted
@@ -16,6 +17,7 @@ from lsp_agent.wires.wire import (
     Compact,
     CompactEnded,
     Decoded,
+    GetCommands,
     GetMessages,
     GetModels,
     GetState,
@@ -23,6 +25,7 @@ from lsp_agent.wires.wire import (
     Launch,
     Prompt,
     Reply,
+    RunCommand,
     SetModel,
 )
 from lsp_agent.wires.zot_messages import Frame
@@ -43,7 +46,8 @@ _CAPABILITIES: Mapping[str, bool] = {
     "thinking": False,
     "toolProgress": True,
     "argsStreaming": True,
-    "commands": False,
+    "commands": True,
+    "runCommand": True,
     "permissions": True,
     "hostedFiles": True,
     "usage": True,
@@ -56,6 +60,7 @@ _NEEDED_FOR: Mapping[type, str] = {
     Clear: "clear",
     GetModels: "models",
     SetModel: "setModel",
+    GetCommands: "commands",
 }
 
 _TYPES: Mapping[type, str] = {
@@ -65,6 +70,7 @@ _TYPES: Mapping[type, str] = {
     GetState: "get_state",
     GetMessages: "get_messages",
     GetModels: "get_models",
+    GetCommands: "get_commands",
 }
 
 
@@ -124,6 +130,8 @@ class ZotWire:
                     frame["token"] = self._token
             case SetModel(model):
                 frame |= {"type": "set_model", "model": model}
+            case RunCommand(name, args):
+                frame |= {"type": "run_command", "name": name, "args": args}
             case _:
                 frame["type"] = _TYPES[type(command)]
         if isinstance(command, Abort):
@@ -264,6 +272,12 @@ class ZotWire:
 
     def _lower(self, feature: str) -> None:
         self.capabilities = {**self.capabilities, feature: False}
+
+
+def with_extensions(launch: Launch, folders: Iterable[str]) -> Launch:
+    """``launch`` with the person's own extensions, behind the one that hosts the agent."""
+    flags = [word for folder in folders for word in ("--ext", folder)]
+    return replace(launch, argv=(*launch.argv, *flags))
 
 
 def _debug(message: str) -> Notice:

@@ -11,10 +11,12 @@ from lsp_agent.protocol.events import Level, StopReason, ToolKind
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Role, Usage, text
 from lsp_agent.wires.wire import (
     Command,
+    GetCommands,
     GetMessages,
     GetModels,
     GetState,
     Hello,
+    RunCommand,
     SetModel,
 )
 
@@ -116,6 +118,12 @@ def reply_data(command: Command, data: object) -> dict[str, object]:
             return {"models": [_model(frame(item)) for item in _items(source.get("models"))]}
         case SetModel(model):
             return {"model": string(source, "model") or model}
+        case GetCommands():
+            return {"commands": [_command(frame(item)) for item in _items(source.get("commands"))]}
+        case RunCommand():
+            action = string(source, "action")
+            known = action in ("prompt", "insert", "display")
+            return {"action": action if known else "noop", "text": string(source, "text")}
         case _:
             return {}
 
@@ -141,6 +149,13 @@ def _model(source: Frame) -> dict[str, object]:
             result[name] = count
     if isinstance(reasoning := source.get("reasoning"), bool):
         result["reasoning"] = reasoning
+    return result
+
+
+def _command(source: Frame) -> dict[str, object]:
+    result: dict[str, object] = {"name": string(source, "name")}
+    if description := string(source, "description"):
+        result["description"] = description
     return result
 
 

@@ -5,7 +5,14 @@ from typing import Any
 
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
-from lsp_agent.server.methods import answers, edits, prompting, review, sessions
+from lsp_agent.server.methods import (
+    answers,
+    edits,
+    prompting,
+    review,
+    sessions,
+    slash_commands,
+)
 
 #: Called on receipt of the request, so it sees the documents as they were then; what it
 #: returns may be awaited.
@@ -39,6 +46,6 @@ HANDLERS: dict[str, Handler] = {
     "renameSession": sessions.rename_session,
     "exportSession": sessions.export_session,
     "deleteSession": sessions.delete_session,
-    "commands": sessions.commands,
-    "runCommand": sessions.run_command,
+    "commands": slash_commands.commands,
+    "runCommand": slash_commands.run_command,
 }

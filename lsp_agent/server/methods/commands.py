@@ -23,6 +23,7 @@ from lsp_agent.server.methods.review import (
     show_preview,
     undo_latest_turn,
 )
+from lsp_agent.server.methods.slash_commands import run_and_act
 
 #: Which edits a review command without an ``editId`` can mean.
 _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
@@ -39,6 +40,7 @@ _SHOWN: Mapping[str, Handler] = {
     "applyAll": apply_all_and_tell,
     "previewEdit": show_preview,
     "lastAnswer": show_last_answer,
+    "runCommand": run_and_act,
 }
 
 Json = dict[str, Any]

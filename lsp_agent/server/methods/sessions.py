@@ -2,9 +2,7 @@
 
 from typing import Any, cast
 
-from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.methods import (
-    CommandsResult,
     CompactResult,
     Empty,
     ExportResult,
@@ -12,8 +10,6 @@ from lsp_agent.protocol.methods import (
     ModelsResult,
     NewSessionParams,
     RenameSessionParams,
-    RunCommandParams,
-    RunCommandResult,
     SessionInfo,
     SessionParams,
     SessionResult,
@@ -94,17 +90,6 @@ async def export_session(context: Context, params: StoredSessionParams) -> Expor
 async def delete_session(context: Context, params: StoredSessionParams) -> Empty:
     await context.sessions.delete(params.session_id)
     return Empty()
-
-
-async def commands(context: Context, params: SessionParams) -> CommandsResult:
-    context.sessions.get(params.session_id)
-    return CommandsResult(commands=[])
-
-
-async def run_command(context: Context, params: RunCommandParams) -> RunCommandResult:
-    raise RequestFailed(
-        "unsupported", f"The agent offers no command {params.name!r}.", {"feature": "commands"}
-    )
 
 
 async def _state(context: Context, session: Session) -> StateResult:
