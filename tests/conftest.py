@@ -36,6 +36,10 @@ def _zot() -> str | None:
     return None if shutil.which("zot") else "no zot on PATH"
 
 
+def _rkat() -> str | None:
+    return None if shutil.which("rkat-rpc") else "no rkat-rpc on PATH: Meerkat's own releases have it"
+
+
 def _neovim() -> str | None:
     # The wheel's nvim lies beside this interpreter, whether or not that folder is on PATH.
     folders = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -68,6 +72,7 @@ def _pi() -> str | None:
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
+    "rkat": _rkat,
     "neovim": _neovim,
     "vscode": _vscode,
     "helix": lambda: _plain_editor("helix", "hx"),
@@ -78,11 +83,14 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
 
 @pytest.fixture(scope="session", autouse=True)
 def _folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Settings and data of the person who runs the tests are neither read nor written."""
+    """Settings, data and keys of the person who runs the tests are neither read nor written."""
     with pytest.MonkeyPatch.context() as patch:
         for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
             folder = tmp_path_factory.mktemp(kind.lower())
             patch.setenv(f"XDG_{kind}_HOME", str(folder))
+        for name in list(os.environ):
+            if name.startswith(("ANTHROPIC_", "OPENAI_")):
+                patch.delenv(name)
         yield
 
 

@@ -1,7 +1,7 @@
 """The command line of the embedded agent: zot's own flags, and ``--script``."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_agent.protocol.errors import LspAgentError
@@ -27,11 +27,16 @@ class Options:
     tools: frozenset[str] | None = None
     extensions: tuple[str, ...] = ()
     discover: bool = True
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+    reasoning: str = ""
+    system_prompt: str | None = None
+    append_system_prompt: str = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--provider", default="", help="where answers come from; so far: script")
+    add("--provider", default="", help="where answers come from: anthropic, openai or script")
     add("--script", metavar="FILE", help="the answers of the provider script, as JSON")
     add("--model", default="", help="the model to start with")
     add("--cwd", metavar="DIR", default=".", help="where relative paths and commands start")
@@ -39,11 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-tools", action="store_true", help="no built-in tools")
     add("--tools", metavar="A,B", help="only these built-in tools: read, write, edit, bash")
     add("--ext", metavar="DIR", action="append", default=[], help="run the extension in DIR")
-    add("--api-key", metavar="KEY", help="for providers that need one; script does not")
-    add("--base-url", metavar="URL", help="for providers that are called over the network")
-    add("--system-prompt", metavar="TEXT", help="for providers with a model")
-    add("--append-system-prompt", metavar="TEXT", help="for providers with a model")
-    add("--reasoning", metavar="LEVEL", help="for providers with a model")
+    add("--api-key", metavar="KEY", default="", help="instead of the environment's or keyring's")
+    add(
+        "--base-url", metavar="URL", default="", help="where the provider is, if not at its maker's"
+    )
+    add("--system-prompt", metavar="TEXT", help="instead of the agent's own")
+    add("--append-system-prompt", metavar="TEXT", default="", help="after the agent's own")
+    add(
+        "--reasoning",
+        metavar="LEVEL",
+        default="",
+        help="off, minimal, low, medium, high, xhigh, max",
+    )
     add("--no-ext", action="store_true", help="no extensions but those of --ext")
     add("--no-skill", action="store_true", help="no skills; always so here")
     add("--no-yolo", action="store_true", help="accepted, as zot does; whoever hosts asks")
@@ -64,4 +76,9 @@ def options(args: argparse.Namespace) -> Options:
         tools=frozenset() if args.no_tools else tools,
         extensions=tuple(str(Path(folder).absolute()) for folder in args.ext),
         discover=not args.no_ext,
+        api_key=args.api_key,
+        base_url=args.base_url,
+        reasoning=args.reasoning,
+        system_prompt=args.system_prompt,
+        append_system_prompt=args.append_system_prompt,
     )

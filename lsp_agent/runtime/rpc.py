@@ -22,6 +22,7 @@ from lsp_agent.runtime.compaction import run_compaction
 from lsp_agent.runtime.extensions import CommandFailed, Extensions
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
+from lsp_agent.runtime.prompt import system_prompt
 from lsp_agent.runtime.providers import choose
 from lsp_agent.runtime.providers.provider import Provider
 from lsp_agent.runtime.tools.bash import Shell
@@ -64,7 +65,8 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
     extensions = Extensions(notify)
     shell = Shell(options.cwd, extensions.owns)
     toolbox = Toolbox(options.cwd, options.tools, extensions, shell)
-    agent = Agent(provider, model, options.max_steps, extensions, toolbox, out)
+    system = await asyncio.to_thread(system_prompt, options)
+    agent = Agent(provider, model, options.max_steps, extensions, toolbox, out, system)
     rpc = Rpc(agent, options.cwd, token)
     signals = _end_on_signals(over)
     try:

@@ -10,6 +10,7 @@ from lsp_agent.agents.private_folder import BRIDGE_NAME
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.extension_folders import find, own_folder, zot_folder
+from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, provider_of
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings, Settings
 from lsp_agent.sessions.agent_link import AgentLink, Callbacks
 from lsp_agent.sessions.hosting import Hosting
@@ -41,11 +42,11 @@ def choose_agent(settings: Settings, name: str | None, model: str | None) -> Age
         raise RequestFailed(
             "agentNotFound", f"No agent {name!r} is configured; there is: {known}.", {"agent": name}
         )
-    if name == BUILTIN_AGENT and not agent.provider and "--provider" not in agent.command:
+    if name == BUILTIN_AGENT and not _has_provider(agent):
         raise RequestFailed(
             "notConfigured",
-            "The built-in agent has no model yet. Name another agent in the settings, or set "
-            'agents.builtin.provider = "script" with a --script in agents.builtin.command.',
+            f"The built-in agent has no model yet: {HOW_TO_GET_A_MODEL}. Or name another agent in"
+            " the settings.",
             {"agent": name},
         )
     if model:
@@ -68,6 +69,14 @@ async def _with_extensions(
     for problem in found.problems:
         callbacks.on_event(Notice("warning", problem, "lsp-agent"))
     return with_extensions(launch, found.folders)
+
+
+def _has_provider(agent: AgentSettings) -> bool:
+    """Whether the embedded agent will find one; a key that only the system's keyring has is not
+    looked for here, it may have to be unlocked first."""
+    if agent.provider or {"--provider", "--script"} & set(agent.command):
+        return True
+    return provider_of({**os.environ, **agent.env}) is not None
 
 
 async def start_agent(

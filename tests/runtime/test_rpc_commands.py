@@ -179,7 +179,7 @@ def test_every_flag_of_zot_is_taken(tmp_path: Path):
     ("flags", "words"),
     [
         ([], "no provider is configured"),
-        (["--provider", "mystery"], "there is no provider 'mystery' yet"),
+        (["--provider", "mystery"], "there is no provider 'mystery'"),
         (["--provider", "script"], "needs a script"),
         (["--script", "/nowhere.json"], "cannot be read"),
         (["--cwd", "/nowhere", "--script", "x"], "is no folder"),

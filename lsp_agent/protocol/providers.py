@@ -1,0 +1,33 @@
+"""The embedded agent's providers of models, as the server and the agent both know them."""
+
+from collections.abc import Mapping
+
+#: Each provider with the variables that its key is taken from, in that order.
+KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "openai": ("OPENAI_API_KEY",),
+}
+
+#: The same with the variable that says where the provider is, if it is not at its maker's.
+BASE_URL_VARIABLES: Mapping[str, str] = {
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "openai": "OPENAI_BASE_URL",
+}
+
+#: Under this name the system's keyring keeps the keys, each under its provider's.
+KEYRING_SERVICE = "lsp-agent"
+
+HOW_TO_GET_A_MODEL = (
+    "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor; or keep the key in"
+    f" the system's keyring (`keyring set {KEYRING_SERVICE} anthropic`) and set"
+    ' agents.builtin.provider = "anthropic"; or, for a server of your own that speaks OpenAI\'s'
+    ' protocol, set agents.builtin.provider = "openai" and OPENAI_BASE_URL in agents.builtin.env'
+)
+
+
+def provider_of(environment: Mapping[str, str]) -> str | None:
+    """The first provider that the environment has a key for."""
+    for provider, variables in KEY_VARIABLES.items():
+        if any(environment.get(variable) for variable in variables):
+            return provider
+    return None

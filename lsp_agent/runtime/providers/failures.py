@@ -1,0 +1,197 @@
+"""What goes wrong with a model's service, as one kind of failure with words for a person."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlsplit
+
+#: The longest ``retry-after`` that is waited for.
+LONGEST_WAIT = 60.0
+_RETRIED = frozenset({408, 409, 429})
+_TOO_LONG = re.compile(
+    r"prompt is too long|input is too long|too many tokens|context[ _](length|window|size)|"
+    r"maximum context|context_length_exceeded",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing", re.IGNORECASE)
+#: Errors that come inside of a stream have a name instead of a status.
+_STATUS_OF: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "overloaded_error": 529,
+}
+_LONGEST_TEXT = 400
+
+
+class Failed(Exception):
+    """An answer that failed. ``wait``: seconds after which the service wants to be asked again,
+    None if it did not say; ``again``: whether another try may succeed."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        too_long: bool = False,
+        refuses_effort: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.again = again
+        self.wait = wait
+        self.too_long = too_long
+        self.refuses_effort = refuses_effort
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked, as far as a remedy depends on it."""
+
+    model: str
+    origin: str
+    key_source: str
+
+
+def failure(error: Exception, asked: Asked) -> Failed:
+    """Of an SDK's error, or of one that its HTTP client or JSON decoder raised."""
+    response = getattr(error, "response", None)
+    body = getattr(error, "body", None)
+    if response is not None or body is not None:
+        status = getattr(error, "status_code", 0)
+        return _answered(status, body, getattr(response, "headers", {}), str(error), asked)
+    if isinstance(error, ValueError):
+        return Failed(
+            f"{asked.origin} sent what is no event stream ({one_line(str(error))});"
+            " check the base URL, or ask again",
+            again=True,
+        )
+    cause = _root(error)
+    if isinstance(cause, TimeoutError) or "Timeout" in type(error).__name__:
+        return Failed(f"no answer from {asked.origin} in time; ask again", again=True)
+    return Failed(
+        f"cannot talk to {asked.origin}: {one_line(str(cause)) or type(cause).__name__}; check the"
+        " network, and the base URL",
+        again=True,
+    )
+
+
+def _answered(
+    status: int, body: object, headers: Mapping[str, str], text: str, asked: Asked
+) -> Failed:
+    kind, code, message = _fields(body)
+    if status < 300:  # it came inside of the stream
+        status = _STATUS_OF.get(kind, _STATUS_OF.get(code, 0))
+    told = one_line(message or (body if isinstance(body, str) else "") or text)
+    everything = f"{kind} {code} {told}"
+    wait = retry_after(headers)
+    too_long = status in (0, 400, 413, 422, 500) and bool(_TOO_LONG.search(everything))
+    no_credit = status == 402 or bool(_NO_CREDIT.search(everything))
+    again = status in _RETRIED or status >= 500 or status == 0
+    again = again and not too_long and not no_credit and headers.get("x-should-retry") != "false"
+    remedy = _no_credit() if no_credit else _remedy(status, headers, wait, asked)
+    if too_long:
+        remedy = "compact or clear the conversation, or choose a model with more context"
+    name = f"http {status}: " if status else ""
+    return Failed(
+        f"{name}{told.rstrip('.')}{'; ' if remedy else ''}{remedy}",
+        again=again and (wait is None or wait <= LONGEST_WAIT),
+        wait=wait,
+        too_long=too_long,
+        refuses_effort=status == 400 and "reasoning_effort" in everything and "none" in everything,
+    )
+
+
+def _fields(body: object) -> tuple[str, str, str]:
+    """An error's type, code and message, wherever in the body they are."""
+    if not isinstance(body, dict):
+        return "", "", ""
+    fields = cast(dict[str, object], body)
+    inner = fields.get("error")
+    if isinstance(inner, dict):
+        fields = cast(dict[str, object], inner)
+    elif isinstance(inner, str):
+        return "", "", inner
+    return tuple(str(fields.get(name) or "") for name in ("type", "code", "message"))  # type: ignore[return-value]
+
+
+def _no_credit() -> str:
+    return "the account has no credit left: add some with the provider, or use another key"
+
+
+def _remedy(status: int, headers: Mapping[str, str], wait: float | None, asked: Asked) -> str:
+    if 300 <= status < 400:
+        target = origin(headers.get("location", ""))
+        return f"{asked.origin} sends to {target or 'somewhere else'}: correct the base URL"
+    match status:
+        case 401:
+            return f"the key was refused: check {asked.key_source}"
+        case 403:
+            return "this key may not do that: check its rights, or choose another model"
+        case 404:
+            return (
+                f"choose another model than {asked.model}, or correct the base URL ({asked.origin})"
+            )
+        case 429:
+            return f"too many requests: try again in {wait:.0f} s" if wait else _LATER
+        case 0:
+            return ""
+        case _:
+            return _LATER if status >= 500 else ""
+
+
+_LATER = "try again in a while"
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, from ``retry-after-ms`` or ``retry-after``, which may be a date."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        given = headers.get(name)
+        if given is None:
+            continue
+        try:
+            return max(0.0, float(given) / unit)
+        except ValueError:
+            return _until(given)
+    return None
+
+
+def _until(date: str) -> float | None:
+    from datetime import UTC, datetime  # noqa: PLC0415  only for dates
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415
+
+    try:
+        return max(0.0, (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port; no user, no password, no path."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.hostname}{port}" if parts.hostname else ""
+
+
+def one_line(text: str) -> str:
+    line = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    return line if len(line) <= _LONGEST_TEXT else f"{line[:_LONGEST_TEXT]}…"
+
+
+def _root(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None and not isinstance(
+        cause, asyncio.CancelledError
+    ):
+        error = cause
+    return error

@@ -1,0 +1,248 @@
+"""The provider ``openai``: chat completions, by OpenAI or any server that speaks the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from lsp_agent.runtime.providers import images
+from lsp_agent.runtime.providers.failures import Failed
+from lsp_agent.runtime.providers.frames import Frame, event_frames, number, part, string
+from lsp_agent.runtime.providers.provider import (
+    CallArguments,
+    CallEnded,
+    CallStarted,
+    Piece,
+    Request,
+    Stopped,
+    TextPiece,
+)
+from lsp_agent.runtime.providers.remote import CONNECT_SECONDS, SILENCE_SECONDS, RemoteProvider
+from lsp_agent.runtime.transcript import Block, Message, Usage, results_of, text_in
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+class OpenAIProvider(RemoteProvider):
+    name = "openai"
+    _client: AsyncOpenAI | None = None
+
+    async def _stream(self, request: Request) -> AsyncGenerator[Piece]:
+        if self._client is None:
+            self._client = await asyncio.to_thread(self._connect)
+        from openai import APIError  # noqa: PLC0415  with the client
+
+        answer = _Answer(self, request)
+        create = cast(Any, self._client.chat.completions.create)
+        asked = self._asked(request.model)
+        try:
+            body = self._body(request)
+            async with aclosing(event_frames(create, APIError, body, asked)) as frames:
+                async for frame in frames:
+                    for piece in answer.take(frame):
+                        yield piece
+        except Failed as failed:
+            if failed.refuses_effort and request.model not in self._thoughtless:
+                self._thoughtless.add(request.model)
+                async with aclosing(self._stream(request)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            if not answer.stop:  # else only the end of the stream is missing
+                raise
+        for piece in answer.finish():
+            yield piece
+
+    def _connect(self) -> AsyncOpenAI:
+        """In a thread: importing the SDK takes a second."""
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout  # noqa: PLC0415
+
+        timeout = Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+        return AsyncOpenAI(
+            api_key=self._access.key,
+            base_url=self._access.base_url,
+            max_retries=0,  # ours tell the person
+            timeout=timeout,
+            # What is said here is for nobody else, wherever the server may send us.
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout),
+        )
+
+    def _body(self, request: Request) -> dict[str, object]:
+        """No more than it must have: servers refuse what they do not know."""
+        body: dict[str, object] = {
+            "model": request.model,
+            "messages": list(self._messages(request)),
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": {"type": "object", **tool.schema},
+                    },
+                }
+                for tool in request.tools
+            ]
+        if effort := self._effort(request):
+            body["reasoning_effort"] = effort
+        return body
+
+    def _effort(self, request: Request) -> str:
+        known = self._known(request.model)
+        without = known.thinking == "not with tools" and bool(request.tools)
+        if without or request.model in self._thoughtless:
+            return "none"
+        return "none" if self._reasoning == "off" else self._reasoning
+
+    def _messages(self, request: Request) -> Iterator[dict[str, object]]:
+        takes_images = self._known(request.model).model.images
+        if request.system:
+            yield {"role": "system", "content": request.system}
+        waiting: list[Block] = []  # neighbours of the role user go as one message
+        for source in request.messages:
+            if source["role"] == "user":
+                waiting += source["content"]
+                continue
+            yield from _user(waiting, takes_images=takes_images)
+            waiting = []
+            if source["role"] == "assistant":
+                yield _assistant(source)
+            else:
+                for block, content in results_of(source):
+                    text = text_in(content) or "(an image, shown below)"
+                    yield {"role": "tool", "tool_call_id": block["call_id"], "content": text}
+                    # Results are text alone, so images follow them as if the person showed them.
+                    waiting += [one for one in content if one["type"] == "image"]
+        yield from _user(waiting, takes_images=takes_images)
+
+
+def _user(blocks: Sequence[Block], *, takes_images: bool) -> Iterator[dict[str, object]]:
+    parts: list[dict[str, object]] = []
+    for block in blocks:
+        shown = images.shown(block, takes_images=takes_images) if block["type"] == "image" else ""
+        if isinstance(shown, str):
+            parts.append({"type": "text", "text": shown or block["text"]})
+        else:
+            url = f"data:{shown[0]};base64,{shown[1]}"
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+    if any(one["type"] == "image_url" for one in parts):
+        yield {"role": "user", "content": parts}
+    elif parts:  # what every server takes
+        yield {"role": "user", "content": "\n\n".join(str(one["text"]) for one in parts)}
+
+
+def _assistant(source: Message) -> dict[str, object]:
+    calls = [
+        {
+            "id": block["id"],
+            "type": "function",
+            "function": {
+                "name": block["name"],
+                "arguments": orjson.dumps(block["args"] or {}).decode(),
+            },
+        }
+        for block in source["content"]
+        if block["type"] == "tool_call"
+    ]
+    message: dict[str, object] = {"role": "assistant", "content": text_in(source["content"])}
+    return message | ({"tool_calls": calls} if calls else {})
+
+
+class _Call:
+    """``call_id`` is "" until its name has come."""
+
+    def __init__(self) -> None:
+        self.call_id = ""
+        self.given_id = ""
+        self.name = ""
+        self.early = ""
+
+
+class _Answer:
+    """An answer as it comes in; its calls are told apart by their index."""
+
+    def __init__(self, provider: OpenAIProvider, request: Request) -> None:
+        self.stop = ""
+        self._provider = provider
+        self._request = request
+        self._anything = False
+        self._calls: dict[int, _Call] = {}
+
+    def take(self, frame: Frame) -> Iterator[Piece]:
+        choices = frame.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            choice = cast(Frame, choices[0])
+            yield from self._go_on(part(choice, "delta"))
+            self.stop = string(choice, "finish_reason") or self.stop
+        if usage := part(frame, "usage"):
+            yield self._spent(usage)
+
+    def finish(self) -> Iterator[Piece]:
+        """Raises Failed where the stream broke off."""
+        if not self.stop:
+            raise Failed("the answer broke off in the middle; ask again", again=True)
+        called = [call for call in self._calls.values() if call.call_id]
+        for call in called:
+            yield CallEnded(call.call_id)
+        match self.stop:
+            case "content_filter":
+                yield Stopped("error", "openai: the answer was withheld by the service's filter")
+            case "length":
+                yield Stopped("length")
+            case _ if called:
+                yield Stopped("tool_use")
+            case _ if not self._anything and self._request.step == 1:
+                yield Stopped("error", "openai: the model answered nothing; ask again")
+            case _:
+                yield Stopped("end")
+
+    def _go_on(self, delta: Frame) -> Iterator[Piece]:
+        # Thinking comes under other names, and is not the answer.
+        if text := string(delta, "content") or string(delta, "refusal"):
+            self._anything = True
+            yield TextPiece(text)
+        elif any(string(delta, name) for name in ("reasoning_content", "reasoning")):
+            self._anything = True
+        calls = delta.get("tool_calls")
+        for call in cast(list[object], calls) if isinstance(calls, list) else []:
+            if isinstance(call, dict):
+                yield from self._call(cast(Frame, call))
+
+    def _call(self, given: Frame) -> Iterator[Piece]:
+        index = given.get("index")
+        if not isinstance(index, int):  # some servers send each call whole, without one
+            index = len(self._calls) - (0 if string(given, "id") or not self._calls else 1)
+        call = self._calls.setdefault(index, _Call())
+        function = part(given, "function")
+        call.given_id = call.given_id or string(given, "id")
+        call.name = call.name or string(function, "name")
+        text = string(function, "arguments")
+        if call.call_id:
+            if text:
+                yield CallArguments(call.call_id, text)
+            return
+        call.early += text
+        if call.name:
+            call.call_id = self._provider.new_id(call.given_id)
+            yield CallStarted(call.call_id, call.name)
+            if call.early:
+                yield CallArguments(call.call_id, call.early)
+
+    def _spent(self, usage: Frame) -> Usage:
+        details = part(usage, "prompt_tokens_details")
+        read, written = number(details, "cached_tokens"), number(details, "cache_write_tokens")
+        spent = Usage(
+            input=max(0, number(usage, "prompt_tokens") - read - written),
+            output=number(usage, "completion_tokens"),
+            cache_read=read,
+            cache_write=written,
+        )
+        return self._provider.priced(self._request.model, spent, spent)

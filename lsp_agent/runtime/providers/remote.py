@@ -1,0 +1,202 @@
+"""What all models behind a network have in common: the key, retries, summaries, failures."""
+
+import asyncio
+import importlib
+import importlib.util
+import os
+import random
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+from lsp_agent.protocol.providers import (
+    BASE_URL_VARIABLES,
+    HOW_TO_GET_A_MODEL,
+    KEY_VARIABLES,
+    KEYRING_SERVICE,
+)
+from lsp_agent.runtime.options import NotConfigured, Options
+from lsp_agent.runtime.providers import summary
+from lsp_agent.runtime.providers.catalogue import Catalogue, Known
+from lsp_agent.runtime.providers.failures import Asked, Failed, origin
+from lsp_agent.runtime.providers.provider import (
+    CallArguments,
+    Model,
+    Piece,
+    Request,
+    Stopped,
+    TextPiece,
+    Waiting,
+)
+from lsp_agent.runtime.transcript import Message, Usage
+
+RETRIES = 3
+FIRST_PAUSE = 0.5
+CONNECT_SECONDS = 10.0
+#: Without a byte; models may think for long, and most services send signs of life meanwhile.
+SILENCE_SECONDS = 300.0
+#: The most that one answer may have.
+MOST_CHARACTERS = 32 << 20
+
+_REASONING = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+_DEFAULT_URLS: Mapping[str, str] = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": "https://api.openai.com/v1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where a provider is, and the key for it. ``bearer``: the key is a token of a login."""
+
+    base_url: str
+    key: str = field(repr=False)
+    key_source: str
+    bearer: bool = False
+
+
+def access(provider: str, options: Options) -> Access:
+    """Raises NotConfigured."""
+    variable = BASE_URL_VARIABLES[provider]
+    url = options.base_url or os.environ.get(variable) or _DEFAULT_URLS[provider]
+    if not url.startswith(("http://", "https://")) or not origin(url):
+        source = "--base-url" if options.base_url else variable
+        raise NotConfigured(f"{source} must be a URL such as http://localhost:8080/v1")
+    if options.api_key:
+        return Access(url, options.api_key, "--api-key")
+    for name in KEY_VARIABLES[provider]:
+        if key := os.environ.get(name):
+            return Access(url, key, name, bearer=name.endswith("_AUTH_TOKEN"))
+    if key := _from_keyring(provider):
+        return Access(url, key, f"`keyring set {KEYRING_SERVICE} {provider}`")
+    if url != _DEFAULT_URLS[provider]:
+        # A server of one's own may want none; the SDKs do.
+        return Access(url, "none", f"{KEY_VARIABLES[provider][0]}, which is not set")
+    raise NotConfigured(f"there is no key for {provider}; {HOW_TO_GET_A_MODEL}")
+
+
+def _pause(attempt: int) -> float:
+    return FIRST_PAUSE * 2**attempt * random.uniform(0.75, 1)  # noqa: S311  no secret
+
+
+def _refuse_flood(size: int) -> None:
+    if size > MOST_CHARACTERS:
+        raise Failed(f"the answer is longer than {MOST_CHARACTERS >> 20} million characters")
+
+
+def _characters(piece: Piece) -> int:
+    return len(piece.text) if isinstance(piece, TextPiece | CallArguments) else 0
+
+
+class _Keyring(Protocol):
+    def get_password(self, service_name: str, username: str) -> str | None: ...
+
+
+def _from_keyring(provider: str) -> str | None:
+    if importlib.util.find_spec("keyring") is None:
+        return None
+    keyring = cast(_Keyring, importlib.import_module("keyring"))
+    errors = importlib.import_module("keyring.errors")
+    try:
+        return keyring.get_password(KEYRING_SERVICE, provider)
+    except errors.KeyringError as error:  # locked, or there is none on this system
+        print(f"lsp-agent rpc: keyring: {type(error).__name__}", file=sys.stderr, flush=True)
+        return None
+
+
+def reasoning(options: Options) -> str:
+    """Raises NotConfigured."""
+    if options.reasoning and options.reasoning not in _REASONING:
+        raise NotConfigured(f"--reasoning must be one of {', '.join(_REASONING)}")
+    return options.reasoning
+
+
+def require_sdk(package: str) -> None:
+    """Raises NotConfigured with the command that installs it."""
+    if importlib.util.find_spec(package) is None:
+        raise NotConfigured(
+            f"the provider {package} needs the package {package}:"
+            f" {sys.executable} -m pip install {package}"
+        )
+
+
+class RemoteProvider(ABC):
+    """A provider over the network. A subclass has ``name`` and streams one answer."""
+
+    name: str
+    compacts = True
+
+    def __init__(self, access: Access, catalogue: Catalogue, reasoning: str) -> None:
+        self.models = tuple(known.model for known in catalogue.known.values())
+        self._access = access
+        self._catalogue = catalogue
+        self._reasoning = reasoning
+        self._used_ids: set[str] = set()
+        #: Models that refused to think while there are tools.
+        self._thoughtless: set[str] = set()
+
+    def find(self, model: str) -> Model | None:
+        return self._catalogue.find(model).model if model else None
+
+    async def answer(self, request: Request) -> AsyncGenerator[Piece]:
+        for attempt in range(RETRIES + 1):
+            size = 0
+            early: list[Usage] = []  # told with the first piece: before, it can be tried again
+            try:
+                async with aclosing(self._stream(request)) as pieces:
+                    async for piece in pieces:
+                        if isinstance(piece, Usage) and size == 0:
+                            early.append(piece)
+                            continue
+                        for usage in early:
+                            yield usage
+                        early.clear()
+                        size += 1 + _characters(piece)
+                        _refuse_flood(size)
+                        yield piece
+            except Failed as failed:
+                if size > 0 or not failed.again or attempt == RETRIES:
+                    yield Stopped("error", self._words(str(failed)), too_long=failed.too_long)
+                    return
+                wait = _pause(attempt) if failed.wait is None else failed.wait
+                words = self._words(str(failed))
+            else:
+                return
+            yield Waiting(f"{words} (trying again in {wait:.1f} s)")
+            await asyncio.sleep(wait)
+
+    async def summarize(self, model: str, messages: Sequence[Message]) -> tuple[str, Usage]:
+        return await summary.summarize(self, model, messages)
+
+    @abstractmethod
+    def _stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """One try. Raises Failed."""
+
+    def _known(self, model: str) -> Known:
+        return self._catalogue.find(model)
+
+    def _asked(self, model: str) -> Asked:
+        return Asked(model, origin(self._access.base_url), self._access.key_source)
+
+    def _words(self, text: str) -> str:
+        """Services repeat keys in what they say of them."""
+        return f"{self.name}: {text.replace(self._access.key, '…')}"
+
+    def new_id(self, given: str) -> str:
+        """A call's id: not every server gives one, or a new one in each answer."""
+        call_id = given
+        while not call_id or call_id in self._used_ids:
+            call_id = f"call_{random.getrandbits(64):016x}"
+        self._used_ids.add(call_id)
+        return call_id
+
+    def priced(self, model: str, usage: Usage, request: Usage) -> Usage:
+        """``usage``, a part of what the ``request`` has used so far, with what it costs."""
+        prompt = request.input + request.cache_read + request.cache_write
+        prices = self._known(model).prices
+        if prices is None:
+            return usage
+        return usage + Usage(cost_usd=prices.of(usage, prompt))
