@@ -74,7 +74,7 @@ def statuses(person: Product) -> list[str]:
 
 def told(person: Product) -> list[str]:
     """What the agent of the newest session was told by its tool calls, in order."""
-    session = person.command("lspAgent.sessions")["sessions"][-1]["sessionId"]
+    session = person.command("lspAgent.sessions")["sessions"][0]["sessionId"]
     messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
     blocks = [block for message in messages for block in message["content"]]
     results = [block["content"] for block in blocks if block["type"] == "toolResult"]
@@ -313,7 +313,11 @@ def test_a_prompt_waits_in_the_queue_and_can_be_dropped(person: Product) -> None
 
 def test_a_reload_of_the_window_loses_nothing(person: Product) -> None:
     person.open("shapes.py", SHAPES)
-    person.begin(step(THREE), {"text": "I changed all three."})
+    person.begin(
+        {"match": "What did I ask", "text": "You said Go."},
+        {**step(THREE), "match": "^Go"},
+        {"text": "I changed all three."},
+    )
     person.go_to("shapes.py", "def area")
     person.workbench.type("# mine\n")
     person.settle()
@@ -332,6 +336,22 @@ def test_a_reload_of_the_window_loses_nothing(person: Product) -> None:
     wait_until(lambda: len(person.workbench.lenses("Undo")) == 3)  # still under review
     person.workbench.click(person.workbench.lenses("Undo")[0])
     wait_until(lambda: "abs" not in person.text("shapes.py"))
+    person.input.fill("")
+    person.say("What did I ask?")  # the same session goes on
+    person.turn.get_by_text("You said Go.").wait_for()
+    (session,) = [s for s in person.command("lspAgent.sessions")["sessions"] if not s["stored"]]
+    exported = person.command("lspAgent.exportSession", {"sessionId": session["sessionId"]})
+    assert exported["markdown"].index("Go") < exported["markdown"].index("What did I ask?")
+
+
+def test_a_stored_session_is_chosen_and_shown_again(person: Product) -> None:
+    person.begin({"text": "An answer."})
+    person.say("Of the first")
+    person.wait_for_end()
+    person.begin(done())
+    person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.sessions')")
+    person.page.locator(".quick-input-list .monaco-list-row", has_text="Of the first").click()
+    person.turn.get_by_text("An answer.").wait_for()
 
 
 def test_two_sessions_work_beside_each_other(person: Product) -> None:
@@ -399,7 +419,7 @@ def test_files_and_the_selection_are_sent_along(person: Product) -> None:
     person.wait_for_end()
     chips = person.turn.locator(".prompt .chips li").all_inner_texts()
     assert [chip.strip() for chip in chips] == ["closed.txt", "shapes.py:5-6"]
-    session = person.command("lspAgent.sessions")["sessions"][-1]["sessionId"]
+    session = person.command("lspAgent.sessions")["sessions"][0]["sessionId"]
     messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
     said = str(messages[0])
     assert "text of a closed file" in said

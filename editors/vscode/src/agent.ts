@@ -9,7 +9,8 @@ import { accept, endAll, newChat, take } from "./chat/transcript";
 import type { Attachment, Draft } from "./chat/messages";
 import { Client } from "./client";
 import type { Asker, CommandOverrides } from "./client";
-import type { AgentEvent, Edit, PromptStarted, State } from "./protocol";
+import { retell } from "./chat/retelling";
+import type { AgentEvent, Edit, Message, PromptStarted, SessionInfo, State } from "./protocol";
 import { ServerError, findServer, installServer } from "./server";
 
 export type ServerState =
@@ -177,7 +178,7 @@ export class Agent implements vscode.Disposable {
    * Error. */
   async prompt(text: string, attachments: Attachment[]): Promise<void> {
     const client = await this.ensure();
-    const sessionId = this.chat?.earlier === false ? this.chat.sessionId : await this.newSession();
+    const sessionId = await this.openSession();
     for (const { uri } of attachments) {
       await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
     }
@@ -187,6 +188,61 @@ export class Agent implements vscode.Disposable {
     const chat = this.chatOf(sessionId);
     const turn = accept(chat, turnId, text, attachments.map(({ label }) => label));
     this.touched(chat, { turn });
+  }
+
+  /** The current session's id: of an earlier run of the server it is taken up again, and one that
+   * the server does not have is followed by a new one. Raises Error. */
+  async openSession(): Promise<string> {
+    const chat = this.chat;
+    if (chat === undefined) return this.newSession();
+    if (chat.earlier) {
+      try {
+        await this.resume(chat.sessionId);
+      } catch (error) {
+        if (!isUnknown(error)) throw error;
+        return this.newSession();
+      }
+    }
+    return chat.sessionId;
+  }
+
+  /** Takes up a stored session, and makes it the current one. Raises Error. */
+  async resume(sessionId: string): Promise<void> {
+    const client = await this.ensure();
+    await client.request("resumeSession", { sessionId });
+    const chat = this.chatOf(sessionId);
+    chat.earlier = false;
+    if (chat.turns.length === 0) {
+      const { messages } = await client.request<{ messages: Message[] }>("messages", { sessionId });
+      retell(chat, messages);
+    }
+    this.switchTo(sessionId);
+    void this.refreshState(sessionId);
+  }
+
+  /** All that the server has, newest first, and the conversations that only we have. */
+  async sessions(): Promise<SessionInfo[]> {
+    const client = await this.ensure();
+    const { sessions } = await client.request<{ sessions: SessionInfo[] }>("sessions");
+    const known = new Set(sessions.map(({ sessionId }) => sessionId));
+    const ours = [...this.chats.values()].filter(({ sessionId }) => !known.has(sessionId)).reverse();
+    const old = { agent: "", status: "closed", stored: true, updated: 0 } as const;
+    return [...sessions, ...ours.map(({ sessionId, title }) => ({ ...old, sessionId, title }))];
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    const client = await this.ensure();
+    await client.request("renameSession", { sessionId, title });
+    const chat = this.chats.get(sessionId);
+    if (chat !== undefined) chat.title = title;
+    this.changes.fire();
+    this.store.changed();
+  }
+
+  /** As Markdown. */
+  async exported(sessionId: string): Promise<string> {
+    const client = await this.ensure();
+    return (await client.request<{ markdown: string }>("exportSession", { sessionId })).markdown;
   }
 
   /** Opens a session and makes it the current one; its id. */
@@ -231,11 +287,12 @@ export class Agent implements vscode.Disposable {
     return state;
   }
 
-  /** Forgets a conversation; ends its session where it is one of this run. */
-  async close(sessionId: string): Promise<void> {
-    if (this.chats.get(sessionId)?.earlier === false) {
-      await this.running?.request("closeSession", { sessionId });
-    }
+  /** Ends a session and forgets it. Raises Error. */
+  async delete(sessionId: string): Promise<void> {
+    const client = await this.ensure();
+    await client.request("deleteSession", { sessionId }).catch((error: unknown) => {
+      if (!isUnknown(error)) throw error;
+    });
     this.chats.delete(sessionId);
     this.states.delete(sessionId);
     if (this.current === sessionId) this.current = [...this.chats.keys()].at(-1);
@@ -290,6 +347,10 @@ export class Agent implements vscode.Disposable {
     this.store.save();
     await this.client?.stop();
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return (error as { data?: { kind?: string } }).data?.kind === "unknownSession";
 }
 
 function currentFolder(): vscode.Uri | undefined {

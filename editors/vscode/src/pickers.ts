@@ -3,43 +3,87 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { ModelInfo } from "./protocol";
+import type { ModelInfo, SessionInfo } from "./protocol";
+import { reporting } from "./review";
+
+type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
 
 export async function pickSession(agent: Agent): Promise<void> {
-  const close = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Close and forget" };
-  const items = (): vscode.QuickPickItem[] & { sessionId?: string }[] => [
-    { label: "$(add) New session" },
-    ...[...agent.chats.values()].reverse().map((chat) => ({
-      label: chat.title || "New session",
-      description: agent.isBusy(chat) ? "$(loading~spin) working" : chat.earlier ? "earlier" : "",
-      detail: [agent.states.get(chat.sessionId)?.agent, turns(chat.turns.length)]
-        .filter(Boolean)
-        .join(" · "),
-      buttons: [close],
-      sessionId: chat.sessionId,
-    })),
-  ];
-  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { sessionId?: string }>();
+  const button = (icon: string, tooltip: string) => ({
+    iconPath: new vscode.ThemeIcon(icon),
+    tooltip,
+  });
+  const rename = button("edit", "Rename");
+  const show = button("markdown", "Show as Markdown");
+  const remove = button("trash", "Delete");
+  const picker = vscode.window.createQuickPick<SessionItem>();
   picker.title = "The agent's sessions";
-  picker.items = items();
-  picker.onDidTriggerItemButton(async ({ item }) => {
-    if (item.sessionId !== undefined) await agent.close(item.sessionId);
-    picker.items = items();
-  });
-  picker.onDidAccept(async () => {
-    const [chosen] = picker.selectedItems;
-    picker.hide();
-    if (chosen?.sessionId !== undefined) agent.switchTo(chosen.sessionId);
-    else if (chosen !== undefined) await agent.newSession();
-  });
+  picker.placeholder = "Choose one to go on with it";
+  const list = async (): Promise<void> => {
+    const items = (await agent.sessions()).map((session) => ({
+      ...sessionItem(agent, session),
+      buttons: session.status === "elsewhere" ? [show] : [rename, show, remove],
+    }));
+    picker.items = [{ label: "$(add) New session" }, ...items];
+  };
+  picker.onDidTriggerItemButton(({ item: { session }, button: pressed }) =>
+    reporting(async () => {
+      if (session === undefined) return;
+      if (pressed === show) return showMarkdown(await agent.exported(session.sessionId));
+      if (pressed === rename) {
+        const title = await vscode.window.showInputBox({
+          prompt: "The session's title",
+          value: session.title ?? "",
+        });
+        if (title?.trim()) await agent.rename(session.sessionId, title);
+        return;
+      }
+      await agent.delete(session.sessionId);
+      await list();
+    }),
+  );
+  picker.onDidAccept(() =>
+    reporting(async () => {
+      const [chosen] = picker.selectedItems;
+      picker.hide();
+      if (chosen === undefined) return;
+      if (chosen.session === undefined) await agent.newSession();
+      else await choose(agent, chosen.session);
+    }),
+  );
   picker.onDidHide(() => picker.dispose());
+  await list();
   picker.show();
+}
+
+/** A conversation that is here is shown; one that is not is taken up. */
+async function choose(agent: Agent, { sessionId, stored }: SessionInfo): Promise<void> {
+  if (stored && !agent.chats.has(sessionId)) await agent.resume(sessionId);
+  else agent.switchTo(sessionId);
+}
+
+function sessionItem(agent: Agent, session: SessionInfo): SessionItem {
+  const chat = agent.chats.get(session.sessionId);
+  const isBusy = chat !== undefined && agent.isBusy(chat);
+  const when = session.updated ? new Date(session.updated * 1000).toLocaleString() : "";
+  const state = session.status === "elsewhere" ? "open elsewhere" : session.stored ? when : "";
+  return {
+    label: chat?.title || session.title || "New session",
+    description: isBusy ? "$(loading~spin) working" : state,
+    detail: [session.agent, chat && turns(chat.turns.length)].filter(Boolean).join(" · "),
+    session,
+  };
+}
+
+async function showMarkdown(content: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ content, language: "markdown" });
+  await vscode.window.showTextDocument(document);
 }
 
 /** Another model for the current session, or a new session with another agent. */
 export async function pickModel(agent: Agent): Promise<void> {
   const client = await agent.ensure();
-  const sessionId = agent.chat?.earlier === false ? agent.chat.sessionId : await agent.newSession();
+  const sessionId = await agent.openSession();
   const state = await agent.refreshState(sessionId);
   const { models, current } = await client.request<{ models: ModelInfo[]; current?: string }>(
     "models",

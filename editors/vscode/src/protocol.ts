@@ -71,6 +71,16 @@ export type ToolKind = "read" | "edit" | "command" | "other";
 export interface Block {
   type: "text" | "thinking" | "image" | "toolCall" | "toolResult";
   text?: string;
+  toolCallId?: string;
+  tool?: string;
+  args?: unknown;
+  isError?: boolean;
+  content?: Block[];
+}
+
+export interface Message {
+  role: "user" | "assistant" | "tool";
+  content: Block[];
 }
 
 export type Level = "debug" | "info" | "warning" | "error";
@@ -137,6 +147,17 @@ export interface State {
   capabilities: Record<string, boolean>;
   questions: Question[];
   agents: string[];
+}
+
+export interface SessionInfo {
+  sessionId: string;
+  agent: string;
+  status: "starting" | "idle" | "running" | "closing" | "closed" | "failed" | "elsewhere";
+  title?: string;
+  /** Not open in this server. */
+  stored: boolean;
+  /** Seconds since 1970. */
+  updated: number;
 }
 
 export interface ModelInfo {

@@ -67,7 +67,7 @@ export interface Chat {
   turns: Turn[];
   usage: Usage;
   status: AgentStatus | "new";
-  /** Of an earlier run of the server: it can be read, not continued. */
+  /** Of an earlier run of the server: the next prompt has it taken up again. */
   earlier: boolean;
 }
 

@@ -109,7 +109,7 @@ function showHead(head: Head): void {
         "p",
         { class: "notice" },
         icon("history"),
-        "From an earlier run. Your next message starts a new session.",
+        "From an earlier run. Your next message goes on with it.",
       ),
     );
   }
@@ -117,6 +117,9 @@ function showHead(head: Head): void {
     lines.push(
       el("p", { class: "notice", role: "status" }, icon("loading codicon-modifier-spin"), head.notice),
     );
+  }
+  for (const text of head.waiting) {
+    lines.push(el("p", { class: "notice waiting" }, icon("clock"), el("span", {}, text)));
   }
   if (head.hindrance !== undefined) {
     const { text, actions } = head.hindrance;
