@@ -162,6 +162,7 @@ class AgentKeeper:
             self.link, self._state = link, dict(hello.data)
             wanted, self.resume = self.resume, cast("str | None", hello.data.get("sessionRef"))
             self.resumed = wanted is not None and self.resume == wanted
+            self._hosting.agent_can(link.wire.capabilities)
             self._emit(AgentStatus("ready"), None)
 
     def _gone(self, link: AgentLink, exit_: Exit) -> None:

@@ -36,6 +36,8 @@ from lsp_agent.wires.wire import (
 )
 
 START_SECONDS = 15.0
+#: Of one that loads a runtime of its own first, and then a session.
+SLOW_START_SECONDS = 60.0
 REPLY_SECONDS = 10.0
 #: How long after its handshake an agent may take to load our extension.
 BRIDGE_SECONDS = 4.0
@@ -210,7 +212,8 @@ class AgentLink:
         )
 
     async def _shake_hands(self, resume: str | None) -> Reply:
-        hello = await self.request(Hello(resume), timeout=START_SECONDS)
+        patience = START_SECONDS if self.wire.bridged else SLOW_START_SECONDS
+        hello = await self.request(Hello(resume), timeout=patience)
         if hello.error is not None:
             raise RequestFailed(
                 "notConfigured",
@@ -239,6 +242,8 @@ class AgentLink:
             self._replied(frame)
             return
         await self._write(frame)
+        for decoded in self.wire.decode(()):
+            await self._take(decoded)
 
     async def _write(self, frame: Mapping[str, object]) -> None:
         try:

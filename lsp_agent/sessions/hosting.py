@@ -1,6 +1,6 @@
 """How a session's agent reaches files: through us (hosted), or by itself (mirror)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -14,6 +14,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolKind, ToolResult
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
+from lsp_agent.sessions.permissions import paths_of
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tools import HostedTools
 from lsp_agent.sessions.turn import Turn
@@ -193,7 +194,12 @@ class Hosting:
                 self._commands.add(event.tool_call_id)
             if self._changes_disk(event.kind):
                 self._mirroring.called(
-                    event.tool, event.kind, event.args, event.tool_call_id, self.turn_id
+                    event.tool,
+                    event.kind,
+                    event.args,
+                    event.paths,
+                    event.tool_call_id,
+                    self.turn_id,
                 )
             return
         asked = self._bridge is not None and self._bridge.was_asked(event.tool_call_id)
@@ -243,8 +249,9 @@ class Hosting:
             await self._before(request)
         return verdict
 
-    async def decide(self, request: ToolRequest) -> Allow | Block:
-        decision = await self._tools.decide(request)
+    async def decide(self, request: ToolRequest, *, patient: bool = False) -> Allow | Block:
+        """``patient``: the agent waits as long as a person needs, whatever the call."""
+        decision = await self._tools.decide(request, patient=patient)
         if isinstance(decision, Allow):
             await self._before(request)
         return decision
@@ -252,8 +259,9 @@ class Hosting:
     async def _before(self, request: ToolRequest) -> None:
         kind = tool_kind(request.tool)
         if self._changes_disk(kind):
+            paths = paths_of(request)
             await self._mirroring.before(
-                request.tool, kind, request.args, request.tool_call_id, self.turn_id
+                request.tool, kind, request.args, paths, request.tool_call_id, self.turn_id
             )
 
     async def run(self, request: ToolRequest) -> ToolAnswer:
@@ -292,7 +300,7 @@ class Hosting:
         for call in calls:
             verdict = await self.intercept(call)
             if isinstance(verdict, Gate):
-                verdict = await self.decide(call)
+                verdict = await self.decide(call, patient=True)
             if isinstance(verdict, Block):
                 return Refused(verdict.reason)
             note = verdict.note
@@ -301,6 +309,11 @@ class Hosting:
     async def _run_ours(self, request: ToolRequest) -> Answer:
         answer = await self.run(request)
         return Refused(answer.text) if answer.is_error else Answered(answer.text)
+
+    def agent_can(self, capabilities: Mapping[str, bool]) -> None:
+        """What its handshake said: one that never lets us serve its files is no hosted agent."""
+        if not capabilities["hostedFiles"] and self.state == "starting":
+            self.state = "mirror"
 
     def _come_to_us(self, tool_call_id: str | None) -> None:
         if tool_call_id is not None:

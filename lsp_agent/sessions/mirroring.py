@@ -7,7 +7,7 @@ ends, what is new is.
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,6 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.wires.zot_messages import frame
-from lsp_agent.wires.zot_messages import paths as wire_paths
 from lsp_agent.workspace.file_host import Origin
 from lsp_agent.workspace.mirror import Brought, DiskChange, Known
 from lsp_agent.workspace.paths import OutsideWorkspace
@@ -114,12 +113,20 @@ class Mirroring:
         self._watching = False
 
     def _call_of(
-        self, tool: str, kind: ToolKind, args: object, call_id: str | None, turn_id: str | None
+        self,
+        tool: str,
+        kind: ToolKind,
+        args: object,
+        named: Sequence[str],
+        call_id: str | None,
+        turn_id: str | None,
     ) -> Call:
-        given, what = _subject(kind, args)
+        given, what = named, "".join(named[:1])
         paths: list[str] = []
         outside: list[str] = []
         if kind == "command":
+            command = frame(args).get("command")
+            what = command if isinstance(command, str) else ""
             given = command_paths(what, self._cwd)
         for path in given:
             try:
@@ -133,26 +140,38 @@ class Mirroring:
         )
 
     async def before(
-        self, tool: str, kind: ToolKind, args: object, call_id: str | None, turn_id: str | None
+        self,
+        tool: str,
+        kind: ToolKind,
+        args: object,
+        named: Sequence[str],
+        call_id: str | None,
+        turn_id: str | None,
     ) -> None:
-        """Remembers what is on disk before ``call`` changes it. Bounded: a call must not fail
-        because a disk is slow."""
+        """Remembers what is on disk before a call changes it; ``named`` are the paths that it
+        names, as given. Bounded: a call must not fail because a disk is slow."""
         self._keep_watch()
-        call = self._call_of(tool, kind, args, call_id, turn_id)
+        call = self._call_of(tool, kind, args, named, call_id, turn_id)
         with anyio.move_on_after(_BEFORE_SECONDS):
             await lowlevel.checkpoint()  # looks that were begun go first
             await self._look(self._last, self._where(call, done=False), call.paths)
         self._note(call)
 
     def called(
-        self, tool: str, kind: ToolKind, args: object, call_id: str, turn_id: str | None
+        self,
+        tool: str,
+        kind: ToolKind,
+        args: object,
+        named: Sequence[str],
+        call_id: str,
+        turn_id: str | None,
     ) -> None:
         """The wire told of a call that nobody asked us about: it may be at work already, so only
         what is not known at all is looked at."""
         if call_id in self._calls:
             return
         self._keep_watch()
-        call = self._call_of(tool, kind, args, call_id, turn_id)
+        call = self._call_of(tool, kind, args, named, call_id, turn_id)
         self._note(call)
         paths = self._where(call, done=False)
         unknown = [path for path in paths if path not in self._known.seen]
@@ -325,12 +344,3 @@ class Mirroring:
             _log.exception("a change on disk could not be brought in")
             message = f"A change on disk could not be brought in: {error}"
             self._emit(Notice("error", message, "lsp-agent"), None)
-
-
-def _subject(kind: ToolKind, args: object) -> tuple[list[str], str]:
-    """The paths that a call is given, and what it is shown as: its command line or its path."""
-    if kind == "command":
-        command = frame(args).get("command")
-        return [], command if isinstance(command, str) else ""
-    paths = list(wire_paths(args))
-    return paths, "".join(paths[:1])

@@ -112,8 +112,9 @@ class HostedTools:
         )
         return Judgement("ask") if held else judgement
 
-    async def decide(self, request: ToolRequest) -> Allow | Block:
-        """Asks the person. A command sees the disk, so the one question also offers to save."""
+    async def decide(self, request: ToolRequest, *, patient: bool = False) -> Allow | Block:
+        """Asks the person. A command sees the disk, so the one question also offers to save.
+        ``patient``: the agent waits for any call's answer as it does for a command's."""
         if self._turn.stopped:
             return Block(_STOPPED)
         judgement = self._judge(request)
@@ -122,7 +123,7 @@ class HostedTools:
         if judgement.policy == "deny":  # the settings may change at any time
             return Block(judgement.reason)
         kind = tool_kind(request.tool)
-        if kind == "command":
+        if kind == "command" or patient:
             return await self._follow(request, await self._asked(request))
         hosted = self._turn.hosts_files and kind in ("read", "edit")
         with anyio.move_on_after(_CONSENT_SECONDS if hosted else _VERDICT_SECONDS):

@@ -78,7 +78,7 @@ class _Sent:
 
     request_id: str
     command: Command
-    step: Literal["initialize", "open", "model", "prompt", "close"]
+    step: Literal["initialize", "open", "mode", "model", "prompt", "close"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +399,9 @@ class AcpWire:
                 self._initialized(sent, result, batch)
             case "open":
                 self._opened(sent, result, batch)
+            case "mode":
+                self._record.mode = acp.ASKING_MODE
+                self._settle(sent, batch)
             case "model":
                 self._configure(result)
                 self._done(sent, batch)
@@ -434,12 +437,22 @@ class AcpWire:
         if former.id is not None and self._agent.closes:
             close = _Sent(sent.request_id, sent.command, "close")
             batch.add(Send(self._request("session/close", {"sessionId": former.id}, close)))
-        current = self._record.models.current if self._record.models else ""
-        if self._wanted_model in ("", current):
+        self._settle(sent, batch)
+
+    def _settle(self, sent: _Sent, batch: Batch) -> None:
+        """What is still to be set before the session is as it should be. An agent that would
+        give itself leave is put into the mode that asks: the person's settings decide."""
+        record = self._record
+        current = record.models.current if record.models else ""
+        if record.allows_itself:
+            mode = {"sessionId": record.id, "modeId": acp.ASKING_MODE}
+            step = _Sent(sent.request_id, sent.command, "mode")
+            batch.add(Send(self._request("session/set_mode", mode, step)))
+        elif self._wanted_model not in ("", current):
+            step = _Sent(sent.request_id, sent.command, "model")
+            self._go_on(self._set_model(step, self._wanted_model), batch)
+        else:
             self._done(sent, batch)
-            return
-        model = _Sent(sent.request_id, sent.command, "model")
-        self._go_on(self._set_model(model, self._wanted_model), batch)
 
     def _done(self, sent: _Sent, batch: Batch) -> None:
         if isinstance(sent.command, SetModel):

@@ -21,6 +21,11 @@ INTERNAL_ERROR = -32603
 AUTH_REQUIRED = -32000
 RESOURCE_NOT_FOUND = -32002
 
+#: The modes, as qwen-code, Gemini CLI and Claude Code call them, in which an agent asks before it
+#: acts, and in which it does not act.
+ASKING_MODE = "default"
+PLAN_MODE = "plan"
+
 STOP_REASONS: Mapping[str, StopReason] = {
     "end_turn": "endTurn",
     "max_tokens": "maxTokens",

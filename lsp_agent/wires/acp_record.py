@@ -39,6 +39,7 @@ class Record:
         self.id: str | None = None
         self.models: Models | None = None
         self.mode = ""
+        self._modes: frozenset[str] = frozenset()
         self.commands: list[dict[str, object]] = []
         self.plan: tuple[str, ...] = ()
         self.usage: Usage = {}
@@ -79,11 +80,19 @@ class Record:
     def configure(self, source: Frame) -> None:
         """Takes models and mode from an answer or update. Options replace those before."""
         self.models = acp.models(source, self.models)
-        if mode := string(frame(source.get("modes")), "currentModeId"):
+        modes = frame(source.get("modes"))
+        if mode := string(modes, "currentModeId"):
             self.mode = mode
+            listed = acp.frames(modes.get("availableModes"))
+            self._modes = frozenset(string(mode, "id") for mode in listed)
         for option in acp.frames(source.get("configOptions")):
             if string(option, "category") == "mode":
                 self.mode = string(option, "currentValue")
+
+    @property
+    def allows_itself(self) -> bool:
+        """Whether its mode is one in which it decides what it may do, and it could ask."""
+        return acp.ASKING_MODE in self._modes and self.mode not in (acp.ASKING_MODE, acp.PLAN_MODE)
 
     def choose(self, model: str) -> None:
         """A model was set; an older agent's answer to that says nothing of it."""

@@ -262,7 +262,8 @@ class Wire(Protocol):
         ...
 
     def decode(self, frames: Iterable[object]) -> list[Decoded]:
-        """What a batch of frames says, in order; adjacent deltas of one kind are joined."""
+        """What a batch of frames says, in order; adjacent deltas of one kind are joined. Without
+        frames: what the command that was just sent is followed by, whatever the agent says."""
         ...
 
     def lost(self, reason: StopReason, message: str | None) -> list[Decoded]:

@@ -80,11 +80,11 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 async def runs(session: Mirroring, call_id: str, command: str) -> None:
-    await session.before("bash", "command", {"command": command}, call_id, "t1")
+    await session.before("bash", "command", {"command": command}, (), call_id, "t1")
 
 
 async def edits(session: Mirroring, call_id: str, path: str) -> None:
-    await session.before("edit", "edit", {"path": path}, call_id, "t1")
+    await session.before("edit", "edit", {}, (path,), call_id, "t1")
 
 
 async def ended(session: Mirroring) -> None:
@@ -188,7 +188,7 @@ async def test_paths_that_were_only_words_are_forgotten(desk: Desk) -> None:
 async def test_a_write_outside_that_nobody_could_ask_about_is_said(desk: Desk) -> None:
     session = desk.session("s1")
     outside = "/elsewhere/\u202ex"
-    session.called("write", "edit", {"path": outside}, "c1", "t1")
+    session.called("write", "edit", {}, (outside,), "c1", "t1")
     session.returned("c1", is_error=False, asked=False)
     await ended(session)
     assert desk.said == [r"The agent's write wrote outside the workspace: /elsewhere/\u202ex."]
@@ -200,7 +200,7 @@ async def test_a_call_nobody_asked_about_is_seen_where_the_file_was_known(desk: 
     await edits(session, "c1", "a.py")
     session.returned("c1", is_error=True, asked=True)
     await session.settle()
-    session.called("edit", "edit", {"path": "a.py"}, "c2", "t1")
+    session.called("edit", "edit", {}, ("a.py",), "c2", "t1")
     desk.writes(AGENTS)
     session.returned("c2", is_error=False, asked=False)
     await ended(session)
