@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "show the main job from end to end, offline",
     "doctor": "say what would stop the main job here, and what mends it",
     "rpc": "run the embedded agent, which speaks zot's rpc protocol on stdio",
+    "ext": "manage the extensions of the embedded agent",
 }
 
 #: Set to anything: an unexpected error shows its traceback. For those who work on lsp-agent.

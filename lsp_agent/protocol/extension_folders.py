@@ -22,6 +22,8 @@ from typing import cast
 from lsp_agent.protocol.errors import LspAgentError
 
 MANIFEST = "extension.json"
+#: An extension whose program this is runs with the Python that runs lsp-agent itself.
+OWN_PROGRAM = "lsp-agent"
 #: Where a repository keeps its extensions, as zot has it.
 REPOSITORY_FOLDER = Path(".zot") / "extensions"
 #: What can be trusted as a whole; more is to be installed instead.

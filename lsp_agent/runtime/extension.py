@@ -18,7 +18,7 @@ from typing import cast
 
 import orjson
 
-from lsp_agent.protocol.extension_folders import ExtensionProblem, Manifest
+from lsp_agent.protocol.extension_folders import OWN_PROGRAM, ExtensionProblem, Manifest
 from lsp_agent.runtime import json_text, processes
 from lsp_agent.runtime.extension_log import ExtensionLog
 from lsp_agent.runtime.json_text import NotJson
@@ -31,9 +31,6 @@ SHUTDOWN_SECONDS = 2.0
 TERM_SECONDS = 0.4
 _STDERR_CHUNK = 1 << 16
 _INTERCEPTS = frozenset({"tool_call", "turn_start", "assistant_message"})
-
-#: What an extension that is written in Python names as its program, to be run by this one's.
-OWN_PROGRAM = "lsp-agent"
 
 Frame = Mapping[str, object]
 
