@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ClientCapabilities, Middleware, StaticFeature } from "vscode-languageclient";
-import { LanguageClient, State } from "vscode-languageclient/node";
+import { CloseAction, LanguageClient, State } from "vscode-languageclient/node";
 
 import type { ApplyNext } from "./edits";
 import { applyEdit, diagnostics, reloadDocument, saveDocument } from "./edits";
@@ -73,13 +73,27 @@ export class Client {
     client.onRequest("agent/saveDocument", saveDocument);
     client.onRequest("agent/reloadDocument", reloadDocument);
     client.onRequest("agent/diagnostics", diagnostics);
+    let ran = false;
     client.onDidChangeState(({ newState }) => {
-      if (newState === State.Running) hooks.started();
-      if (newState !== State.Stopped) return;
-      turns.endAll();
-      hooks.stopped();
+      if (newState === State.Running) {
+        ran = true;
+        hooks.started();
+      } else if (newState === State.Stopped && ran) {
+        turns.endAll();
+        hooks.stopped();
+      }
     });
-    await client.start();
+    const usual = client.createDefaultErrorHandler();
+    client.clientOptions.errorHandler = {
+      error: (error, message, count) => usual.error(error, message, count),
+      // One that never ran does no better a moment later.
+      closed: () =>
+        ran ? usual.closed() : { action: CloseAction.DoNotRestart, handled: true },
+    };
+    await client.start().catch((error: Error) => {
+      log.error(error);
+      throw new Error("The agent's server ended while it was starting; its log says more.");
+    });
     const version = client.initializeResult?.capabilities.experimental?.agent?.version as unknown;
     if (version !== PROTOCOL_VERSION) {
       await client.stop();

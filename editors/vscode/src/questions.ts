@@ -53,8 +53,7 @@ export class Questions implements vscode.Disposable {
   }
 
   /** By quick pick, for the keyboard and the status bar. */
-  async pick(): Promise<void> {
-    const [question] = this.list();
+  async pick(question = this.list()[0]): Promise<void> {
     if (question === undefined) return;
     const options = question.options.map((option) => ({ label: option.name, option }));
     const title = question.title;
@@ -82,15 +81,37 @@ export class Questions implements vscode.Disposable {
       question.kind === "permission"
         ? vscode.window.showWarningMessage
         : vscode.window.showInformationMessage;
-    const text = question.detail ? `${question.title}\n${question.detail}` : question.title;
-    const items = question.options.map((option) => ({ title: option.name, option }));
-    const chosen = await show<{ title: string; option: Option }>(text, ...items);
+    const chosen = await show<Item>(toldOf(question), ...items(question.options));
     if (!this.open.has(question.questionId)) {
       if (chosen) void vscode.window.showInformationMessage("The question was answered already.");
-    } else if (chosen) {
+    } else if (chosen?.option) {
       this.answer(question.questionId, chosen.option.optionId);
+    } else if (chosen) {
+      await this.pick(question);
     } else if (!this.isWatched(question.sessionId)) {
       this.settle(question.questionId, null); // closed, and not seen anywhere else
     }
   }
+}
+
+/** A button of a notification; without an option it leads to all of them. */
+interface Item {
+  title: string;
+  option?: Option;
+}
+
+/** More than three have no room for their words: then those that yes and no are. */
+function items(options: Option[]): Item[] {
+  const [first, ...rest] = options.map((option) => ({ title: option.name, option }));
+  const deny = rest.find(({ option }) => option.kind === "deny");
+  if (rest.length < 3 || first === undefined || deny === undefined) {
+    return first === undefined ? [] : [first, ...rest];
+  }
+  return [first, deny, { title: "More…" }];
+}
+
+/** Its title and what its detail says beyond that. */
+function toldOf({ title, detail }: Question): string {
+  const paragraphs = (detail ?? "").split("\n\n").filter((text) => !title.includes(text.trim()));
+  return [title, ...paragraphs].join("\n");
 }

@@ -4,7 +4,8 @@ import type { Agent } from "../agent";
 import type { Usage } from "../protocol";
 import type { Attachment, Head } from "./messages";
 
-export function head(agent: Agent, selection: Attachment | undefined): Head {
+/** `sending` are prompts that are on their way. */
+export function head(agent: Agent, selection: Attachment | undefined, sending: string[]): Head {
   const { chat, state } = agent;
   const hindrance = hindranceOf(agent);
   const notice = noticeOf(agent);
@@ -14,6 +15,7 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
     usage: usageText(chat?.usage ?? {}),
     busy: agent.isBusy(),
     earlier: chat?.earlier ?? false,
+    waiting: agent.server.kind === "starting" ? sending : [],
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),
     ...(selection && { selection }),

@@ -26,6 +26,8 @@ export interface Head {
   hindrance?: { text: string; actions: { command: string; title: string }[] };
   /** What the agent's process is at, where it is not simply ready. */
   notice?: string;
+  /** Prompts that go out as soon as the server runs. */
+  waiting: string[];
   /** The selection in the editor, offered for the next prompt. */
   selection?: Attachment;
 }

@@ -22,6 +22,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private isReady = false;
   private readonly waiting: ToView[] = [];
   private readonly sent = new Set<string>();
+  private readonly sending = new Set<string>();
   private readonly dirty = new Map<string, { touched: Touched; parts: Set<number> | "all" }>();
   private timer: NodeJS.Timeout | undefined;
   private shownHead: string | undefined;
@@ -117,7 +118,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private head() {
-    return head(this.agent, selection());
+    return head(this.agent, selection(), [...this.sending]);
   }
 
   private touch(touched: Touched): void {
@@ -195,6 +196,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private async send({ text, attachments }: FromView & { type: "send" }): Promise<void> {
+    this.sending.add(text);
+    this.showHead();
     try {
       const slash = /^\/(\w+)\s*([^]*)$/.exec(text.trim());
       if (slash === null) await this.agent.prompt(text, attachments);
@@ -202,6 +205,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       this.post({ type: "accepted" });
     } catch (error) {
       this.post({ type: "refused", text, attachments, message: (error as Error).message });
+    } finally {
+      this.sending.delete(text);
+      this.showHead();
     }
   }
 
