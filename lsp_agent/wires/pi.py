@@ -424,7 +424,8 @@ class PiWire:
             error = f"pi has no one model {command.model!r}; models are named provider/id"
             batch.add(Reply(request_id, error=error))
             return
-        request = {"type": "set_model", "provider": found["provider"], "modelId": found["id"]}
+        provider, model = string(found, "provider"), string(found, "id")
+        request = {"type": "set_model", "provider": provider, "modelId": model}
         batch.add(Send(self._step(request_id, command, request)))
 
     def _check_host(self, request_id: str, command: Hello, data: Frame, batch: Batch) -> None:

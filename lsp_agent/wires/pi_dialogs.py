@@ -48,7 +48,7 @@ class Dialogs:
             case "select":
                 options = enumerate(pi.items(source.get("options")))
                 named = tuple((str(number), str(option)) for number, option in options)
-                self._add(key, Dialog(key, title, named), batch)
+                self._add(key, Dialog(key, title, named) if named else None, batch)
             case "confirm":
                 detail = string(source, "message") or None
                 self._add(key, Dialog(key, title, (_YES, _NO), detail), batch)
@@ -99,7 +99,7 @@ class Dialogs:
 
     def _add(self, key: str, request: _Request | None, batch: Batch) -> None:
         if request is None or not key or key in self._open:
-            batch.add(Notice("debug", "a request that is none of ours", "agent"))
+            batch.add(Notice("debug", "a dialog that cannot be shown", "agent"))
             batch.add(Send(_response(key, cancelled=True)))
             return
         self._open[key] = request

@@ -317,14 +317,15 @@ def test_a_killed_pi_fails_its_turn_and_the_next_one_goes_on_with_its_session(
 
 def test_the_transcript_is_compacted_and_cleared(editor: Callable[..., Editor], pi: Pi) -> None:
     pi.file("settings.json", {"compaction": {"keepRecentTokens": 1}})
-    started = editor(say("First. " * 40), say("Second."), say("The summary."), say("Fresh."))
+    summaries = say("The summary."), say("And of the turn that was cut in two.")
+    started = editor(say("First. " * 40), say("Second."), *summaries, say("Fresh."))
     started.ask_agent("One " * 40)
     started.ask_agent("Two")
     summary = started.call("agent/compact", {})["summary"]
     assert summary.startswith("The summary.")
     assert [event["summary"] for event in started.events("compacted")] == [summary]
     started.call("agent/clear", {})
-    started.ask_agent("Three")
+    assert started.ask_agent("Three")["text"] == "Fresh."
     assert "Two" not in str(pi.model.requests[-1]["messages"])
 
 
