@@ -60,7 +60,7 @@ class Extensions:
                     await self._start_one(manifest, greeting)
                     names.add(manifest.name)
             except ExtensionProblem as problem:
-                self.report(os.path.basename(folder), str(problem))  # noqa: PTH119
+                self._report(os.path.basename(folder), str(problem))  # noqa: PTH119
         if self._running:
             # So that what they leave behind is found at the end; meanwhile they get ready.
             await asyncio.to_thread(processes.adopt_orphans)
@@ -76,7 +76,7 @@ class Extensions:
 
         def end() -> None:
             if not self._stopping:
-                self.report(manifest.name, f"extension {manifest.name} has ended")
+                self._report(manifest.name, f"extension {manifest.name} has ended")
 
         extension = Extension(manifest, greeting, notify, end)
         if manifest.required:
@@ -97,8 +97,7 @@ class Extensions:
             tools |= set(extension.tools)
             commands |= set(extension.commands)
 
-    def report(self, name: str, message: str) -> None:
-        """Something is wrong with the extension, or with the folder, ``name``."""
+    def _report(self, name: str, message: str) -> None:
         print(f"lsp-agent rpc: {message}", file=sys.stderr, flush=True)
         self._notify(name, "error", message)
 

@@ -19,7 +19,7 @@ from lsp_agent.runtime import processes
 from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
 from lsp_agent.runtime.compaction import run_compaction
-from lsp_agent.runtime.extensions import CommandFailed, Extensions
+from lsp_agent.runtime.extensions import CommandFailed, Extensions, Notify
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
 from lsp_agent.runtime.prompt import system_prompt
@@ -77,7 +77,7 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
             "model": model,
             "cwd": options.cwd,
         }
-        await extensions.start(await _extension_folders(options, extensions), greeting)
+        await extensions.start(await _extension_folders(options, notify), greeting)
         extensions.tell("session_start")
         reading = asyncio.create_task(rpc.read(LineReader(0, LINE_BYTES)))
         waiting = asyncio.create_task(over.wait())
@@ -96,14 +96,14 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
     return 1 if rpc.refused else 128 + signals[0] if signals else 0
 
 
-async def _extension_folders(options: Options, extensions: Extensions) -> tuple[str, ...]:
+async def _extension_folders(options: Options, notify: Notify) -> tuple[str, ...]:
     """Those that were named, then those that lie where extensions lie."""
     if not options.discover:
         return options.extensions
     own = extension_folders.own_folder()
     found = await asyncio.to_thread(extension_folders.find, options.cwd, own)
     for problem in found.problems:
-        extensions.report("lsp-agent", problem)
+        notify("lsp-agent", "warn", problem)
     return (*options.extensions, *found.folders)
 
 

@@ -1,7 +1,9 @@
 """Starts a session's agent: its wire, its bridge, its process."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio.to_thread
 from anyio.abc import TaskGroup
@@ -54,6 +56,10 @@ def choose_agent(settings: Settings, name: str | None, model: str | None) -> Age
     return AgentChoice(name, agent)
 
 
+def _is_embedded(command: Sequence[str]) -> bool:
+    return "lsp_agent" in command or Path(command[0]).name == "lsp-agent"
+
+
 async def _with_extensions(
     launch: Launch, choice: AgentChoice, cwd: str, callbacks: Callbacks
 ) -> Launch:
@@ -64,7 +70,7 @@ async def _with_extensions(
     if "--no-ext" in choice.agent.command:
         return launch
     environment = {**os.environ, **choice.agent.env}
-    own = own_folder() if choice.name == BUILTIN_AGENT else zot_folder(environment)
+    own = own_folder() if _is_embedded(choice.agent.command) else zot_folder(environment)
     found = await anyio.to_thread.run_sync(find, cwd, own, frozenset({BRIDGE_NAME}))
     for problem in found.problems:
         callbacks.on_event(Notice("warning", problem, "lsp-agent"))
