@@ -56,6 +56,12 @@ SETTINGS: Json = {
     "extensions.ignoreRecommendations": True,
 }
 
+#: A folder is not trusted, and nobody asks at the start.
+TRUST: Json = {
+    "security.workspace.trust.enabled": True,
+    "security.workspace.trust.startupPrompt": "never",
+}
+
 CHROMIUM = [
     "--no-sandbox",
     "--disable-gpu",
@@ -93,6 +99,8 @@ class Workbench:
     """One workbench on ``folder``; ``base`` is for files of its own. A context manager."""
 
     page: "Page"
+    #: False: with workspace trust, as a desktop has it; the folder is not trusted yet.
+    trusts_all = True
 
     def __init__(self, base: Path, folder: Path) -> None:
         self.folder = folder
@@ -117,7 +125,8 @@ class Workbench:
         for name in ("server", "user/User", "extensions"):
             (self._base / name).mkdir(parents=True)
         settings = self._base / "user" / "User" / "settings.json"
-        settings.write_text(json.dumps(SETTINGS), encoding="utf-8")
+        trust = {} if self.trusts_all else TRUST
+        settings.write_text(json.dumps(SETTINGS | trust), encoding="utf-8")
         self._lay_out_harness()
         port = free_port()
         env = os.environ | {"HARNESS_DOOR": str(self._door), "HARNESS_TOKEN": self._token}
@@ -128,7 +137,8 @@ class Workbench:
                 *(str(INSTALLED / "node"), str(INSTALLED / SERVER)),
                 *("--host", "127.0.0.1", "--port", str(port), "--without-connection-token"),
                 *("--accept-server-license-terms", "--telemetry-level", "off"),
-                *("--disable-workspace-trust", "--server-data-dir", str(self._base / "server")),
+                *("--server-data-dir", str(self._base / "server")),
+                *(("--disable-workspace-trust",) if self.trusts_all else ()),
                 *("--user-data-dir", str(self._base / "user")),
                 *("--extensions-dir", str(self._base / "extensions")),
             ],

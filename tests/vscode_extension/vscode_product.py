@@ -48,8 +48,11 @@ class ProductWorkbench(Workbench):
     """``machine`` are the settings that only a person can set, as the server's path; ``path`` is
     the PATH in which the extension looks for programs."""
 
-    def __init__(self, base: Path, folder: Path, vsix: Path, machine: Json, path: str) -> None:
+    def __init__(
+        self, base: Path, folder: Path, vsix: Path, machine: Json, path: str, *, trusts_all: bool
+    ) -> None:
         super().__init__(base, folder)
+        self.trusts_all = trusts_all
         self._vsix = vsix
         self._machine = machine
         self._path = path
@@ -215,10 +218,16 @@ class Product:
 
 @contextlib.contextmanager
 def product(
-    base: Path, vsix: Path, machine: Json | None = None, path: str | None = None
+    base: Path,
+    vsix: Path,
+    machine: Json | None = None,
+    path: str | None = None,
+    *,
+    trusts_all: bool = True,
 ) -> Iterator[Product]:
     """A workbench of its own. ``machine`` are a person's settings in place of the scripted
-    agent's, ``path`` the PATH that it is started with."""
+    agent's, ``path`` the PATH that it is started with; without ``trusts_all`` the person has not
+    trusted the folder."""
     folder = base / "shop"
     (folder / ".git").mkdir(parents=True)
     script = base / "script.json"
@@ -233,7 +242,10 @@ def product(
         patch.setenv("HOME", str(base))
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
         try:
-            with ProductWorkbench(base, folder, vsix, settings, programs) as workbench:
+            workbench = ProductWorkbench(
+                base, folder, vsix, settings, programs, trusts_all=trusts_all
+            )
+            with workbench:
                 yield Product(workbench, script)
         finally:
             shutil.rmtree(runtime, ignore_errors=True)
