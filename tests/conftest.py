@@ -37,7 +37,7 @@ def _zot() -> str | None:
 
 
 def _rkat() -> str | None:
-    return None if shutil.which("rkat-rpc") else "no rkat-rpc on PATH: Meerkat's own releases have it"
+    return None if shutil.which("rkat-rpc") else "no rkat-rpc on PATH: Meerkat's releases have it"
 
 
 def _neovim() -> str | None:
@@ -69,6 +69,12 @@ def _pi() -> str | None:
     return "no pi: .ci/pi .venv/pi brings one"
 
 
+def _acp_agent(program: str) -> str | None:
+    if (Path(sys.prefix) / "acp" / program).exists():
+        return None
+    return f"no {program}: .ci/acp_agents .venv/acp brings one"
+
+
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
@@ -78,6 +84,8 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "helix": lambda: _plain_editor("helix", "hx"),
     "emacs": lambda: _plain_editor("emacs", "emacs"),
     "pi": _pi,
+    "opencode": lambda: _acp_agent("opencode"),
+    "qwen": lambda: _acp_agent("qwen"),
 }
 
 

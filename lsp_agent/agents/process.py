@@ -134,6 +134,11 @@ class AgentProcess:
         if frames := self._decode(splitter.end()):
             yield frames
 
+    async def output(self) -> AsyncIterator[bytes]:
+        """What it prints, in place of ``batches``, where it speaks no protocol."""
+        while chunk := await self._stdio.read():
+            yield chunk
+
     async def keep(self) -> None:
         """Remembers the agent's present descendants: they are no commands of it."""
         await self._control.request("keep")

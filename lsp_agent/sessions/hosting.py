@@ -14,6 +14,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolKind, ToolResult
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
+from lsp_agent.sessions.own_commands import OwnCommands
 from lsp_agent.sessions.permissions import paths_of
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tools import HostedTools
@@ -25,6 +26,7 @@ from lsp_agent.wires.wire import (
     Approve,
     Dialog,
     Granted,
+    Launch,
     ReadText,
     Refused,
     RunTool,
@@ -85,6 +87,7 @@ class Hosting:
             confined=self._tools.confined,
             still_wanted=self.still_wanted,
         )
+        self._own_commands = OwnCommands(owner.cwd, owner.emit)
         self._bridge: Bridge | None = None
         self._bridge_closing = anyio.Event()
         self._ended_agent = False
@@ -135,8 +138,9 @@ class Hosting:
         self._bridge = bridge
         return bridge
 
-    def agent_starts(self, tasks: TaskGroup) -> None:
+    def agent_starts(self, launch: Launch, tasks: TaskGroup) -> None:
         self._mirroring.live_in(tasks)
+        self._own_commands.surround(launch.env, launch.secrets)
         self._ended_agent = False
 
     def close_bridge(self) -> None:
@@ -165,8 +169,13 @@ class Hosting:
     def stop(self) -> None:
         """From here on every file call, intercept and gate is refused."""
         self._stopped = True
+        self._own_commands.stop()
         if self._bridge is not None:
             self._bridge.abort()
+
+    async def commands_ended(self) -> None:
+        """After a stop: until the commands that we run for the agent are gone."""
+        await self._own_commands.ended()
 
     def turn_ended(self) -> None:
         self._file_calls.clear()
@@ -283,7 +292,10 @@ class Hosting:
                     self._come_to_us(request.tool_call_id)
                     return await self._tools.text(request)
                 case RunTool(_, tool, args, tool_call_id):
-                    return await self._run_ours(ToolRequest(tool, args, tool_call_id))
+                    call = ToolRequest(tool, args, tool_call_id)
+                    if tool_kind(tool) == "command":
+                        return await self._run_command(call, request.seconds)
+                    return await self._run_ours(call)
                 case Dialog():
                     return await self._tools.dialog(request)
         except LspAgentError as error:
@@ -314,6 +326,19 @@ class Hosting:
         """What its handshake said: one that never lets us serve its files is no hosted agent."""
         if not capabilities["hostedFiles"] and self.state == "starting":
             self.state = "mirror"
+
+    async def _run_command(self, call: ToolRequest, seconds: float | None) -> Answer:
+        """The agent waits ``seconds`` for question and command together."""
+        began = anyio.current_time()
+        verdict = await self.intercept(call)
+        if isinstance(verdict, Gate):
+            verdict = await self._tools.decide(call, brief=seconds is not None)
+            if isinstance(verdict, Allow):
+                await self._before(call)
+        if isinstance(verdict, Block):
+            return Refused(verdict.reason)
+        left = None if seconds is None else seconds - (anyio.current_time() - began)
+        return await self._own_commands.run(call, verdict.note, self.turn_id, left)
 
     def _come_to_us(self, tool_call_id: str | None) -> None:
         if tool_call_id is not None:

@@ -97,7 +97,7 @@ async def start_agent(
 ) -> tuple[AgentLink, Reply]:
     """The running agent and its handshake.
 
-    :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout"
+    :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured"
     """
     wire = choice.wire()
     bridge = None
@@ -105,8 +105,8 @@ async def start_agent(
         # It must know the secrets before its folder is known; a wire remembers its launch.
         secrets = choice.wire().launch(choice.agent, cwd, None).secrets
         bridge = await hosting.open_bridge(secrets, tasks)
-    hosting.agent_starts(tasks)
     launch = wire.launch(choice.agent, cwd, bridge.folder if bridge else None)
+    hosting.agent_starts(launch, tasks)
     if choice.agent.wire == "zot":
         launch = await _with_extensions(launch, choice, cwd, callbacks)
     try:

@@ -390,6 +390,7 @@ class Session:
                 return
             await link.abort()
             with anyio.move_on_after(ABORT_SECONDS):
+                await self.hosting.commands_ended()
                 await self._settled.wait()
         self._end(turn, "aborted", None)
 

@@ -112,9 +112,12 @@ class HostedTools:
         )
         return Judgement("ask") if held else judgement
 
-    async def decide(self, request: ToolRequest, *, patient: bool = False) -> Allow | Block:
+    async def decide(
+        self, request: ToolRequest, *, patient: bool = False, brief: bool = False
+    ) -> Allow | Block:
         """Asks the person. A command sees the disk, so the one question also offers to save.
-        ``patient``: the agent waits for any call's answer as it does for a command's."""
+        ``patient``: the agent waits for any call's answer as it does for a command's; ``brief``:
+        it waits for a command's only as it does for a file call's."""
         if self._turn.stopped:
             return Block(_STOPPED)
         judgement = self._judge(request)
@@ -123,10 +126,10 @@ class HostedTools:
         if judgement.policy == "deny":  # the settings may change at any time
             return Block(judgement.reason)
         kind = tool_kind(request.tool)
-        if kind == "command" or patient:
+        if (kind == "command" and not brief) or patient:
             return await self._follow(request, await self._asked(request))
         hosted = self._turn.hosts_files and kind in ("read", "edit")
-        with anyio.move_on_after(_CONSENT_SECONDS if hosted else _VERDICT_SECONDS):
+        with anyio.move_on_after(_CONSENT_SECONDS if hosted or brief else _VERDICT_SECONDS):
             answer = await self._late_answers.wait(self._turn.turn_id, request)
             return await self._follow(request, answer)
         return Block(_NOT_YET)

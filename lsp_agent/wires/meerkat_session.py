@@ -27,8 +27,8 @@ CAPABILITIES: Mapping[str, bool] = {
     "usage": True,
     "cost": False,
 }
-#: What a server of the first published wire lacks.
-_LATER = ("resume", "models", "setModel", "images", "thinking", "toolProgress", "hostedFiles")
+#: What a server of the first published wire lacks. (It has no tools: nothing reaches a file.)
+_LATER = ("resume", "models", "setModel", "images", "thinking", "toolProgress")
 #: What a server lacks that does not list the method.
 _NEEDED_FOR: Mapping[str, tuple[str, ...]] = {
     "models/catalog": ("models", "setModel"),

@@ -1,0 +1,89 @@
+"""The commands of an agent that has no shell of its own: run by us, once they are allowed."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+
+import anyio
+
+from lsp_agent.agents.own_command import run_command
+from lsp_agent.agents.tool_host import ToolRequest
+from lsp_agent.protocol.events import ToolProgress
+from lsp_agent.sessions.questions import Emitter
+from lsp_agent.wires import zot_tools
+from lsp_agent.wires.wire import Answer, Answered, Refused
+from lsp_agent.wires.zot_tools import ToolFailure
+
+_STOPPED = "The user stopped this turn, and the command with it."
+_TIME_IS_UP = "\n[ended: the agent does not wait longer for a command]"
+
+
+class OwnCommands:
+    """Of one session. ``surround`` is told of each agent that starts, what its commands see."""
+
+    def __init__(self, cwd: str, emit: Emitter) -> None:
+        self._cwd = cwd
+        self._emit = emit
+        self._env: Mapping[str, str] = {}
+        self._hidden: Sequence[str] = ()
+        self._running: set[anyio.CancelScope] = set()
+        self._ended = anyio.Event()
+
+    def surround(self, env: Mapping[str, str], hidden: Sequence[str]) -> None:
+        """``env`` is added to the server's own environment; ``hidden`` are names in it that no
+        command may see."""
+        self._env = {name: value for name, value in env.items() if name not in hidden}
+        self._hidden = hidden
+
+    async def run(
+        self, request: ToolRequest, note: str | None, turn_id: str | None, seconds: float | None
+    ) -> Answer:
+        """The result of a ``bash`` call, before ``seconds`` are over; ``note`` stands before it.
+
+        :raises RequestFailed: where it cannot be started
+        """
+        try:
+            args = zot_tools.parse_bash(request.args)
+        except ToolFailure as failure:
+            return Refused(failure.text)
+        limits = [limit for limit in (args.timeout, seconds) if limit is not None and limit > 0]
+
+        def progress(text: str) -> None:
+            if request.tool_call_id is not None:
+                self._emit(ToolProgress(request.tool_call_id, text), turn_id)
+
+        with self._stoppable():
+            ended = await run_command(
+                args.command,
+                cwd=self._cwd,
+                env=self._env,
+                hidden=self._hidden,
+                on_output=progress,
+                seconds=min(limits, default=None),
+            )
+            text = (f"{note}\n" if note else "") + ended.text
+            if ended.code == -1 and seconds is not None and min(limits) == seconds:
+                text += _TIME_IS_UP
+            return Answered(text) if ended.code == 0 else Refused(text)
+        return Refused(_STOPPED)
+
+    def stop(self) -> None:
+        """Ends what runs."""
+        for scope in self._running:
+            scope.cancel()
+
+    async def ended(self) -> None:
+        """Until none runs."""
+        while self._running:
+            await self._ended.wait()
+
+    @contextmanager
+    def _stoppable(self) -> Generator[None]:
+        scope = anyio.CancelScope()
+        self._running.add(scope)
+        try:
+            with scope:
+                yield
+        finally:
+            self._running.discard(scope)
+            self._ended.set()
+            self._ended = anyio.Event()
