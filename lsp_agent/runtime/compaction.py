@@ -53,12 +53,14 @@ async def make_room(agent: Agent) -> None:
     model = agent.provider.find(agent.model)
     if model is None or not agent.provider.compacts:
         return
-    if len(agent.messages) > KEPT and _tokens(agent) > FULL * model.context_window:
+    if _tokens(agent) > FULL * model.context_window:
         await compact_in_turn(agent)
 
 
 async def compact_in_turn(agent: Agent) -> bool:
     """Whether there is room now."""
+    if len(agent.messages) <= KEPT:
+        return False
     try:
         await _compact(agent)
     except ProviderFailure as failed:

@@ -199,7 +199,7 @@ class _Answer:
     def finish(self) -> Iterator[Piece]:
         """Raises Failed where the stream broke off."""
         if not self._stop:
-            raise Failed("the answer broke off in the middle; ask again", again=True)
+            raise Failed("the answer broke off in the middle", "ask again", again=True)
         content = [_native(block) for block in self._blocks.values()]
         content = [block for block in content if block is not None]
         if content:

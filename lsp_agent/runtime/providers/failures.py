@@ -33,19 +33,22 @@ _LONGEST_TEXT = 400
 
 
 class Failed(Exception):
-    """An answer that failed. ``wait``: seconds after which the service wants to be asked again,
+    """An answer that failed; ``told`` is what happened, the remedy is for when no other try is
+    made. ``wait``: seconds after which the service wants to be asked again,
     None if it did not say; ``again``: whether another try may succeed."""
 
     def __init__(
         self,
-        text: str,
+        told: str,
+        remedy: str = "",
         *,
         again: bool = False,
         wait: float | None = None,
         too_long: bool = False,
         refuses_effort: bool = False,
     ) -> None:
-        super().__init__(text)
+        super().__init__(f"{told}; {remedy}" if told and remedy else told or remedy)
+        self.told = told
         self.again = again
         self.wait = wait
         self.too_long = too_long
@@ -70,16 +73,16 @@ def failure(error: Exception, asked: Asked) -> Failed:
         return _answered(status, body, getattr(response, "headers", {}), str(error), asked)
     if isinstance(error, ValueError):
         return Failed(
-            f"{asked.origin} sent what is no event stream ({one_line(str(error))});"
-            " check the base URL, or ask again",
+            f"{asked.origin} sent what is no event stream ({one_line(str(error))})",
+            "check the base URL, or ask again",
             again=True,
         )
     cause = _root(error)
     if isinstance(cause, TimeoutError) or "Timeout" in type(error).__name__:
-        return Failed(f"no answer from {asked.origin} in time; ask again", again=True)
+        return Failed(f"no answer from {asked.origin} in time", "ask again", again=True)
     return Failed(
-        f"cannot talk to {asked.origin}: {one_line(str(cause)) or type(cause).__name__}; check the"
-        " network, and the base URL",
+        f"cannot talk to {asked.origin}: {one_line(str(cause)) or type(cause).__name__}",
+        "check the network, and the base URL",
         again=True,
     )
 
@@ -102,7 +105,8 @@ def _answered(
         remedy = "compact or clear the conversation, or choose a model with more context"
     name = f"http {status}: " if status else ""
     return Failed(
-        f"{name}{told.rstrip('.')}{'; ' if remedy else ''}{remedy}",
+        f"http {status}" if 300 <= status < 400 else name + told.rstrip("."),
+        remedy,
         again=again and (wait is None or wait <= LONGEST_WAIT),
         wait=wait,
         too_long=too_long,

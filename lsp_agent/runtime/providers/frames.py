@@ -29,7 +29,8 @@ async def event_frames(
             if "text/event-stream" not in kind:
                 raise Failed(
                     f"{asked.origin} answered with {kind or 'something'}, not with a stream of"
-                    " events; correct the base URL"
+                    " events",
+                    "correct the base URL",
                 )
             async for event in stream:
                 yield _frame(event)

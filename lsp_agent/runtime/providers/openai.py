@@ -188,7 +188,7 @@ class _Answer:
     def finish(self) -> Iterator[Piece]:
         """Raises Failed where the stream broke off."""
         if not self.stop:
-            raise Failed("the answer broke off in the middle; ask again", again=True)
+            raise Failed("the answer broke off in the middle", "ask again", again=True)
         called = [call for call in self._calls.values() if call.call_id]
         for call in called:
             yield CallEnded(call.call_id)

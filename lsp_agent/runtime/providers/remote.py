@@ -162,7 +162,7 @@ class RemoteProvider(ABC):
                     yield Stopped("error", self._words(str(failed)), too_long=failed.too_long)
                     return
                 wait = _pause(attempt) if failed.wait is None else failed.wait
-                words = self._words(str(failed))
+                words = self._words(failed.told)
             else:
                 return
             yield Waiting(f"{words} (trying again in {wait:.1f} s)")
