@@ -41,7 +41,10 @@ class ExtensionLog:
             self._file = None
 
     def _put_aside(self, file: BinaryIO) -> None:
-        # Another agent may have done so already: then ours is the one that was put aside.
-        if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
+        try:
+            ours = os.path.samestat(os.fstat(file.fileno()), self._path.stat())
+        except FileNotFoundError:
+            ours = False
+        if ours:  # else another agent has put it aside already
             self._path.replace(self._path.with_suffix(".log.1"))
         self.close()
