@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from lsp_agent.runtime.transcript import Block
 
-#: Of base64.
-_LONGEST = 5 << 20
+_MOST_BYTES = 15 << 18  # 5 MiB as base64
 _BEGINNINGS: Mapping[bytes, str] = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -22,7 +21,7 @@ def shown(block: Block, *, takes_images: bool) -> tuple[str, str] | str:
     data = str(block.get("data") or "")
     if not takes_images:
         return "[an image, which this model cannot be shown]"
-    if len(data) > _LONGEST:
+    if int(str(block["bytes"])) > _MOST_BYTES:
         return f"[an image of {block['bytes']} bytes, which is more than a model takes]"
     kind = _kind(data)
     return (kind, data) if kind else "[an image that is no PNG, JPEG, GIF or WebP]"

@@ -4,6 +4,7 @@ Synchronous: they run in a thread, and once begun they are finished, so that a r
 what happened to the file. Raise ToolFailure.
 """
 
+import base64
 import os
 import re
 import stat
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
+from lsp_agent.runtime.transcript import Block, image_block
 from lsp_agent.text.lines import Text
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.zot_tools import ToolFailure
@@ -20,6 +22,8 @@ from lsp_agent.wires.zot_tools import ToolFailure
 _BOM = b"\xef\xbb\xbf"
 #: A sparse file can be larger than the memory.
 _MOST_EDITED_BYTES = 64 << 20
+#: No model takes larger ones.
+MOST_IMAGE_BYTES = 4 << 20
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
 #: Bytes that are no UTF-8, as ``surrogateescape`` has them.
@@ -39,13 +43,24 @@ def read(cwd: str, args: object) -> Outcome:
         raise ToolFailure(f"{path} is not a regular file")
     image = zot_tools.image_type(given.path)
     if image is not None:
-        return Outcome([{"type": "image", "mime_type": image, "bytes": status.st_size}])
+        return Outcome([_image(path, image, status.st_size)])
     try:
         with Path(path).open("rb") as file:
             data = file.read(zot_tools.MAX_BYTES + 1)
     except OSError as error:
         raise _failure("open", path, error) from None
     return outcome.text(zot_tools.read_text(given.path, data, given.offset, given.limit))
+
+
+def _image(path: str, mime_type: str, size: int) -> Block:
+    """Of one that is too large for any model only the size."""
+    if size > MOST_IMAGE_BYTES:
+        return {"type": "image", "mime_type": mime_type, "bytes": size}
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise _failure("open", path, error) from None
+    return image_block(mime_type, base64.b64encode(data).decode())
 
 
 def write(cwd: str, args: object) -> Outcome:
