@@ -18,6 +18,7 @@ from platformdirs import user_data_path
 from lsp_agent import __version__
 from lsp_agent.agents.private_folder import PrivateFolder
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings
 from lsp_agent.protocol.settings_files import WORKSPACE_FILE, user_settings_path
 from lsp_agent.protocol.settings_sources import Loaded
@@ -195,8 +196,8 @@ def _without_agent() -> str:
     path = user_settings_path()
     zot = 'agent = "zot" and, under [agents.zot], wire = "zot" and command = ["zot", "rpc"]'
     if shutil.which("zot"):
-        return f"zot is installed; to use it, write into {path}: {zot}"
-    return f"install zot and write into {path}: {zot}"
+        return f"or use zot, which is installed: write into {path}: {zot}"
+    return f"or install another agent, such as zot, and write into {path}: {zot}"
 
 
 def key_variables(loaded: Loaded) -> dict[str, bool]:
@@ -225,9 +226,14 @@ def credentials(loaded: Loaded, variables: Mapping[str, bool]) -> Iterator[Findi
             "credentials",
             "note",
             "no provider's key in the environment, so the agent needs a login of its own",
-            f"sign in with {agent.command[0]} itself, or set a variable such as"
-            f" {next(iter(variables))}",
+            _without_key(loaded.settings.agent, agent, variables),
         )
+
+
+def _without_key(name: str, agent: AgentSettings, variables: Mapping[str, bool]) -> str:
+    if name == BUILTIN_AGENT:
+        return HOW_TO_GET_A_MODEL
+    return f"sign in with {agent.command[0]} itself, or set a variable such as {min(variables)}"
 
 
 def folders() -> Iterator[Finding]:

@@ -75,7 +75,7 @@ def access(provider: str, options: Options) -> Access:
     if url != _DEFAULT_URLS[provider]:
         # A server of one's own may want none; the SDKs do.
         return Access(url, "none", f"{KEY_VARIABLES[provider][0]}, which is not set")
-    raise NotConfigured(f"there is no key for {provider}; {HOW_TO_GET_A_MODEL}")
+    raise NotConfigured(f"there is no key for {provider}; {HOW_TO_GET_A_MODEL}.")
 
 
 def _pause(attempt: int) -> float:
