@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import re
+import tomllib
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -28,6 +31,7 @@ from lsp_agent.protocol.events import (
 )
 from lsp_agent.protocol.messages import plain_text, text
 from lsp_agent.protocol.settings import AgentSettings
+from lsp_agent.protocol.settings_sources import SettingsFile, load
 from lsp_agent.wires import new_wire
 from lsp_agent.wires.pi import EXTENSION, PiWire
 from lsp_agent.wires.pi_turn import new_output
@@ -113,6 +117,14 @@ def test_pi_is_started_without_what_a_repository_names() -> None:
     assert launch.env["LSP_AGENT_HOSTING"] == "hosted"
     assert {"MY_TOKEN", "OPENAI_API_KEY"} <= set(launch.secrets)
     assert wire.capabilities["hostedFiles"]
+
+
+def test_the_example_on_pis_page_loads_without_a_problem() -> None:
+    page = (Path(__file__).parents[2] / "docs/agents/pi.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    loaded = load(user_file=SettingsFile("example", tomllib.loads(example)))
+    assert loaded.problems == ()
+    assert loaded.settings.agents["pi"].wire == "pi"
 
 
 def test_a_mirror_agent_keeps_its_own_file_tools() -> None:
