@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from lsp_agent.cli import demo_project as project
-from lsp_agent.cli.editor_client import Document, EditorClient, RequestError
+from lsp_agent.cli.editor_client import Document, EditorClient, RequestError, call_title
 from lsp_agent.protocol.errors import LspAgentError, UsageError
 from lsp_agent.protocol.settings_sources import builtin_command
 
@@ -158,7 +158,7 @@ class _Demo:
                 self._in_text = True
             case "toolCall":
                 self._end_text()
-                title = _title(event)
+                title = _short(call_title(event))
                 self._running[event["toolCallId"]] = title
                 self._say(f"  [blue]●[/] {escape(title)}")
             case "toolProgress":
@@ -231,12 +231,6 @@ class _Demo:
         if self._in_text:
             self._console.print()
             self._in_text = False
-
-
-def _title(event: Json) -> str:
-    args: Json = event["args"] or {}
-    subject = str(args.get("path") or args.get("command") or "")
-    return _short(f"{event['tool']} {subject}".strip())
 
 
 def _short(command: str) -> str:

@@ -1,4 +1,4 @@
-"""A small editor without a screen: a real LSP client for the demo.
+"""A small editor without a screen: a real LSP client for the commands that need a server.
 
 It holds documents, applies the server's edits as an editor does (refusing stale versions),
 saves when asked, and hands everything else to callbacks.
@@ -18,6 +18,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from lsp_agent.text.edits import TextEdit, apply_edits
 from lsp_agent.text.lines import Text
+from lsp_agent.text.plain import escaped_line
 
 Json = dict[str, Any]
 
@@ -27,6 +28,8 @@ _CAPABILITIES: Json = {
     "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
     "experimental": {"agent": {"events": True, "save": True, "ask": True}},
 }
+
+_GONE = -32000
 
 
 @dataclass(slots=True)
@@ -54,8 +57,10 @@ class EditorClient:
         on_event: Callable[[Json], None],
         on_progress: Callable[[Json], None],
         answer: Callable[[Json], Awaitable[str | None]],
+        name: str = "lsp-agent demo",
     ) -> None:
         self._folder = folder
+        self._name = name
         self._on_event = on_event
         self._on_progress = on_progress
         self._answer = answer
@@ -67,7 +72,9 @@ class EditorClient:
         """Starts ``lsp-agent serve`` and shakes hands."""
         self._tasks = tasks
         self._process: Process = await anyio.open_process(
-            [sys.executable, "-E", "-P", "-m", "lsp_agent", "serve"], stderr=subprocess.DEVNULL
+            [sys.executable, "-E", "-P", "-m", "lsp_agent", "serve"],
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # the terminal's Ctrl-C is for us to act on
         )
         tasks.start_soon(self._read)
         uri = self._folder.as_uri()
@@ -75,7 +82,7 @@ class EditorClient:
             "initialize",
             {
                 "processId": None,
-                "clientInfo": {"name": "lsp-agent demo"},
+                "clientInfo": {"name": self._name},
                 "rootUri": uri,
                 "workspaceFolders": [{"uri": uri, "name": self._folder.name}],
                 "capabilities": _CAPABILITIES,
@@ -144,9 +151,12 @@ class EditorClient:
             try:
                 header = await stream.receive_until(b"\r\n\r\n", 4096)
             except (anyio.IncompleteRead, anyio.ClosedResourceError):
-                return
+                break
             length = int(header.split(b":")[1])
             self._received(json.loads(await stream.receive_exactly(length)))
+        for arrived, answers in self._pending.values():
+            answers.append({"error": {"code": _GONE, "message": "the server ended"}})
+            arrived.set()
 
     def _received(self, message: Json) -> None:
         method, msg_id = message.get("method"), message.get("id")
@@ -197,6 +207,13 @@ class EditorClient:
                 "contentChanges": [_change(edit) for edit in reversed(edits)],
             },
         )
+
+
+def call_title(event: Json) -> str:
+    """A ``toolCall`` in one line, fit for a terminal."""
+    args: Json = event["args"] or {}
+    subject = str(args.get("command") or args.get("path") or "")
+    return escaped_line(f"{event['tool']} {subject}".strip())
 
 
 def _edit(edit: Json) -> TextEdit:

@@ -17,6 +17,7 @@ from lsp_agent.protocol.errors import LspAgentError, UsageError
 
 COMMANDS: Mapping[str, str] = {
     "serve": "run the language server, on stdio unless told otherwise",
+    "prompt": "run one turn of an agent here, without an editor",
     "demo": "show the main job from end to end, offline",
     "doctor": "say what would stop the main job here, and what mends it",
     "rpc": "run the embedded agent, which speaks zot's rpc protocol on stdio",

@@ -3,21 +3,14 @@
 import json
 import signal
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from project import EVENTS, Editor, Project, call, edit, new_project, step
+from project import EVENTS, Editor, Project, call, edit, step
 from raw_client import Json, wait_until
 
 FAILED = -32803
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Iterator[Project]:
-    with new_project(tmp_path) as made:
-        yield made
 
 
 def sessions(editor: Editor) -> list[Json]:

@@ -1,0 +1,243 @@
+"""``lsp-agent prompt``: one turn without an editor, on the same core.
+
+Its text is streamed on stdout, what the agent does and what it changed is told on stderr; with
+``--json`` stdout has the events, one a line. Questions are asked on the terminal; where there is
+none they are refused. Ctrl-C stops the turn, a second one the program.
+
+Exit codes: 0 for a turn that ended by itself, 1 for any other, 130 for one that was stopped.
+"""
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+
+from lsp_agent.cli.editor_client import EditorClient, RequestError, call_title
+from lsp_agent.protocol.errors import LspAgentError, UsageError
+from lsp_agent.text.lines import Text
+from lsp_agent.text.plain import escaped_line, escaped_lines, printable_line
+from lsp_agent.text.unified import unified_diff
+
+Json = dict[str, Any]
+
+_INTERRUPTED = 130
+_IN: tuple[str, ...] = ("applied", "kept", "superseded")
+_ENDINGS = {
+    "maxTokens": "the answer was cut off at the model's limit of tokens",
+    "maxSteps": "it was ended at the limit of steps",
+    "refusal": "the model refused",
+    "aborted": "it was stopped",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="what to ask the agent")
+    parser.add_argument("--agent", metavar="A", help="an agent of your settings")
+    parser.add_argument(
+        "--cwd", type=Path, default=Path(), metavar="DIR", help="the folder to work in"
+    )
+    parser.add_argument(
+        "--review",
+        choices=("off", "after", "before"),
+        help="before: changes are proposals, which you are asked about at the end",
+    )
+    parser.add_argument("--json", action="store_true", help="print the events, one a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not args.text.strip():
+        raise UsageError("the prompt is empty; say what the agent is to do")
+    if not args.cwd.is_dir():
+        raise UsageError(f"--cwd {args.cwd} is no folder; name the one to work in")
+    options: Json = {} if args.review is None else {"edits": {"review": args.review}}
+    prompt = _Prompt(args.cwd.resolve(), as_json=args.json)
+    return anyio.run(prompt.run, args.text, args.agent, options)
+
+
+class _Prompt:
+    def __init__(self, folder: Path, *, as_json: bool) -> None:
+        self._folder = folder
+        self._as_json = as_json
+        self._has_person = sys.stdin.isatty() and sys.stderr.isatty()
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._on_terminal = sys.stdout.isatty()
+        self._in_text = False
+        self._calls: dict[str, str] = {}
+        self._edits: set[str] = set()
+        self._asking = anyio.Lock()
+        self._connected = self._interrupted = False
+        self._editor = EditorClient(
+            folder,
+            on_event=self._print_event if as_json else self._show,
+            on_progress=lambda _progress: None,
+            answer=self._answer,
+            name="lsp-agent prompt",
+        )
+
+    async def run(self, prompt: str, agent: str | None, options: Json) -> int:
+        code = _INTERRUPTED
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._stop_when_interrupted, tasks.cancel_scope)
+            await self._editor.connect(tasks, options)
+            self._connected = True
+            try:
+                session = await self._editor.request("agent/newSession", {"agent": agent})
+                result = await self._editor.request("agent/prompt", {"text": prompt, **session})
+                self._end_text()
+                code = self._end(result)
+                await self._show_changes(result["edits"])
+                await self._editor.close()
+            except RequestError as error:
+                self._end_text()
+                if not self._interrupted:
+                    raise LspAgentError(str(error)) from None
+            finally:
+                self._editor.kill()
+                tasks.cancel_scope.cancel()
+        return code
+
+    async def _stop_when_interrupted(self, all_of_it: anyio.CancelScope) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                if self._interrupted or not self._connected:
+                    all_of_it.cancel()
+                    return
+                self._interrupted = True
+                self._note("[yellow]stopping…[/]")
+                with suppress(RequestError):
+                    await self._editor.request("agent/abort", {})
+
+    # -- while it runs
+
+    def _print_event(self, event: Json) -> None:
+        print(json.dumps(event, ensure_ascii=False), flush=True)
+
+    def _show(self, event: Json) -> None:
+        match event["type"]:
+            case "textDelta":
+                self._say(event["text"])
+            case "assistantMessage":
+                self._end_text()
+            case "toolCall":
+                title = self._calls[event["toolCallId"]] = call_title(event)
+                self._note(f"[blue]●[/] {escape(title)}")
+            case "toolProgress" if self._console.is_terminal:
+                for line in event["text"].splitlines():
+                    if shown := printable_line(line):
+                        self._note(f"  [dim]{escape(shown)}[/]")
+            case "toolResult":
+                title = self._calls.pop(event["toolCallId"], "")
+                if event["isError"]:
+                    why = "".join(block.get("text", "") for block in event["content"])
+                    self._note(f"[red]✗[/] {escape(title)} [dim]{escape(_last_line(why))}[/]")
+            case "editApplied" | "editProposed" if event["edit"]["editId"] not in self._edits:
+                self._edits.add(event["edit"]["editId"])
+                done = "changed" if event["type"] == "editApplied" else "to be changed"
+                self._note(f"[green]✓[/] [dim]{escape(self._name(event['edit']))} {done}[/]")
+            case "notice" if event["level"] in ("warning", "error"):
+                self._note(f"[yellow]![/] {escape(escaped_lines(event['message']))}")
+            case "error":
+                self._note(f"[red]✗[/] {escape(escaped_lines(event['message']))}")
+            case _:
+                pass
+
+    def _say(self, text: str) -> None:
+        """Of the agent's, on stdout; on a terminal nothing in it is obeyed."""
+        print(escaped_lines(text) if self._on_terminal else text, end="", flush=True)
+        self._in_text = not text.endswith("\n")
+
+    def _end_text(self) -> None:
+        if self._in_text:
+            print(flush=True)
+            self._in_text = False
+
+    def _note(self, markup: str) -> None:
+        self._end_text()
+        self._console.print(markup)
+
+    async def _answer(self, question: Json) -> str | None:
+        """What the person says; None, which refuses, where there is none."""
+        if not self._has_person:
+            return None
+        options: list[Json] = question["options"]
+        async with self._asking:
+            self._note(f"[yellow]?[/] [bold]{escape(escaped_line(question['title']))}[/]")
+            detail = question.get("detail")
+            if detail and detail not in question["title"]:
+                self._console.print(escape(escaped_lines(detail)), style="dim")
+            for number, option in enumerate(options, 1):
+                self._console.print(f"  [cyan]{number}[/] {escape(escaped_line(option['name']))}")
+            said = await self._read(f"1-{len(options)}, or Enter to refuse: ")
+        chosen = [one for number, one in enumerate(options, 1) if said == str(number)]
+        return chosen[0]["optionId"] if chosen else None
+
+    async def _read(self, what: str) -> str:
+        self._console.print(f"[dim]{escape(what)}[/]", end="")
+        line = await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True)
+        return line.strip()
+
+    # -- the end
+
+    def _end(self, result: Json) -> int:
+        reason = result["stopReason"]
+        if reason == "endTurn":
+            return 0
+        if reason != "error":  # that one was told as an event
+            self._note(f"[yellow]![/] The turn did not end by itself: {_ENDINGS[reason]}.")
+        return _INTERRUPTED if self._interrupted else 1
+
+    async def _show_changes(self, edits: Sequence[Json]) -> None:
+        if self._as_json:
+            return
+        texts: dict[str, list[Text]] = {}
+        for edit in edits:
+            if edit["status"] in _IN:
+                both = await self._texts(edit)
+                texts[self._name(edit)] = [texts.get(self._name(edit), both)[0], both[1]]
+        for name, (before, after) in texts.items():
+            self._print_diff(unified_diff(before, after, name))
+        proposed = [edit for edit in edits if edit["status"] == "proposed"]
+        for edit in proposed:
+            before, after = await self._texts(edit)
+            self._print_diff(unified_diff(before, after, self._name(edit)))
+            await self._offer(edit)
+
+    async def _offer(self, edit: Json) -> None:
+        name = self._name(edit)
+        if not self._has_person:
+            self._note(f"[yellow]![/] {escape(name)} waits as a proposal for your editor")
+        elif await self._read(f"Apply this to {name}? [y/N] ") == "y":
+            result = await self._editor.request("agent/applyEdit", {"editId": edit["editId"]})
+            if not result["applied"]:
+                self._note(f"[red]✗[/] {escape(escaped_lines(result['failureReason']))}")
+        else:
+            await self._editor.request("agent/rejectEdit", {"editId": edit["editId"]})
+
+    async def _texts(self, edit: Json) -> list[Text]:
+        texts = await self._editor.request("agent/editText", {"editId": edit["editId"]})
+        return [Text.of(texts["before"]), Text.of(texts["after"])]
+
+    def _print_diff(self, diff: str) -> None:
+        if diff:
+            colours = Syntax(
+                escaped_lines(diff), "diff", theme="ansi_light", background_color="default"
+            )
+            self._console.print(colours if self._console.is_terminal else escape(diff), end="")
+
+    def _name(self, edit: Json) -> str:
+        path = edit["uri"].removeprefix(self._folder.as_uri() + "/")
+        return escaped_line(path.rsplit("/", 1)[-1] if "://" in path else path)
+
+
+def _last_line(text: str) -> str:
+    return printable_line(text.strip().rpartition("\n")[2])[:200]

@@ -1,0 +1,216 @@
+"""``lsp-agent prompt`` runs one turn without an editor, as a person and as a script would."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from project import LSP_AGENT, Project, Stubborn, bash, edit, step
+from raw_client import Json, wait_until
+
+ESCAPE = "\x1b["
+
+
+def set_up(project: Project, *steps: Json, more: str = "") -> None:
+    """Writes the person's settings: an agent that follows ``steps``."""
+    command = json.dumps(project.agent(*steps)["command"])
+    (project.config / "config.toml").write_text(
+        f'agent = "mine"\n[agents.mine]\nwire = "zot"\nprovider = "script"\ncommand = {command}\n'
+        + more
+    )
+
+
+def prompt(project: Project, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Without a terminal."""
+    return subprocess.run(
+        [*LSP_AGENT, "prompt", *arguments],
+        cwd=project.folder,
+        env=project.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+class Terminal:
+    """A person at a terminal, where ``prompt`` runs."""
+
+    def __init__(self, project: Project, arguments: Sequence[str]) -> None:
+        self.shown = ""
+        # A pseudo-terminal of its own, and a shell's job control: Ctrl-C goes to the foreground.
+        self._end, its_end = pty.openpty()
+        self._process = subprocess.Popen(
+            ["setsid", "--ctty", "--wait", *LSP_AGENT, "prompt", *arguments],
+            cwd=project.folder,
+            env=project.environment() | {"TERM": "xterm", "COLUMNS": "100"},
+            stdin=its_end,
+            stdout=its_end,
+            stderr=its_end,
+        )
+        os.close(its_end)
+        os.set_blocking(self._end, False)
+
+    def wait_for(self, text: str) -> None:
+        assert wait_until(lambda: text in self._read(), 30), self.shown
+
+    def type(self, keys: str) -> None:
+        os.write(self._end, keys.encode())
+
+    def exit_code(self) -> int:
+        assert wait_until(self._has_ended, 30), self.shown
+        os.close(self._end)
+        return self._process.returncode
+
+    def _has_ended(self) -> bool:
+        ended = self._process.poll() is not None
+        self._read()
+        return ended
+
+    def _read(self) -> str:
+        try:
+            while piece := os.read(self._end, 65536):
+                self.shown += piece.decode(errors="replace")
+        except OSError:  # nothing more now, or for good
+            pass
+        return self.shown
+
+
+def test_the_text_is_on_stdout_and_all_else_on_stderr(project: Project) -> None:
+    path = project.file("a.txt", "one\ntwo\n")
+    set_up(project, step("I change it.", edit("a.txt", "two", "TWO")), step("Done."))
+    done = prompt(project, "Make it loud.")
+    assert (done.returncode, done.stdout) == (0, "I change it.\nDone.\n")
+    assert path.read_text() == "one\nTWO\n"
+    told = done.stderr.splitlines()
+    assert told[:2] == ["● edit a.txt", "✓ a.txt changed"]
+    assert told[2:] == ["--- a/a.txt", "+++ b/a.txt", "@@ -1,2 +1,2 @@", " one", "-two", "+TWO"]
+    assert ESCAPE not in done.stderr
+
+
+def test_as_json_stdout_has_the_events_one_a_line(project: Project) -> None:
+    project.file("a.txt", "one\n")
+    set_up(project, step("", edit("a.txt", "one", "two")), step("Done."))
+    done = prompt(project, "Go.", "--json")
+    events: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["type"] for event in events]
+    assert kinds.count("turnStarted") == kinds.count("turnEnded") == 1
+    assert {"toolCall", "toolResult", "editApplied", "assistantMessage"} <= set(kinds)
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_a_terminal_nothing_that_must_be_asked_is_done(project: Project) -> None:
+    set_up(project, step("", bash("touch made")), step("Then not."))
+    done = prompt(project, "Go.")
+    assert done.returncode == 0
+    assert "✗ bash touch made" in done.stderr
+    assert not (project.folder / "made").exists()
+
+
+def test_on_a_terminal_a_question_is_answered_and_the_diff_is_coloured(project: Project) -> None:
+    project.file("a.txt", "one\n")
+    set_up(project, step("", bash("touch made"), edit("a.txt", "one", "two")), step("Done."))
+    terminal = Terminal(project, ["Go."])
+    terminal.wait_for("Enter to refuse")
+    assert "bash: touch made" in terminal.shown
+    assert not (project.folder / "made").exists()
+    terminal.type("1\n")
+    assert terminal.exit_code() == 0
+    assert (project.folder / "made").exists()
+    assert re.search(r"\x1b\[[0-9;]+m-one", terminal.shown)
+    assert re.search(r"\x1b\[[0-9;]+m\+two", terminal.shown)
+
+
+def test_an_agent_cannot_command_the_terminal(project: Project) -> None:
+    set_up(project, step("\x1b]0;owned\x07\x1b[2Jhello"))
+    terminal = Terminal(project, ["Go."])
+    terminal.wait_for("hello")
+    assert terminal.exit_code() == 0
+    assert r"\x1b]0;owned\x07\x1b[2Jhello" in terminal.shown
+
+
+def test_proposals_are_asked_about_at_the_end(project: Project) -> None:
+    path, other = project.file("a.txt", "one\n"), project.file("b.txt", "one\n")
+    set_up(
+        project, step("", edit("a.txt", "one", "two"), edit("b.txt", "one", "two")), step("Done.")
+    )
+    terminal = Terminal(project, ["Go.", "--review", "before"])
+    terminal.wait_for("Apply this to a.txt?")
+    assert path.read_text() == "one\n"
+    terminal.type("y\n")
+    terminal.wait_for("Apply this to b.txt?")
+    terminal.type("\n")
+    assert terminal.exit_code() == 0
+    assert (path.read_text(), other.read_text()) == ("two\n", "one\n")
+
+
+def test_an_interrupt_stops_the_turn_and_all_that_it_started(project: Project) -> None:
+    stubborn = Stubborn()
+    set_up(project, step("", bash(stubborn.command)))
+    terminal = Terminal(project, ["Go."])
+    terminal.wait_for("Enter to refuse")
+    terminal.type("1\n")
+    assert wait_until(stubborn.processes, 30)
+    terminal.type("\x03")
+    assert terminal.exit_code() == 130
+    assert "it was stopped" in terminal.shown
+    assert wait_until(lambda: not stubborn.processes(), 10)
+
+
+def test_killed_from_outside_it_leaves_nothing(project: Project) -> None:
+    stubborn = Stubborn()
+    set_up(project, step("", bash(stubborn.command)), more='[permissions]\ncommand = "allow"\n')
+    process = subprocess.Popen(
+        [*LSP_AGENT, "prompt", "Go."],
+        cwd=project.folder,
+        env=project.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert wait_until(stubborn.processes, 30)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert wait_until(lambda: not stubborn.processes(), 10)
+
+
+def test_a_failed_turn_exits_with_1_and_says_why(project: Project) -> None:
+    set_up(project, step("So far.", error="the service is down"))
+    done = prompt(project, "Go.")
+    assert (done.returncode, done.stdout) == (1, "So far.\n")
+    assert "the service is down" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((" ",), 2, "the prompt is empty"),
+        (("Go.", "--cwd", "nowhere"), 2, "--cwd nowhere is no folder"),
+        (("Go.", "--review", "never"), 2, "--review"),
+        (("Go.", "--agent", "nobody"), 1, "No agent 'nobody' is configured"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(
+    project: Project, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    set_up(project, step("Never."))
+    done = prompt(project, *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_its_session_is_stored_like_any_other(project: Project) -> None:
+    set_up(project, step("An answer."))
+    prompt(project, "A question?")
+    editor = project.editor(step("Hello."))
+    (listed,) = editor.call("agent/sessions")["sessions"]
+    assert (listed["title"], listed["agent"], listed["stored"]) == ("A question?", "mine", True)
