@@ -46,6 +46,7 @@ from lsp_agent.wires.wire import (
     Prompt,
     Refused,
     Reply,
+    RunCommand,
     RunTool,
     Send,
     SetModel,
@@ -174,7 +175,7 @@ class MeerkatWire:
                 return self._ask(_Asked("catalog", request_id, command), "models/catalog", {})
             case GetCommands():
                 return Reply(request_id, {"commands": []})
-            case Steer() | Compact():
+            case Steer() | Compact() | RunCommand():
                 return Reply(request_id, error=_CANNOT)
             case _:
                 assert_never(command)

@@ -219,25 +219,22 @@ def summary_in(rows: Sequence[object]) -> str | None:
 
 
 def _message(source: Frame) -> Message | None:
+    message: Message
     match string(source, "role"):
         case "user":
-            return {"role": "user", "content": blocks(source.get("content"))}
+            message = {"role": "user", "content": blocks(source.get("content"))}
         case "block_assistant":
-            content = [
-                block
-                for item in items(source.get("blocks"))
-                if (block := _assistant_block(frame(item))) is not None
-            ]
-            return {"role": "assistant", "content": content}
-        case "assistant":
-            return {"role": "assistant", "content": blocks(source.get("content"))}
+            told = (_assistant_block(frame(item)) for item in items(source.get("blocks")))
+            content = [block for block in told if block is not None]
+            message = {"role": "assistant", "content": content}
         case "tool_results":
-            return {
-                "role": "tool",
-                "content": [_result(frame(item)) for item in items(source.get("results"))],
-            }
+            results = [_result(frame(item)) for item in items(source.get("results"))]
+            message = {"role": "tool", "content": results}
         case _:
             return None
+    if time := string(source, "created_at"):
+        message["time"] = time
+    return message
 
 
 def _assistant_block(source: Frame) -> Block | None:
@@ -336,7 +333,10 @@ def notice(kind: str, payload: Frame) -> tuple[Level, str]:
         said += f"{payload.get('used')} of {payload.get('limit')} used"
     for key in ("reason", "message", "detail"):
         value = payload.get(key)
-        words = value if isinstance(value, str) else string(frame(value), "message")
+        inner = frame(value)
+        words = (
+            value if isinstance(value, str) else string(inner, "message") or string(inner, "kind")
+        )
         if words:
             return level, f"{said}: {words[:2000]}"
     return level, said
