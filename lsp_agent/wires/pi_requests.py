@@ -239,10 +239,23 @@ class Requests:
                 batch.add(Send(self._step(request_id, command, {"type": "get_commands"})))
             case Hello() if error is None and kind == "get_commands":
                 self._check_host(request_id, command, pi.host_version(data), batch)
+            case Hello() if error is None and kind == "new_session":
+                batch.add(Send(self._step(request_id, Hello(), {"type": "get_state"})))
             case Hello() if error is None:
-                batch.add(Reply(request_id, self._state(data)))
+                self._shaken(request_id, command, self._state(data), batch)
             case _:
                 self._refused(request_id, command, error or "refused", batch)
+
+    def _shaken(
+        self, request_id: str, command: Hello, state: dict[str, object], batch: Batch
+    ) -> None:
+        """pi opens a session file that is not there as an empty one: it is then left for one
+        with another name, so that nobody takes it for the former."""
+        former = command.resume is not None and state.get("sessionRef") == command.resume
+        if former and not state.get("messageCount"):
+            batch.add(Send(self._step(request_id, command, {"type": "new_session"})))
+        else:
+            batch.add(Reply(request_id, state))
 
     def _choose_model(
         self, request_id: str, command: SetModel, found: Frame | None, batch: Batch

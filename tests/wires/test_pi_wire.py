@@ -183,6 +183,21 @@ def test_a_session_is_taken_up_again_or_a_new_one_begun_with_a_notice(failure: J
     assert sent(decoded) == [{"id": "get_commands:r2", "type": "get_commands"}]
 
 
+def test_a_session_whose_file_is_gone_is_left_for_a_new_one() -> None:
+    wire = PiWire()
+    wire.encode("r", Hello("/s"))
+    wire.decode([OK | {"id": "switch_session:r"}])
+    wire.decode([OK | {"id": "get_commands:r", "data": {"commands": [OURS]}}])
+    empty = {"sessionFile": "/s", "messageCount": 0}
+    decoded = wire.decode([OK | {"id": "get_state:r", "data": empty}])
+    assert sent(decoded) == [{"id": "new_session:r", "type": "new_session"}]
+    assert sent(wire.decode([OK | {"id": "new_session:r"}])) == [
+        {"id": "get_state:r", "type": "get_state"}
+    ]
+    (reply,) = wire.decode([OK | {"id": "get_state:r", "data": {"sessionFile": "/t"}}])
+    assert reply == Reply("r", {"sessionRef": "/t", "version": "1.5.2"})
+
+
 # Turns
 
 
