@@ -6,28 +6,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))  # rpc_process
+for _folder in ("runtime", "server"):  # rpc_process; project, raw_client
+    sys.path.insert(0, str(Path(__file__).parents[1] / _folder))
 
-from model_server import ModelServer
-from rpc_process import RpcProcess
-
-PROVIDERS = ("anthropic", "openai")
-KEY = "sk-secret-1234567890"
-
-
-class Desk:
-    """One agent and its service, which many tests of a module use one after the other."""
-
-    def __init__(self, provider: str, folder: Path) -> None:
-        self.provider = provider
-        self.folder = folder
-        self.server = ModelServer()
-        flags = ("--provider", provider, "--base-url", self.server.url, "--api-key", KEY)
-        self.agent = RpcProcess(folder, (), *flags, script=False)
-
-    def close(self) -> None:
-        self.agent.__exit__()
-        self.server.close()
+from model_desk import PROVIDERS, Desk  # noqa: E402
 
 
 @pytest.fixture(
@@ -46,10 +28,5 @@ def whole_desk(
 
 @pytest.fixture
 def desk(whole_desk: Desk) -> Desk:
-    """With nothing said yet."""
-    server = whole_desk.server
-    for record in (server.answers, server.requests, server.headers, server.paths):
-        record.clear()
-    whole_desk.agent.frames.clear()
-    assert whole_desk.agent.ask("clear")["success"]
+    whole_desk.begin_anew()
     return whole_desk

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import KEY, PROVIDERS, Desk
+from model_desk import KEY, PROVIDERS, Desk
 from model_server import Frame, ModelServer, answer, call, text
 from rpc_process import RpcProcess, result_texts, types
 

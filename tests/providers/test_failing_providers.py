@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import KEY, PROVIDERS, Desk
+from model_desk import KEY, PROVIDERS, Desk
 from model_server import Behaviour, Frame, Handler, ModelServer, answer, call, text
 from rpc_process import RpcProcess, result_texts, types
 
