@@ -85,15 +85,12 @@ class Turn:
             case "turn_start":
                 self._step_start(batch)
             case "turn_end":
-                self._step_end(frame(source.get("message")), batch)
+                self._step_open = False
+                batch.add(StepEnded(self._stop, self._error))
             case "auto_retry_start":
                 self._retry(source, batch)
             case _:  # message_start, auto_retry_end: the frames around them say it all
                 pass
-
-    def error(self, message: str) -> None:
-        """A failure, which is one only if nothing better follows in this turn."""
-        self._error = message
 
     def end(self, batch: Batch, *, aborted: bool) -> None:
         """pi is at rest again."""
@@ -138,11 +135,6 @@ class Turn:
         self._calls = {id_: call for id_, call in self._calls.items() if call.state != "ended"}
         batch.add(StepStarted(self._step))
 
-    def _step_end(self, message: Frame, batch: Batch) -> None:
-        self._ended(message, batch)
-        self._step_open = False
-        batch.add(StepEnded(self._stop, self._error))
-
     def _message(self, source: Frame, batch: Batch) -> None:
         self._streaming.clear()
         match string(source, "role"):
@@ -159,7 +151,7 @@ class Turn:
                 pass
 
     def _ended(self, message: Frame, batch: Batch) -> None:
-        """What ended the model's answer."""
+        """What ended the model's answer; a failure is one only if nothing better follows."""
         name = string(message, "stopReason")
         if name not in pi.STOP_REASONS:
             batch.add(Notice("debug", f"unknown stop reason {name[:80]!r}", "agent"))
