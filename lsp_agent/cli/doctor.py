@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from lsp_agent.cli import doctor_checks as checks
+from lsp_agent.cli.doctor_agents import HOSTING_WORDS, agents
 from lsp_agent.cli.doctor_checks import Finding, Status
 from lsp_agent.cli.doctor_trial import chosen_agent_starts, scripted_turn
 from lsp_agent.protocol.settings_files import load_for_folder
@@ -56,7 +57,7 @@ def _examine(folder: Path, console: Console | None) -> dict[str, Any]:
     add(checks.platform())
     add(checks.on_path())
     add(checks.settings(loaded, folder))
-    found = list(checks.agents(loaded))
+    found = agents(loaded)
     add(checks.chosen_agent(loaded, found))
     variables = checks.key_variables(loaded)
     add(checks.credentials(loaded, variables))
@@ -84,14 +85,25 @@ def _show(console: Console, finding: Finding) -> None:
         console.print(f"{'':<14}[dim]→[/] {escape(finding.remedy)}")
 
 
+def _show_agent(console: Console, agent: dict[str, Any]) -> None:
+    usable = agent["configured"] and agent["path"]
+    mark = "[green]✓[/]" if usable else "[blue]·[/]"
+    where = agent["path"] or f"its program {agent['program']!r} is not found"
+    version = f" ({agent['version']})" if agent["version"] else ""
+    console.print(f"{mark} {escape(agent['name'])}: {escape(where + version)}")
+    if agent["path"]:
+        words = f"speaks {agent['wire']}, {HOSTING_WORDS[agent['hosting']]}"
+        console.print(f"{'':<4}[dim]{words}[/]")
+    if agent["remedy"]:
+        console.print(f"{'':<4}[dim]→[/] {escape(agent['remedy'])}")
+
+
 def _show_rest(console: Console, report: dict[str, Any]) -> None:
     others = [agent for agent in report["agents"] if not agent["chosen"]]
     if others:
         console.print("\n[bold]Other agents[/]")
     for agent in others:
-        where = agent["path"] or f"its program {agent['program']!r} is not found"
-        version = f" ({agent['version']})" if agent["version"] else ""
-        console.print(f"  {escape(agent['name'])}: {escape(where + version)}")
+        _show_agent(console, agent)
     own = [each for each in report["settings"] if each["source"] != DEFAULTS]
     if own:
         console.print("\n[bold]Settings that are not the defaults[/]")

@@ -6,7 +6,6 @@ of commands only the program.
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from platformdirs import user_data_path
 
 from lsp_agent import __version__
 from lsp_agent.agents.private_folder import PrivateFolder
+from lsp_agent.cli.doctor_agents import HOSTING_WORDS, AgentFound
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings
@@ -25,8 +25,6 @@ from lsp_agent.protocol.settings_sources import Loaded
 from lsp_agent.sessions.launcher import choose_agent
 
 Status = Literal["ok", "note", "warning", "failure"]
-
-_VERSION_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +36,6 @@ class Finding:
     status: Status
     message: str
     remedy: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AgentFound:
-    """``path`` is where its program lies, None where there is none; ``version`` as it says."""
-
-    name: str
-    chosen: bool
-    wire: str
-    hosting: str
-    program: str
-    path: str | None
-    version: str | None
 
 
 def platform() -> Iterator[Finding]:
@@ -128,40 +113,6 @@ def _shown(key: str, value: object) -> object:
     return value
 
 
-def agents(loaded: Loaded) -> Iterator[AgentFound]:
-    for name, agent in loaded.settings.agents.items():
-        path = shutil.which(agent.command[0], path=_path_of(agent))
-        yield AgentFound(
-            name,
-            name == loaded.settings.agent,
-            agent.wire,
-            agent.hosting,
-            agent.command[0],
-            path,
-            __version__ if name == BUILTIN_AGENT else path and _version(path),
-        )
-
-
-def _path_of(agent: AgentSettings) -> str:
-    return agent.env.get("PATH", os.environ.get("PATH", os.defpath))
-
-
-def _version(program: str) -> str | None:
-    """The first line of what ``--version`` prints; None where it prints none in time."""
-    try:
-        done = subprocess.run(  # noqa: S603 - the person's own agent
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = (done.stdout or done.stderr).decode(errors="replace").strip().splitlines()
-    return lines[0][:100] if lines and done.returncode == 0 else None
-
-
 def chosen_agent(loaded: Loaded, found: list[AgentFound]) -> Iterator[Finding]:
     try:
         choice = choose_agent(loaded.settings, None, None)
@@ -174,22 +125,13 @@ def chosen_agent(loaded: Loaded, found: list[AgentFound]) -> Iterator[Finding]:
             "agent",
             "failure",
             f"{choice.name}: its program {chosen.program!r} is not found",
-            f"install it, or correct agents.{choice.name}.command in {user_settings_path()}",
+            chosen.remedy,
         )
         return
     version = f" ({chosen.version})" if chosen.version else ""
     yield Finding("agent", "ok", f"{choice.name}: {chosen.path}{version}")
-    if choice.agent.hosting == "mirror":
-        yield Finding(
-            "hosting",
-            "note",
-            f"agents.{choice.name}.hosting is mirror: it writes files itself, and they are merged"
-            " into the editor afterwards",
-        )
-    elif not choice.wire().capabilities.get("hostedFiles", False):
-        yield Finding("hosting", "note", f"{choice.name} cannot be hosted: it writes files itself")
-    else:
-        yield Finding("hosting", "ok", f"{choice.name} reads and writes files through the editor")
+    status = "ok" if chosen.hosting == "hosted" else "note"
+    yield Finding("hosting", status, f"{choice.name} {HOSTING_WORDS[chosen.hosting]}")
 
 
 def _without_agent() -> str:
