@@ -8,10 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import project as stage
 import pytest
 from project import ALLOWED, Editor, Project, Stubborn, processes_with
 from raw_client import Json, RpcError, wait_until
 
+TIME_MACHINE = Path(__file__).parents[1] / "server" / "time_machine.py"
 DOUBLE = Path(__file__).parents[1] / "doubles" / "rkat_rpc.py"
 CLIENT: Json = {"events": True, "ask": True}
 #: In which a stop must be answered, in seconds.
@@ -82,6 +84,22 @@ def doubles(folder: Path) -> list[int]:
     found = processes_with(str(folder / "frames.jsonl"))
     lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in found}
     return [pid for pid, line in lines.items() if line[1] == str(DOUBLE).encode()]
+
+
+def forward_clock(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Callable[[Editor, int], None]:
+    """Puts the clock of the server that starts next forward, by seconds."""
+    clock = folder / "clock"
+    clock.write_text("0")
+    machine = [sys.executable, "-P", str(TIME_MACHINE), str(clock)]
+    monkeypatch.setattr(stage, "LSP_AGENT", machine)
+
+    def forward(editor: Editor, seconds: int) -> None:
+        aside = clock.with_suffix(".new")
+        aside.write_text(str(seconds))
+        aside.replace(clock)
+        editor.call("agent/state")  # wakes the server
+
+    return forward
 
 
 def statuses(result: Json) -> list[tuple[str, str]]:
@@ -185,6 +203,39 @@ def test_a_command_ends_with_what_it_started_when_its_time_is_up(start: Start) -
     assert wait_until(lambda: not nap.processes())
 
 
+def test_a_question_outlives_the_call_that_meerkat_gives_up_on(
+    project: Project, start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock = forward_clock(monkeypatch, tmp_path)
+    echo = call("bash", command="echo ran > ran.txt")
+    editor = start(run(do(echo), do(echo), say("Done.")))
+    prompt = editor.prompt("Go.")
+    asked = editor.notification("agent/ask")
+    assert editor.events("toolResult") == []
+    clock(editor, 54)
+    editor.event("toolResult")
+    assert "Make the same call once more" in editor.tool_texts()[0]
+    assert not (project.folder / "ran.txt").exists()
+    editor.command("answer", {"questionId": asked["questionId"], "optionId": "allow"})
+    assert editor.result(prompt)["text"] == "Done."
+    assert (project.folder / "ran.txt").read_text() == "ran\n"
+    assert len(editor.received("agent/ask")) == 1
+
+
+def test_a_command_is_ended_before_meerkat_gives_up_on_it(
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock = forward_clock(monkeypatch, tmp_path)
+    nap = Stubborn()
+    editor = start(run(do(call("bash", command=nap.command)), say("Done.")), options=ALLOWED)
+    prompt = editor.prompt("Go.")
+    editor.event("toolProgress")
+    clock(editor, 114)
+    assert editor.result(prompt)["text"] == "Done."
+    assert "[ended: the agent does not wait longer for a command]" in editor.tool_texts()[0]
+    assert wait_until(lambda: not nap.processes())
+
+
 # Stopping
 
 
@@ -268,18 +319,27 @@ def test_a_model_that_there_is_not_is_told_by_the_first_prompt(start: Start) -> 
     assert "Check `provider` and `model`" in failure.message
 
 
-def test_a_death_of_the_agent_ends_the_turn_and_the_next_prompt_starts_it_again(
-    start: Start,
+def test_a_death_of_the_agent_ends_the_turn_and_the_next_prompt_goes_on_in_its_session(
+    project: Project, start: Start, tmp_path: Path
 ) -> None:
-    editor = start(run(say("So far."), die=True))
-    failure = editor.failure("agent/prompt", {"text": "Go."})
+    project.file("a.txt", "one\n")
+    editor = start(
+        run(do(call("read", path="a.txt")), say("So far.")), run(say("And then."), die=True)
+    )
+    editor.ask_agent("Go.")
+    failure = editor.failure("agent/prompt", {"text": "Go on."})
     assert failure.data["kind"] == "agentExited"
-    (ended,) = editor.events("turnEnded")
-    assert ended["stopReason"] == "error"
-    # Its script begins again.
-    with pytest.raises(RpcError):
-        editor.ask_agent("Again.")
-    assert len(editor.events("agentStatus", status="ready")) == 2
+    assert editor.events("turnEnded")[-1]["stopReason"] == "error"
+
+    assert editor.ask_agent("Again.")["text"] == "So far."  # its script begins again
+    first, second, third = frames(tmp_path, "turn/start")
+    assert first["session_id"] == second["session_id"] == third["session_id"]
+    assert len(frames(tmp_path, "session/create")) == 1
+    assert editor.tool_texts()[-1] == "one\n"  # its tools are there again
+    assert [message["role"] for message in editor.call("agent/messages")["messages"]][:2] == [
+        "user",
+        "assistant",
+    ]
 
 
 def test_a_command_ends_with_its_agent(project: Project, start: Start, tmp_path: Path) -> None:
