@@ -150,12 +150,16 @@ class SessionStore:
         """Lays out the folder of a new session, in the place of the oldest if there are many."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         known = sorted(self._folder.iterdir(), key=_age)
-        for path in known[: max(0, len(known) + 1 - MAX_SESSIONS)]:
+        too_many = len(known) + 1 - MAX_SESSIONS
+        for path in known if too_many > 0 else ():
             with suppress(OSError):  # one that is open stays
                 old = _Place(path)
                 old.open()
                 shutil.rmtree(path)
                 old.close()
+                too_many -= 1
+            if too_many <= 0:
+                break
         place.path.mkdir(mode=0o700)
         place.open()
         place.describe(about)
