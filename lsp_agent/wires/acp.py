@@ -66,6 +66,14 @@ _CAPABILITIES: Mapping[str, bool] = {
     "cost": False,
 }
 
+#: Keeps opencode and qwen-code from running what the repository names (its settings, plugins,
+#: hooks and MCP servers), which both do unasked. The person's settings may say otherwise.
+_TRUSTS_NO_REPOSITORY: Mapping[str, str] = {
+    "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
+    "OPENCODE_PURE": "1",
+    "QWEN_CODE_SAFE_MODE": "1",
+}
+
 _DELTAS = frozenset({"agent_message_chunk", "agent_thought_chunk"})
 
 #: Answered from the record.
@@ -132,7 +140,8 @@ class AcpWire:
         self._hosts_files = agent.hosting != "mirror"
         if not self._hosts_files:
             self._can(hostedFiles=False)
-        return Launch(tuple(agent.command), dict(agent.env), credentials(agent.env))
+        env = {**_TRUSTS_NO_REPOSITORY, **agent.env}
+        return Launch(tuple(agent.command), env, credentials(agent.env))
 
     def encode(self, request_id: str, command: Command) -> Mapping[str, object] | Reply:
         if isinstance(command, Hello):
