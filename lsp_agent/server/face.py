@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -12,7 +13,7 @@ from anyio.abc import TaskGroup
 from lsprotocol import types
 
 from lsp_agent import __version__
-from lsp_agent.protocol.errors import BadParams
+from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.server import capabilities, startup
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.frames import BODY_LIMIT, BadFrame, Frames
@@ -212,6 +213,29 @@ class Face:
             self.on_folders()
 
     def _execute(self, params: Json) -> object:
+        """Helix writes the error of a command into its log and shows nothing."""
+        if not self.client.is_helix:
+            return self._command(params)
+        try:
+            outcome = self._command(params)
+        except RequestFailed as exc:
+            self._show(exc)
+            raise
+        if isinstance(outcome, Awaitable):
+            return self._shown(cast(Awaitable[object], outcome))
+        return outcome
+
+    async def _shown(self, outcome: Awaitable[object]) -> object:
+        try:
+            return await outcome
+        except RequestFailed as exc:
+            self._show(exc)
+            raise
+
+    def _show(self, exc: RequestFailed) -> None:
+        self.notify("window/showMessage", {"type": 1, "message": str(exc)})
+
+    def _command(self, params: Json) -> object:
         name = params.get("command")
         if not isinstance(name, str) or (handler := self.commands.get(name)) is None:
             raise BadParams("command", f"there is no command {name!r}")
@@ -228,4 +252,6 @@ def _first_folders(params: Json) -> dict[str, str]:
         return {folder["uri"]: folder["name"] for folder in folders}
     if root := params.get("rootUri"):
         return {root: root.rstrip("/").rpartition("/")[2]}
+    if path := params.get("rootPath"):  # all that Helix says where no marker is above the file
+        return {Path(path).as_uri(): Path(path).name}
     return {}

@@ -159,3 +159,25 @@ def test_a_running_command_is_stopped(helix: Helix) -> None:
     helix.choose(1, "Stop the agent")
     assert until(lambda: not napping(), 5)
     helix.wait_for("stopped")
+
+
+def test_the_agent_works_in_the_folder_of_helix_where_there_is_no_repository(
+    project: PlainProject,
+) -> None:
+    (project.folder / ".git").rmdir()
+    helix = Helix(project)
+    try:
+        helix.choose(4, "Ask the agent: shout about beta")
+        helix.wait_for("BETA")
+    finally:
+        helix.close()
+
+
+def test_why_a_prompt_cannot_be_taken_is_said(project: PlainProject) -> None:
+    project.write("lsp-agent/config.toml", "")
+    helix = Helix(project)
+    try:
+        helix.choose(4, "Ask the agent: shout about beta")
+        helix.wait_for("The built-in agent has no model")
+    finally:
+        helix.close()
