@@ -299,12 +299,11 @@ class Session:
         self._at_rest()
 
     async def _running_agent(self) -> AgentLink:
-        """One that cannot take up what it was asked to is started without."""
-        wanted = self.agent.resume if self.recap else None
+        """One that refuses to take up the session is started without."""
         try:
             return await self.agent.running()
         except RequestFailed as failure:
-            if wanted is None or failure.kind != "notConfigured":
+            if self.agent.resume is None or failure.kind != "notConfigured":
                 raise
             self.agent.resume = None
             return await self.agent.running()

@@ -107,6 +107,9 @@ class Stage:
         self.events: list[StampedEvent] = []
         self.links: list[FakeLink] = []
         self.obedient = True
+        #: The session that agents remember; ``strict`` ones refuse to start for another.
+        self.remembered = "theirs"
+        self.strict = False
 
     @property
     def agent(self) -> FakeLink | None:
@@ -132,13 +135,22 @@ async def stage() -> AsyncIterator[Stage]:
     made = Stage()
 
     async def start_agent(
-        _choice: Any, _cwd: Any, _hosting: Any, _tasks: Any, callbacks: Callbacks, **_rest: Any
+        _choice: Any,
+        _cwd: Any,
+        _hosting: Any,
+        _tasks: Any,
+        callbacks: Callbacks,
+        *,
+        resume: str | None,
+        **_rest: Any,
     ) -> tuple[FakeLink, Reply]:
         await asyncio.sleep(0)
+        if made.strict and resume not in (None, made.remembered):
+            raise RequestFailed("notConfigured", "there is no such session")
         link = FakeLink(callbacks.on_event, cast(Any, callbacks.on_gone))
         link.obedient = made.obedient
         made.links.append(link)
-        return link, Reply("r")
+        return link, Reply("r", {"sessionRef": made.remembered} if made.remembered else {})
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agent_keeper, "start_agent", start_agent)

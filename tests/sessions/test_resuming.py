@@ -1,0 +1,67 @@
+"""What an agent is told of a session that it takes up, by what it remembers of it."""
+
+import pytest
+from fake_agent import Stage, stage
+
+from lsp_agent.protocol.events import Notice, TurnStarted
+
+RECAP = "[They spoke of prices.]\n\n"
+
+
+async def asked(on: Stage, prompt: str = "Go on.") -> list[str]:
+    """The prompts of the last agent, once this one was answered."""
+    on.session.prompt(prompt)
+    await on.settle()
+    assert on.agent is not None
+    on.agent.end_turn("endTurn")
+    await on.settle()
+    return on.agent.prompts
+
+
+def notices(on: Stage) -> int:
+    return sum(
+        isinstance(each.event, Notice) and "does not remember" in each.event.message
+        for each in on.events
+    )
+
+
+@pytest.mark.asyncio
+async def test_one_that_remembers_is_told_nothing() -> None:
+    async with stage() as on:
+        on.session.agent.resume, on.session.recap = "theirs", RECAP
+        assert await asked(on) == ["Go on."]
+        assert notices(on) == 0
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("ref", [None, "another"])
+async def test_one_that_does_not_is_told_once_and_clients_see_what_was_asked(
+    ref: str | None,
+) -> None:
+    async with stage() as on:
+        on.session.agent.resume, on.session.recap = ref, RECAP
+        await asked(on)
+        assert await asked(on, "And?") == [f"{RECAP}Go on.", "And?"]
+        assert notices(on) == 1
+        shown = [each.event.prompt for each in on.events if isinstance(each.event, TurnStarted)]
+        assert shown == ["Go on.", "And?"]
+
+
+@pytest.mark.asyncio
+async def test_one_that_refuses_is_started_without_and_told() -> None:
+    async with stage() as on:
+        on.strict = True
+        on.session.agent.resume, on.session.recap = "another", RECAP
+        assert await asked(on) == [f"{RECAP}Go on."]
+        assert notices(on) == 1
+
+
+@pytest.mark.asyncio
+async def test_after_its_death_it_takes_up_what_it_had() -> None:
+    async with stage() as on:
+        on.session.recap = RECAP
+        await asked(on)
+        assert on.agent is not None
+        on.agent.die()
+        assert await asked(on, "Still there?") == ["Still there?"]
+        assert on.session.agent.resumed
