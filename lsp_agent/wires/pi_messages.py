@@ -148,6 +148,12 @@ def commands(source: Frame) -> list[dict[str, object]]:
     ]
 
 
+def extension_commands(source: Frame) -> frozenset[str]:
+    """Which need no run of the model."""
+    found = map(frame, items(source.get("commands")))
+    return frozenset(string(one, "name") for one in found if string(one, "source") == "extension")
+
+
 def host_version(source: Frame) -> str | None:
     """pi's version, which our extension gives as its command's description; None without it."""
     for found in map(frame, items(source.get("commands"))):

@@ -73,6 +73,8 @@ class Requests:
         self.usage: Usage = {}
         self.version = ""
         self._lower = lower
+        #: Those of extensions.
+        self._commands: frozenset[str] = frozenset()
         self._sent: dict[str, Command] = {}
         self._steps: dict[str, Command] = {}
         #: The prompts that pi began to work on before it answered them.
@@ -161,8 +163,10 @@ class Requests:
             self._refused(request_id, command, error, batch)
             return None
         match command:
-            case Prompt() | Steer():
-                return Taken(request_id, command, data.get("disposition") == "handled")
+            case Prompt(words) | Steer(words):
+                # Builds before 1.0 do not say what they did with it.
+                does = data.get("disposition") or self._disposition(words)
+                return Taken(request_id, command, does == "handled")
             case Compact():
                 batch.add(Reply(request_id))
                 self._end_compaction(request_id, string(data, "summary"), None, batch)
@@ -171,6 +175,10 @@ class Requests:
             case _:
                 batch.add(Reply(request_id, self._data(command, data)))
         return None
+
+    def _disposition(self, words: str) -> str:
+        slash, name = words[:1], words[1:].partition(" ")[0]
+        return "handled" if slash == "/" and name in self._commands else "started"
 
     def _refused(self, request_id: str, command: Command, error: str, batch: Batch) -> None:
         if error.lower().startswith("unknown command") and type(command) in _NEEDED_FOR:
@@ -238,6 +246,7 @@ class Requests:
                     batch.add(Notice("warning", told, "agent"))
                 batch.add(Send(self._step(request_id, command, {"type": "get_commands"})))
             case Hello() if error is None and kind == "get_commands":
+                self._commands = pi.extension_commands(data)
                 self._check_host(request_id, command, pi.host_version(data), batch)
             case Hello() if error is None and kind == "new_session":
                 batch.add(Send(self._step(request_id, Hello(), {"type": "get_state"})))

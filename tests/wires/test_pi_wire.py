@@ -363,6 +363,18 @@ def test_a_command_that_a_build_does_not_know_lowers_what_it_can_do() -> None:
     assert not wire.capabilities["commands"]
 
 
+@pytest.mark.parametrize(("words", "handled"), [("/pick it", True), ("/fix", False), ("/", False)])
+def test_a_build_that_does_not_say_so_handles_its_extensions_commands(
+    words: str, handled: bool
+) -> None:
+    wire = PiWire()
+    wire.encode("h", Hello())
+    commands = [OURS, OURS | {"name": "pick"}, {"name": "fix", "source": "prompt"}]
+    wire.decode([OK | {"id": "get_commands:h", "data": {"commands": commands}}])
+    wire.encode("p", Prompt(words))
+    assert bool(of(TurnEnded, wire.decode([OK | {"id": "p"}]))) is handled
+
+
 # Commands
 
 
