@@ -69,6 +69,7 @@ _ONLY_TALKS = (
     "This Meerkat is too old to be given the editor's tools, so it can only talk. Install rkat-rpc"
     " 0.8 or newer."
 )
+_GONE = "Meerkat no longer has this session; the agent goes on in a new one and remembers nothing."
 _COMPACTED = "Meerkat has compacted the transcript."
 _CANNOT = "Meerkat cannot do this."
 
@@ -145,9 +146,12 @@ class MeerkatWire:
         self._session.configure(agent, cwd)
         argv = list(agent.command)
         flags = {argument.partition("=")[0] for argument in argv}
+        if "--isolated" in flags:
+            self._session.lower("resume")
         # ``rkat rpc``, as it was called once, takes no flags.
-        if "rpc" not in argv[1:2] and not flags & {"--realm", "--isolated"}:
+        elif "--realm" not in flags and "rpc" not in argv[1:2]:
             argv += ["--realm", REALM]
+        self.capabilities = self._session.capabilities
         return Launch(tuple(argv), dict(agent.env), credentials(agent.env, *_OWN_KEYS))
 
     # -- commands
@@ -359,14 +363,14 @@ class MeerkatWire:
             self._turn_failed(meerkat.failure(error, self._session.generation), batch)
         else:
             result = meerkat.frame(frame.get("result"))
-            self._session.id = self._session.id or meerkat.string(result, "session_id") or None
+            self._session.answered(meerkat.string(result, "session_id"))
             self._begin(batch)
             if self._turn is not None:
                 self._turn.respond(result, batch)
         self._turn_ended(batch)
 
     def _turn_failed(self, failure: Failure, batch: Batch) -> None:
-        if self._waiting is not None and failure.kind == "refused":
+        if self._waiting is not None and failure.kind in ("refused", "gone"):
             batch.add(Reply(self._waiting.request_id, error=failure.message))
             return
         self._begin(batch)
@@ -387,8 +391,7 @@ class MeerkatWire:
             case "read":
                 if asked.resume is not None:
                     self._session.taken_up(asked.resume)
-                state = {**self._session.known(), **meerkat.state(result)}
-                batch.add(Reply(asked.request_id, state))
+                batch.add(Reply(asked.request_id, self._session.state(result)))
             case "config":
                 state = {**meerkat.configured(result), **self._session.known()}
                 batch.add(Reply(asked.request_id, state))
@@ -411,6 +414,9 @@ class MeerkatWire:
                 # It knows no deferred sessions, or says with the first prompt what is wrong.
                 self._session.forget()
                 self._created(asked, batch)
+            case "read" if asked.resume is not None and failure.kind == "gone":
+                batch.add(Notice("warning", _GONE, "lsp-agent"))
+                self._start(_Asked("create", asked.request_id, Hello()), batch)
             case "read" | "config" if asked.resume is None:
                 batch.add(Reply(asked.request_id, self._session.known()))
             case "interrupt" | "summary":
@@ -430,7 +436,12 @@ class MeerkatWire:
             registering = _Asked("register", asked.request_id, asked.command)
             tools = {"tools": list(meerkat_tools.TOOLS)}
             batch.add(Send(self._ask(registering, "tools/register", tools)))
-        elif seed:
+        else:
+            self._start(asked, batch)
+
+    def _start(self, asked: _Asked, batch: Batch) -> None:
+        """A new session, where it can be made without a prompt."""
+        if self._session.generation == "seed":
             batch.add(Send(self._state(asked.request_id, asked.command)))
         else:
             batch.add(Send(self._create(asked.request_id, asked.command)))

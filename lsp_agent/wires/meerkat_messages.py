@@ -39,12 +39,13 @@ METHOD_NOT_FOUND = -32601
 MAX_STEPS = "Meerkat has reached its limit of model calls in one turn; prompt again to go on."
 
 
-_Kind = Literal["refused", "aborted", "failed"]
+_Kind = Literal["refused", "gone", "aborted", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a JSON-RPC error means for a turn: ``refused`` did not begin, the others ended it."""
+    """What a JSON-RPC error means for a turn: one that is ``refused``, or whose session is
+    ``gone``, did not begin, the others have ended."""
 
     kind: _Kind
     message: str
@@ -66,7 +67,7 @@ _CURRENT: Mapping[int, tuple[_Kind, str]] = {
     -32601: ("refused", " Install a newer rkat-rpc."),
     -32602: ("refused", " Check `provider` and `model` of this agent in the settings."),
     -32603: ("failed", ""),
-    -32001: ("refused", _GONE),
+    -32001: ("gone", _GONE),
     -32002: ("refused", _BUSY),
     -32003: ("refused", ""),
     -32004: ("refused", ""),
@@ -80,7 +81,7 @@ _CURRENT: Mapping[int, tuple[_Kind, str]] = {
 #: The codes that the first published wire gave other meanings.
 _SEED: Mapping[int, tuple[_Kind, str]] = {
     **_CURRENT,
-    -32000: ("refused", _GONE),
+    -32000: ("gone", _GONE),
     -32001: ("refused", _BUSY),
     -32002: ("failed", _KEY),
     -32003: ("failed", _BUDGET),

@@ -67,7 +67,11 @@ class Session:
         if not meerkat.string(result, "contract_version"):
             self.generation = "seed"
             lacking += _LATER
-        self.capabilities = {**self.capabilities, **dict.fromkeys(lacking, False)}
+        self.lower(*lacking)
+
+    def lower(self, *features: str) -> None:
+        """It does not have them."""
+        self.capabilities = {**self.capabilities, **dict.fromkeys(features, False)}
 
     def taken_up(self, session: str) -> None:
         """It is one of another process's."""
@@ -93,8 +97,12 @@ class Session:
 
     def turn(self, prompt: object) -> dict[str, object]:
         """The params of ``turn/start``."""
-        chosen, self._chosen = self._chosen, {}
-        return {"session_id": self.id, "prompt": prompt, **chosen}
+        return {"session_id": self.id, "prompt": prompt, **self._chosen}
+
+    def answered(self, session: str) -> None:
+        """A turn of that session went through."""
+        self.id = self.id or session or None
+        self._chosen = {}
 
     def choose(self, wanted: str, models: list[dict[str, object]]) -> str | None:
         """Takes one of ``models`` from the next turn on; else why it cannot."""
@@ -106,6 +114,10 @@ class Session:
         if self.id is not None:
             self._chosen = {"model": self._model, "provider": self._provider}
         return None
+
+    def state(self, read: Frame) -> dict[str, object]:
+        """What the answer to ``session/read`` says, and what is known beyond it."""
+        return {**self.known(), **meerkat.state(read), **self._chosen}
 
     def known(self) -> dict[str, object]:
         """What can be said of it without asking."""

@@ -232,13 +232,32 @@ def test_a_session_is_taken_up_with_our_tools_registered_again():
     assert reply == Reply("h", {"sessionRef": "an-older-one", "model": "m", "messageCount": 8})
 
 
-def test_a_session_that_is_gone_is_no_new_one():
+def test_a_session_that_is_gone_is_followed_by_a_new_one_not_silently():
     talk = Talk()
     talk.ask("h", Hello("gone"))
     talk.answer({"contract_version": "0.9.6", "methods": METHODS})
     talk.answer({"registered": 4})
-    (reply,) = talk.fail(-32001, "Session not found")
-    assert reply == Reply("h", error="Session not found (-32001). Open a new session.")
+    (notice,) = talk.fail(-32001, "Session not found")
+    assert isinstance(notice, Notice)
+    assert (notice.level, "no longer has this session" in notice.message) == ("warning", True)
+    talk.answer({"session_id": ID})
+    (reply,) = talk.answer({"session_id": ID, "model": "m"})
+    assert reply == Reply("h", {"sessionRef": ID, "model": "m"})
+
+
+def test_a_session_that_cannot_be_read_is_an_error():
+    talk = Talk()
+    talk.ask("h", Hello("mine"))
+    talk.answer({"contract_version": "0.9.6", "methods": METHODS})
+    talk.answer({"registered": 4})
+    assert talk.fail(-32603, "disk full") == [Reply("h", error="disk full (-32603).")]
+
+
+def test_an_isolated_server_has_nothing_to_take_up():
+    wire = MeerkatWire()
+    command = ["rkat-rpc", "--isolated"]
+    wire.launch(AgentSettings(wire="meerkat", command=command), "/shop", None)
+    assert not wire.capabilities["resume"]
 
 
 @pytest.mark.parametrize("step", [0, 1])
@@ -662,6 +681,12 @@ def test_a_chosen_model_goes_with_the_next_turn_alone(talk: Talk):
     ]
     talk.ask("s", SetModel("small"))
     assert talk.answer(catalogue) == [Reply("s", {"model": "small"})]
+    talk.ask("t", GetState())
+    (state,) = talk.answer({"session_id": ID, "model": "m", "provider": "q"})
+    assert isinstance(state, Reply)
+    assert (state.data["model"], state.data["provider"]) == ("small", "p")
+    talk.ask("p", Prompt("Go."))
+    talk.fail(-32002)  # a refused prompt has not taken it
     talk.prompt()
     assert talk.asked[-1]["params"] == {
         "session_id": ID,
