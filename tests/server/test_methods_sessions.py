@@ -307,22 +307,8 @@ def test_an_unknown_session_is_named_as_such(shared: Editor, method: str) -> Non
     assert "s-none" in error.message
 
 
-# What comes with the next issue
-
-
-def test_slash_commands_are_none_so_far(project: Project) -> None:
+def test_an_agent_without_slash_commands_says_so(project: Project) -> None:
     editor = project.editor(step("Never."))
     assert editor.call("agent/commands") == {"commands": []}
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("runCommand", {"name": "init"}),
-    ],
-)
-def test_what_is_not_there_yet_says_unsupported(
-    shared: Editor, method: str, params: object
-) -> None:
-    error = shared.failure(f"agent/{method}", params)
+    error = editor.failure("agent/runCommand", {"name": "init"})
     assert (error.code, error.data["kind"]) == (FAILED, "unsupported")
