@@ -39,6 +39,7 @@ HostingState = Literal["starting", "hosted", "mirror"]
 #: Short: some editors stop the typist for a message that does not fit into a line.
 _MIRROR_NOTICE = "This agent writes files itself; open ones are merged with them."
 _MIRROR_BEFORE = " `review = before` cannot hold for it: each edit is asked about."
+_STOPPED = "Not run: the user stopped this turn."
 _LOST = "The agent lost its connection to the editor and was ended."
 _BYPASSED = (
     "The agent ran a command without asking whether it may, and was ended. Check its `command` in"
@@ -329,7 +330,7 @@ class Hosting:
 
     async def _run_command(self, call: ToolRequest, seconds: float | None) -> Answer:
         """The agent waits ``seconds`` for question and command together."""
-        began = anyio.current_time()
+        began, still_wanted = anyio.current_time(), self.still_wanted()
         verdict = await self.intercept(call)
         if isinstance(verdict, Gate):
             verdict = await self._tools.decide(call, brief=seconds is not None)
@@ -337,6 +338,8 @@ class Hosting:
                 await self._before(call)
         if isinstance(verdict, Block):
             return Refused(verdict.reason)
+        if not still_wanted():
+            return Refused(_STOPPED)
         left = None if seconds is None else seconds - (anyio.current_time() - began)
         return await self._own_commands.run(call, verdict.note, self.turn_id, left)
 
