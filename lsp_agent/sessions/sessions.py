@@ -190,9 +190,9 @@ class Sessions:
                 await self.close(session)
             try:
                 await self._store.delete(session_id)
-            except RequestFailed:
-                if session is None:
-                    raise  # else it was never stored
+            except RequestFailed as failure:
+                if session is None or failure.kind != "unknownSession":
+                    raise  # else nothing was said in it, so it was never stored
             if self._sessions.pop(session_id, None) is not None:
                 del self._recorders[session_id]
 
