@@ -288,7 +288,9 @@ class Bridge:
     async def _run(self, identifier: str, request: ToolRequest, writer: StreamWriter) -> None:
         answer = await self._tool_answer(request)
         try:
-            line = frames.tool_result(identifier, answer.text, is_error=answer.is_error)
+            line = frames.tool_result(
+                identifier, answer.text, is_error=answer.is_error, image=answer.image
+            )
         except frames.LineTooLarge as error:
             done = "failed" if answer.is_error else "was carried out"
             text = f"The call {done}, but its result is too large to be shown ({error})."

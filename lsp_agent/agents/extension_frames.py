@@ -7,6 +7,7 @@ from typing import cast
 import orjson
 
 from lsp_agent.agents.framing import TooLong
+from lsp_agent.agents.tool_host import ImageAnswer
 
 #: The agent's reader ends silently at a line of 4 MiB.
 MAX_LINE = (4 << 20) - 1024
@@ -141,13 +142,16 @@ def blocked(identifier: str, reason: str) -> bytes:
     )
 
 
-def tool_result(identifier: str, text: str, *, is_error: bool) -> bytes:
+def tool_result(
+    identifier: str, text: str, *, is_error: bool, image: ImageAnswer | None = None
+) -> bytes:
     """Raises LineTooLarge."""
-    answer: dict[str, object] = {
-        "type": "tool_result",
-        "id": identifier,
-        "content": [{"type": "text", "text": text}],
-    }
+    content: list[dict[str, str]] = []
+    if image is not None:
+        content.append({"type": "image", "mime_type": image.mime_type, "data": image.data})
+    if text or image is None:
+        content.append({"type": "text", "text": text})
+    answer: dict[str, object] = {"type": "tool_result", "id": identifier, "content": content}
     if is_error:
         answer["is_error"] = True
     return _line(answer)

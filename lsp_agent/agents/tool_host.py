@@ -16,11 +16,21 @@ class ToolRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageAnswer:
+    """``data`` is base64."""
+
+    mime_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A file tool's result, in the agent's own form."""
+    """A file tool's result, in the agent's own form. ``image`` is what ``read`` shows of one,
+    beside the text."""
 
     text: str
     is_error: bool = False
+    image: ImageAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from lsp_agent.runtime.extension import Extension, ExtensionLost, Frame, SlashCo
 from lsp_agent.runtime.providers.provider import ToolSpec
 from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
-from lsp_agent.runtime.transcript import Block, text_block
+from lsp_agent.runtime.transcript import Block, image_block, text_block
 
 READY_SECONDS = 3.0
 CALL_SECONDS = 60.0
@@ -225,14 +225,13 @@ def _refuse_if_blocked(answer: Frame) -> None:
 
 
 def _content(given: object) -> list[Block]:
-    """Text and image blocks as the wire has them: of an image only its size."""
+    """Text and image blocks."""
     blocks: list[Block] = []
     for item in cast(list[object], given) if isinstance(given, list) else []:
         block: Frame = cast(Frame, item) if isinstance(item, dict) else {}
         if block.get("type") == "image":
-            size = len(str(block.get("data") or "").rstrip("=")) * 3 // 4
-            mime_type = str(block.get("mime_type") or "")
-            blocks.append({"type": "image", "mime_type": mime_type, "bytes": size})
+            data = str(block.get("data") or "")
+            blocks.append(image_block(str(block.get("mime_type") or ""), data))
         elif text := str(block.get("text") or ""):
             blocks.append(text_block(text))
     return blocks or [text_block(_NO_CONTENT)]

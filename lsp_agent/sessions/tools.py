@@ -1,13 +1,22 @@
 """The tools of a hosted agent: its file calls answered from the editor, its commands gated."""
 
 import os
+from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
 import anyio
 
-from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.agents.tool_host import (
+    Allow,
+    Block,
+    Gate,
+    ImageAnswer,
+    ToolAnswer,
+    ToolRequest,
+    Verdict,
+)
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.questions import Option
 from lsp_agent.protocol.settings import Settings
@@ -201,7 +210,7 @@ class HostedTools:
         if self._turn.stopped:
             return ToolAnswer(_STOPPED, is_error=True)
         try:
-            text = await self._run(request)
+            return await self._run(request)
         except ToolFailure as failure:
             return ToolAnswer(failure.text, is_error=True)
         except FileProblem as problem:
@@ -209,20 +218,21 @@ class HostedTools:
             return ToolAnswer(agents_words(request.tool, path, problem), is_error=True)
         finally:
             self._permissions.spend()
-        return ToolAnswer(text)
 
-    async def _run(self, request: ToolRequest) -> str:
+    async def _run(self, request: ToolRequest) -> ToolAnswer:
         await self._consent(request)
+        image = None
         match request.tool:
             case "read":
-                result = await self._read(zot_tools.parse_read(request.args))
+                result, image = await self._read(zot_tools.parse_read(request.args))
             case "write":
                 result = await self._write(zot_tools.parse_write(request.args), request)
             case "edit":
                 result = await self._edit(zot_tools.parse_edit(request.args), request)
             case tool:
                 raise ToolFailure(zot_tools.unknown_tool(tool))
-        return result + await self._notes(str(request.args.get("path")))
+        notes = await self._notes(str(request.args.get("path")))
+        return ToolAnswer(result + notes, image=image)
 
     async def _notes(self, path: str) -> str:
         """What the model is told beside the result of a call on ``path``."""
@@ -287,18 +297,21 @@ class HostedTools:
         if isinstance(decision, Block):
             raise ToolFailure(decision.reason)
 
-    async def _read(self, args: zot_tools.ReadArgs) -> str:
+    async def _read(self, args: zot_tools.ReadArgs) -> tuple[str, ImageAnswer | None]:
         path = self._confine(args.path, write=False)
         view = await self._services.host.view(path, self._session_id)
         if not view.exists:
             raise ToolFailure(zot_tools.missing_stat(self._absolute(args.path)))
+        mime_type = zot_tools.image_type(args.path)
+        if mime_type is not None and view.data is not None and view.text is None:
+            return "", ImageAnswer(mime_type, b64encode(view.data).decode())
         if view.text is not None:
             self.served.put(path.path, view.text)
         data = view.data if view.data is not None else view.require_text().content.encode()
         shown = zot_tools.read_text(args.path, data, args.offset, args.limit)
-        if shown:
-            return shown
-        return zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE
+        if not shown:
+            shown = zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE
+        return shown, None
 
     async def _write(self, args: zot_tools.WriteArgs, request: ToolRequest) -> str:
         placed = await self._put(args, request)

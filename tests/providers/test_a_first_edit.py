@@ -1,6 +1,7 @@
 """From a key in the environment to an edit in an open file: the real server, agent and SDK; only
 the model is a stand-in."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from model_server import ModelServer, answer, call, text
 from project import ALLOWED, EVENTS, Project, new_project
 from raw_client import RpcError
 
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\xff"
 #: What a repository would like: our words and our key sent to a place of its own.
 REPOSITORY = """
 agent = "builtin"
@@ -73,6 +75,20 @@ def test_a_key_in_the_environment_is_enough_whatever_the_repository_says(
     state = editor.call("agent/state")
     assert state["provider"] == provider
     assert state["usage"]["output"] == 20
+
+
+def test_a_hosted_agent_is_shown_the_images_that_it_reads(
+    project: Project, service: ModelServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-mine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", service.url)
+    (project.folder / "a.png").write_bytes(PNG)
+    service.answers[:] = [answer(call("read", path="a.png")), text("A square.")]
+    editor = project.editor(options={"agent": "builtin"}, client=EVENTS)
+    assert editor.ask_agent("what is it?")["stopReason"] == "endTurn"
+    (result,) = service.requests[1]["messages"][-1]["content"]
+    source = {"type": "base64", "media_type": "image/png", "data": b64encode(PNG).decode()}
+    assert result["content"] == [{"type": "image", "source": source}]
 
 
 def test_without_a_key_all_ways_to_one_are_named(project: Project):
