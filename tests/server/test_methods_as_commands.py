@@ -108,7 +108,7 @@ def test_the_other_commands_answer_as_their_methods(project: Project) -> None:
         ("setModel", None, "model"),
         ("revert", {"turnId": "t-none"}, "unknownTurn"),
         ("resumeSession", None, "sessionId"),
-        ("resumeSession", {"sessionId": "s-1"}, "unsupported"),
+        ("resumeSession", {"sessionId": "s-1"}, "unknownSession"),
         ("runCommand", None, "name"),
         ("runCommand", {"name": "init"}, "unsupported"),
         ("applyEdit", {"editId": "e-none"}, "unknownEdit"),
