@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { ModelInfo, SessionInfo } from "./protocol";
+import type { CommandInfo, ModelInfo, SessionInfo } from "./protocol";
 import { reporting } from "./review";
 
 type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
@@ -115,6 +115,26 @@ export async function pickModel(agent: Agent): Promise<void> {
 }
 
 /** What can be done now, for the status bar. */
+/** What the agent and its extensions offer; `insert` puts the chosen one into the prompt. */
+export async function pickCommand(
+  agent: Agent,
+  insert: (text: string) => Promise<void>,
+): Promise<void> {
+  const client = await agent.ensure();
+  const params = { sessionId: agent.chat?.sessionId };
+  const { commands } = await client.request<{ commands: CommandInfo[] }>("commands", params);
+  if (commands.length === 0) {
+    void vscode.window.showInformationMessage("The agent offers no slash commands.");
+    return;
+  }
+  const items = commands.map(({ name, description }) => ({
+    label: `/${name}`,
+    description: description ?? "",
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title: "Slash commands" });
+  if (chosen) await insert(`${chosen.label} `);
+}
+
 export async function pickAction(agent: Agent, changes: number): Promise<void> {
   const actions: [string, string][] = [["lspAgent.chat.open", "$(comment-discussion) Open chat"]];
   if (agent.isAnyBusy) actions.push(["lspAgent.chat.stop", "$(debug-stop) Stop"]);
@@ -130,6 +150,7 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
     ["lspAgent.chat.new", "$(add) New session"],
     ["lspAgent.chat.sessions", "$(history) Switch session"],
     ["lspAgent.chat.model", "$(settings) Choose model or agent"],
+    ["lspAgent.chat.command", "$(terminal) Run a slash command"],
     ["lspAgent.server.restart", "$(refresh) Restart server"],
     ["lspAgent.server.log", "$(output) Show log"],
   );

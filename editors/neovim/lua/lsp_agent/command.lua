@@ -105,6 +105,55 @@ local function models()
   end)
 end
 
+---@return string[]
+local function slash_commands()
+  local session, to = require("lsp_agent.chat").target()
+  if not session or not to then
+    return {}
+  end
+  local result = client.result_of(to, "agent/commands", { sessionId = session.id })
+  return vim.tbl_map(function(command)
+    return command.name
+  end, result and result.commands or {})
+end
+
+---@param result table
+local function act(result)
+  if result.action == "prompt" then
+    require("lsp_agent").prompt(result.text)
+  elseif result.action == "insert" and vim.bo.modifiable then
+    vim.api.nvim_put(vim.split(result.text or "", "\n"), "c", true, true)
+  elseif result.text then
+    tell(result.text)
+  end
+end
+
+---@param argument string
+local function run_command(argument)
+  local name, args = argument:match("^(%S*)%s*(.*)$")
+  if name ~= "" then
+    for_session("agent/runCommand", { name = name, args = args }, act)
+    return
+  end
+  for_session("agent/commands", {}, function(result)
+    if #result.commands == 0 then
+      tell("the agent offers no commands")
+      return
+    end
+    vim.ui.select(result.commands, {
+      prompt = "Command",
+      kind = "lsp_agent_command",
+      format_item = function(command)
+        return ("/%s · %s"):format(command.name, command.description or "")
+      end,
+    }, function(command)
+      if command then
+        run_command(command.name)
+      end
+    end)
+  end)
+end
+
 -- Shows a session's Markdown in a buffer of its own.
 ---@param to vim.lsp.Client
 ---@param id string
@@ -366,6 +415,14 @@ M.commands = {
     end,
   },
   { name = "models", summary = "Chooses the model.", run = models },
+  {
+    name = "run",
+    argument = "[command] [args]",
+    summary = "Runs a slash command of the agent's or of its extensions; without a name you "
+      .. "choose one.",
+    run = run_command,
+    complete = slash_commands,
+  },
   {
     name = "sessions",
     summary = "Chooses which session the chat shows; one of an earlier run is resumed, renamed, "

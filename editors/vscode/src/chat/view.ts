@@ -86,6 +86,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.post({ type: "attach", item });
   }
 
+  async insert(text: string): Promise<void> {
+    await this.focus();
+    this.post({ type: "insert", text });
+  }
+
   dispose(): void {
     clearTimeout(this.timer);
     for (const each of this.disposables) each.dispose();
@@ -199,7 +204,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.sending.add(text);
     this.showHead();
     try {
-      const slash = /^\/(\w+)\s*([^]*)$/.exec(text.trim());
+      const slash = /^\/([\w.:-]+)(?:\s+([^]*))?$/.exec(text.trim());
       if (slash === null) await this.agent.prompt(text, attachments);
       else await this.slash(slash[1] ?? "", slash[2] ?? "", attachments);
       this.post({ type: "accepted" });
