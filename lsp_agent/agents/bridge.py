@@ -114,10 +114,12 @@ class Bridge:
         stack.callback(tasks.cancel_scope.cancel)
         gatekeeper = self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
 
-        def gate_connected(reader: StreamReader, writer: StreamWriter) -> None:
+        # Coroutines, so that they run in a task: beside sniffio, which comes with the models'
+        # SDKs, anyio knows its event loop only there.
+        async def gate_connected(reader: StreamReader, writer: StreamWriter) -> None:
             tasks.start_soon(gatekeeper.serve, reader, writer)
 
-        def extension_connected(reader: StreamReader, writer: StreamWriter) -> None:
+        async def extension_connected(reader: StreamReader, writer: StreamWriter) -> None:
             if self._connected or peer_of(writer).uid != os.getuid():
                 writer.close()
                 return
