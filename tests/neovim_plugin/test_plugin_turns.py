@@ -242,3 +242,37 @@ def has_quit(desk: PluginDesk) -> bool:
     except (NeovimError, OSError):
         return True
     return False
+
+
+# As the server tells it: the scripted agent's thoughts are shown to nobody.
+TELL = """
+local client = vim.lsp.get_clients({ name = 'lsp_agent' })[1]
+local session = require('lsp_agent.sessions').project_of(client).current
+local event = vim.tbl_extend('keep', ..., { sessionId = session.id, turnId = 't' })
+require('lsp_agent.sessions').on_event(client.id, event)
+"""
+
+
+def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) -> None:
+    path = desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."}, done())
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    edit_of = {"uri": path.as_uri(), "status": "conflict", "hunks": []}
+    for event in (
+        {"type": "thinkingDelta", "text": "First this, "},
+        {"type": "thinkingDelta", "text": "then that."},
+        {"type": "textDelta", "text": "So it is."},
+        {"type": "usage", "cumulative": {"input": 1200, "output": 34, "cost": 0.5}},
+        {"type": "editConflict", "edit": edit_of},
+    ):
+        desk.nvim.lua(TELL, event)
+    shown = desk.chat()
+    thinking = shown.index("thinking")
+    assert shown[thinking + 1] == "    First this, then that."
+    assert shown.index("So it is.") > thinking
+    assert any(line.startswith("An edit of a.txt met other changes") for line in shown)
+    chat = desk.window("chat")
+    folded = "return vim.api.nvim_win_call(..., function() return vim.fn.foldclosed(%d) end)"
+    assert desk.nvim.lua(folded % (thinking + 2), chat) == thinking + 1
+    wait_until(lambda: "↑1.2k ↓34 $0.50" in desk.nvim.lua("return vim.wo[...].winbar", chat))

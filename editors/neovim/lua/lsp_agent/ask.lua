@@ -30,15 +30,17 @@ local function answer(question, option_id)
   end
 end
 
--- The detail of a question, where its title does not say it already.
+-- What the detail of a question says beyond its title.
 ---@param question lsp_agent.Question
 ---@return string[]
 local function detail_of(question)
-  local detail = vim.trim(question.detail or "")
-  if detail == "" or question.title:find(detail, 1, true) then
-    return {}
+  local lines = {}
+  for _, paragraph in ipairs(vim.split(vim.trim(question.detail or ""), "\n\n")) do
+    if paragraph ~= "" and not question.title:find(vim.trim(paragraph), 1, true) then
+      vim.list_extend(lines, vim.split(paragraph, "\n"))
+    end
   end
-  return vim.split(detail, "\n")
+  return lines
 end
 
 ---@param question lsp_agent.Question

@@ -70,6 +70,29 @@ local function escaped(text)
   return (text:gsub("%%", "%%%%"))
 end
 
+---@param count integer
+---@return string
+local function short(count)
+  return count < 1000 and tostring(count) or ("%.1fk"):format(count / 1000)
+end
+
+-- Tokens to the model and from it, and cost, as far as they are known.
+---@param used { input?: integer, output?: integer, cacheRead?: integer, cost?: number }
+---@return string?
+local function usage(used)
+  local taken, parts = (used.input or 0) + (used.cacheRead or 0), {}
+  if taken > 0 then
+    table.insert(parts, "↑" .. short(taken))
+  end
+  if (used.output or 0) > 0 then
+    table.insert(parts, "↓" .. short(used.output))
+  end
+  if (used.cost or 0) > 0 then
+    table.insert(parts, ("$%.2f"):format(used.cost))
+  end
+  return #parts > 0 and table.concat(parts, " ") or nil
+end
+
 ---@param session lsp_agent.Session
 ---@return string
 local function title(session)
@@ -82,7 +105,8 @@ local function title(session)
   if #session.queued > 0 then
     table.insert(parts, ("%d waiting"):format(#session.queued))
   end
-  vim.list_extend(parts, { session.agent or "agent", session.model, session.title })
+  table.insert(parts, session.agent or "agent")
+  vim.list_extend(parts, { session.model, usage(session.usage or {}), session.title })
   return escaped(table.concat(parts, " · ")) .. "%<"
 end
 

@@ -41,6 +41,7 @@ local function check_server()
     return false
   end
   health.ok(("%s: %s"):format(vim.fn.exepath(cmd[1]), vim.trim(done.stdout)))
+  health.info(("Whether your agent can run: `%s doctor`"):format(cmd[1]))
   return true
 end
 
@@ -56,9 +57,11 @@ local function check_clients()
   end
   for _, each in ipairs(clients) do
     local served = vim.tbl_get(each.server_capabilities, "experimental", "agent", "version")
-    local text = ("%s: %d buffers"):format(
+    local count = #vim.tbl_keys(each.attached_buffers)
+    local text = ("%s: %d %s"):format(
       client.root_of(each),
-      #vim.tbl_keys(each.attached_buffers)
+      count,
+      count == 1 and "buffer" or "buffers"
     )
     if served == 1 then
       health.ok(text)

@@ -28,6 +28,8 @@ local CONTEXT = "\n\nContext from the editor:\n\n"
 ---@field model? string
 ---@field busy boolean
 ---@field queued string[]
+---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number } tokens, US dollars
+---@field private thoughts { count: integer, text?: string } `text` while the agent thinks
 ---@field error? string what was said last of what failed in this turn
 ---@field questions lsp_agent.Question[] those that are open, oldest first
 ---@field private tools table<string, { above: string, output: string }> calls that run
@@ -63,6 +65,7 @@ local function new_session(project, id)
     busy = false,
     queued = {},
     questions = {},
+    thoughts = { count = 0 },
     tools = {},
   }
   table.insert(project.sessions, session)
@@ -300,7 +303,25 @@ function on.turnStarted(session, event)
     session.transcript:block(name, "with " .. first, { folds = true })
     session.transcript:update(name, { body = indented(event.prompt:sub(to + 1)) })
   end
-  session.transcript:append({ ("## %s"):format(session.agent or "Agent"), "" }, "LspAgentAgent")
+  session.transcript:append({ "## Agent", "" }, "LspAgentAgent")
+  if not session.agent then
+    M.ask_state(session)
+  end
+end
+
+-- Folded; it grows while the agent thinks, and what comes next ends it.
+function on.thinkingDelta(session, event)
+  local thoughts = session.thoughts
+  if not thoughts.text then
+    thoughts.count, thoughts.text = thoughts.count + 1, ""
+    session.transcript:block("thoughts " .. thoughts.count, "thinking", { folds = true })
+  end
+  thoughts.text = thoughts.text .. event.text
+  session.transcript:update("thoughts " .. thoughts.count, { body = indented(thoughts.text) })
+end
+
+function on.usage(session, event)
+  session.usage = event.cumulative
 end
 
 function on.textDelta(session, event)
@@ -413,6 +434,19 @@ function M.retell(session, messages)
   changed()
 end
 
+-- An edit that is not in the text, though the agent made it.
+---@param how string
+local function not_in(how)
+  return function(session, event)
+    local text = "An edit of %s %s. A code action in that file applies it."
+    local name = vim.fs.basename(vim.uri_to_fname(event.edit.uri))
+    session.transcript:append({ text:format(name, how) }, "LspAgentFailed")
+  end
+end
+
+on.editConflict = not_in("met other changes and is not in")
+on.editLost = not_in("was lost in part or whole")
+
 ---@param client_id integer
 ---@param event table
 function M.on_event(client_id, event)
@@ -422,6 +456,9 @@ function M.on_event(client_id, event)
   end
   local session = M.session(M.project_of(client), event.sessionId)
   local handler = on[event.type]
+  if event.type ~= "thinkingDelta" then
+    session.thoughts.text = nil
+  end
   if handler then
     handler(session, event)
   end

@@ -193,9 +193,12 @@ function M.fold_text()
   if not state then
     return { header }
   end
-  if state[1] == M.RUNNING then
+  local newest = vim.trim(vim.fn.getline(vim.v.foldend))
+  -- Before there is output the body is the whole of what the header is the beginning of.
+  local says_more = not vim.startswith(newest, (header[1]:gsub("%s*…$", "")))
+  if state[1] == M.RUNNING and says_more then
     local half = math.floor(api.nvim_win_get_width(0) / 2)
-    local newest = vim.fn.strcharpart(vim.trim(vim.fn.getline(vim.v.foldend)), 0, half)
+    newest = vim.fn.strcharpart(newest, 0, half)
     header[1] = vim.fn.strcharpart(header[1], 0, half - 4)
     return { state, header, { "  " .. newest, "LspAgentState" } }
   end
