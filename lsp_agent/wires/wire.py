@@ -218,7 +218,7 @@ class Refused:
 @dataclass(frozen=True, slots=True)
 class Answered:
     """To ReadText the text, to RunTool its result, to Dialog the chosen option's id; to WriteText
-    nothing more than that it is in."""
+    what the model is to be told beside its own tool's words, "" as a rule."""
 
     text: str = ""
 
