@@ -119,7 +119,8 @@ def reply_data(command: Command, data: object) -> dict[str, object]:
         case SetModel(model):
             return {"model": string(source, "model") or model}
         case GetCommands():
-            return {"commands": [_command(frame(item)) for item in _items(source.get("commands"))]}
+            items = (_command(frame(item)) for item in _items(source.get("commands")))
+            return {"commands": [item for item in items if item["name"]]}
         case RunCommand():
             action = string(source, "action")
             known = action in ("prompt", "insert", "display")
