@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 #: A log of this size is put aside, and the one that was put aside before is dropped.
@@ -17,7 +18,7 @@ def log_path(name: str) -> Path:
 
 
 class ExtensionLog:
-    """Appends; blocking. Where no log can be kept, nothing is: an extension runs without one.
+    """Appends; blocking, in any thread. Where no log can be kept, an extension runs without one.
 
     Several agents may write to one log at a time; each puts aside what it finds too large.
     """
@@ -25,9 +26,10 @@ class ExtensionLog:
     def __init__(self, name: str) -> None:
         self._path = log_path(name)
         self._file: BinaryIO | None = None
+        self._using = Lock()
 
     def write(self, text: bytes) -> None:
-        with suppress(OSError):
+        with self._using, suppress(OSError):
             if self._file is None:
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._file = self._path.open("ab", buffering=0)
@@ -36,6 +38,10 @@ class ExtensionLog:
                 self._put_aside(self._file)
 
     def close(self) -> None:
+        with self._using:
+            self._close()
+
+    def _close(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -47,4 +53,4 @@ class ExtensionLog:
             ours = False
         if ours:  # else another agent has put it aside already
             self._path.replace(self._path.with_suffix(".log.1"))
-        self.close()
+        self._close()
