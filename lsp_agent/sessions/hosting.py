@@ -327,6 +327,7 @@ class Hosting:
         """What its handshake said: one that never lets us serve its files is no hosted agent."""
         if not capabilities["hostedFiles"] and self.state == "starting":
             self.state = "mirror"
+            self._tell_mirror()
 
     async def _run_command(self, call: ToolRequest, seconds: float | None) -> Answer:
         """The agent waits ``seconds`` for question and command together."""

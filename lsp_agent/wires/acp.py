@@ -70,7 +70,6 @@ _CAPABILITIES: Mapping[str, bool] = {
 #: hooks and MCP servers), which both do unasked. The person's settings may say otherwise.
 _TRUSTS_NO_REPOSITORY: Mapping[str, str] = {
     "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
-    "OPENCODE_PURE": "1",
     "QWEN_CODE_SAFE_MODE": "1",
 }
 

@@ -1,0 +1,127 @@
+"""A real opencode behind the server, its model scripted. It reads and writes the disk whatever a
+client offers, so it is mirrored; its own question before each call is the gate."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp_agents import OpenCode, call, kill_agent, started
+from model_server import Call, Step
+from project import Editor, Project
+from raw_client import Json, wait_until
+from scripted_agents import do, say
+
+pytestmark = pytest.mark.opencode
+
+Start = Callable[..., Editor]
+
+
+@pytest.fixture
+def opencode(project: Project) -> Iterator[OpenCode]:
+    with ExitStack() as models:
+        yield OpenCode(project, models)
+
+
+@pytest.fixture
+def start(project: Project, opencode: OpenCode) -> Start:
+    def start(*steps: Step, options: Json | None = None, **settings: Any) -> Editor:
+        return started(project, opencode, *steps, options=options, **settings)
+
+    return start
+
+
+def read(path: Path) -> Call:
+    return call("read", filePath=str(path))
+
+
+def edit(path: Path, old: str, new: str) -> Call:
+    return call("edit", filePath=str(path), oldString=old, newString=new)
+
+
+def write(path: Path, content: str) -> Call:
+    return call("write", filePath=str(path), content=content)
+
+
+def bash(command: str) -> Call:
+    return call("bash", command=command, description="run it")
+
+
+def test_what_it_writes_is_merged_into_the_unsaved_document(project: Project, start: Start) -> None:
+    path = project.file("a.txt", "one\ntwo\n\nthree\n")
+    new = project.folder / "new.txt"
+    steps = [do(read(path)), do(edit(path, "three", "3")), do(write(new, "new\n"))]
+    editor = start(*steps, say("Done."), say("Again."))
+    document = editor.open(path)
+    editor.type(document, 0, "typed\n")
+    result = editor.ask_agent("Go.")
+    assert (result["stopReason"], result["text"]) == ("endTurn", "Done.")
+    assert path.read_text() == "one\ntwo\n\n3\n"
+    assert new.read_text() == "new\n"
+    assert document.text.content == "typed\none\ntwo\n\n3\n"
+    assert [each["status"] for each in result["edits"]] == ["applied", "applied"]
+    calls = editor.events("toolCall")
+    assert [each["kind"] for each in calls] == ["read", "edit", "edit"]
+    results = editor.events("toolResult")
+    assert [each["toolCallId"] for each in results] == [each["toolCallId"] for each in calls]
+    assert not any(each["isError"] for each in results)
+    warnings = [each["message"] for each in editor.events("notice", level="warning")]
+    assert warnings == ["This agent writes files itself; open ones are merged with them."]
+    assert editor.ask_agent("And again.")["text"] == "Again."
+    state = editor.call("agent/state")
+    assert (state["hosting"], state["model"], state["provider"]) == ("mirror", "fake/one", "fake")
+    models = [model["id"] for model in editor.call("agent/models")["models"]]
+    assert {"fake/one", "fake/two"} <= set(models)
+
+
+def test_commands_run_only_when_they_are_allowed(project: Project, start: Start) -> None:
+    """A refusal ends its turn: that is opencode's way."""
+    editor = start(do(bash("echo yes > allowed")), do(bash("echo no > denied")), say("Done."))
+    editor.answers = ["allow", "deny"]
+    editor.ask_agent("Go.")
+    questions = [question["detail"].partition("\n")[0] for question in editor.received("agent/ask")]
+    assert questions == ["echo yes > allowed", "echo no > denied"]
+    assert (project.folder / "allowed").read_text() == "yes\n"
+    assert not (project.folder / "denied").exists()
+    assert [each["isError"] for each in editor.events("toolResult")] == [False, True]
+
+
+def test_with_review_before_an_edit_waits_for_leave(project: Project, start: Start) -> None:
+    path = project.file("a.txt", "one\n")
+    steps = [do(read(path)), do(edit(path, "one", "1")), say("Done.")]
+    editor = start(*steps, options={"edits": {"review": "before"}})
+    editor.answers = ["deny"]
+    editor.ask_agent("Go.")
+    (question,) = editor.received("agent/ask")
+    assert question["title"] == f"edit: {path}"
+    assert path.read_text() == "one\n"
+
+
+def test_a_stopped_turn_and_a_killed_agent_are_followed_by_turns_that_work(
+    opencode: OpenCode, start: Start
+) -> None:
+    steps = [say("First."), Step("word " * 500, pause=0.05), say("Third."), Step(delay=120)]
+    editor = start(*steps, say("Fifth."))
+    assert editor.ask_agent("One")["text"] == "First."
+    prompt = editor.prompt("Two")
+    editor.event("textDelta", text="word ")
+    editor.call("agent/abort")
+    assert editor.result(prompt)["stopReason"] == "aborted"
+    assert editor.ask_agent("Three")["text"] == "Third."
+    prompt = editor.prompt("Four")
+    assert wait_until(lambda: len(opencode.model.requests) == 4)
+    kill_agent(editor)
+    assert editor.answer(prompt)["error"]["data"]["kind"] == "agentExited"
+    assert editor.ask_agent("Five")["text"] == "Fifth."
+    assert "First." in str(opencode.model.requests[-1]["messages"])
+
+
+def test_no_server_that_a_repository_names_is_started(project: Project, start: Start) -> None:
+    """Its plugins, which it loads whatever is set, are what docs/agents/acp.md warns of."""
+    server = {"type": "local", "command": ["touch", str(project.folder / "ran")]}
+    project.file("opencode.json", json.dumps({"mcp": {"evil": server}}))
+    editor = start(say("Hi."))
+    assert editor.ask_agent("Go.")["text"] == "Hi."
+    assert not (project.folder / "ran").exists()
