@@ -9,6 +9,7 @@ Exit codes: 0 for a turn that ended by itself, 1 for any other, 130 for one that
 
 import argparse
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
@@ -75,7 +75,7 @@ class _Prompt:
         self._calls: dict[str, str] = {}
         self._edits: set[str] = set()
         self._asking = anyio.Lock()
-        self._connected = self._interrupted = False
+        self._asked = self._interrupted = False
         self._editor = EditorClient(
             folder,
             on_event=self._print_event if as_json else self._show,
@@ -89,9 +89,9 @@ class _Prompt:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._stop_when_interrupted, tasks.cancel_scope)
             await self._editor.connect(tasks, options)
-            self._connected = True
             try:
                 session = await self._editor.request("agent/newSession", {"agent": agent})
+                self._asked = True
                 result = await self._editor.request("agent/prompt", {"text": prompt, **session})
                 self._end_text()
                 code = self._end(result)
@@ -109,13 +109,14 @@ class _Prompt:
     async def _stop_when_interrupted(self, all_of_it: anyio.CancelScope) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for _ in signals:
-                if self._interrupted or not self._connected:
+                if self._interrupted or not self._asked:
                     all_of_it.cancel()
                     return
                 self._interrupted = True
                 self._note("[yellow]stopping…[/]")
                 with suppress(RequestError):
-                    await self._editor.request("agent/abort", {})
+                    abort = {"command": "lspAgent.abort"}  # without a session: whatever runs
+                    await self._editor.request("workspace/executeCommand", abort)
 
     # -- while it runs
 
@@ -183,8 +184,8 @@ class _Prompt:
 
     async def _read(self, what: str) -> str:
         self._console.print(f"[dim]{escape(what)}[/]", end="")
-        line = await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True)
-        return line.strip()
+        await anyio.wait_readable(sys.stdin)  # not in a thread: it would hold up the end
+        return os.read(sys.stdin.fileno(), 4096).decode(errors="replace").strip()
 
     # -- the end
 

@@ -1,12 +1,12 @@
 """``lsp-agent prompt`` runs one turn without an editor, as a person and as a script would."""
 
+import contextlib
 import json
 import os
 import pty
 import re
-import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,10 @@ from project import LSP_AGENT, Project, Stubborn, bash, edit, step
 from raw_client import Json, wait_until
 
 ESCAPE = "\x1b["
+#: Seconds that a busy machine may need.
+PATIENCE = 60
+
+Open = Callable[..., "Terminal"]
 
 
 def set_up(project: Project, *steps: Json, more: str = "") -> None:
@@ -34,7 +38,7 @@ def prompt(project: Project, *arguments: str) -> "subprocess.CompletedProcess[st
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -58,15 +62,19 @@ class Terminal:
         os.set_blocking(self._end, False)
 
     def wait_for(self, text: str) -> None:
-        assert wait_until(lambda: text in self._read(), 30), self.shown
+        assert wait_until(lambda: text in self._read(), PATIENCE), self.shown
 
     def type(self, keys: str) -> None:
         os.write(self._end, keys.encode())
 
     def exit_code(self) -> int:
-        assert wait_until(self._has_ended, 30), self.shown
-        os.close(self._end)
+        assert wait_until(self._has_ended, PATIENCE), self.shown
         return self._process.returncode
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._end)
 
     def _has_ended(self) -> bool:
         ended = self._process.poll() is not None
@@ -80,6 +88,19 @@ class Terminal:
         except OSError:  # nothing more now, or for good
             pass
         return self.shown
+
+
+@pytest.fixture
+def terminal(project: Project) -> Iterator[Open]:
+    """Opens one with ``prompt`` and its arguments."""
+    with contextlib.ExitStack() as stack:
+
+        def open_one(*arguments: str) -> Terminal:
+            made = Terminal(project, arguments)
+            stack.callback(made.close)
+            return made
+
+        yield open_one
 
 
 def test_the_text_is_on_stdout_and_all_else_on_stderr(project: Project) -> None:
@@ -114,54 +135,67 @@ def test_without_a_terminal_nothing_that_must_be_asked_is_done(project: Project)
     assert not (project.folder / "made").exists()
 
 
-def test_on_a_terminal_a_question_is_answered_and_the_diff_is_coloured(project: Project) -> None:
+def test_on_a_terminal_a_question_is_answered_and_the_diff_is_coloured(
+    project: Project, terminal: Open
+) -> None:
     project.file("a.txt", "one\n")
     set_up(project, step("", bash("touch made"), edit("a.txt", "one", "two")), step("Done."))
-    terminal = Terminal(project, ["Go."])
-    terminal.wait_for("Enter to refuse")
-    assert "bash: touch made" in terminal.shown
+    screen = terminal("Go.")
+    screen.wait_for("Enter to refuse")
+    assert "bash: touch made" in screen.shown
     assert not (project.folder / "made").exists()
-    terminal.type("1\n")
-    assert terminal.exit_code() == 0
+    screen.type("1\n")
+    assert screen.exit_code() == 0
     assert (project.folder / "made").exists()
-    assert re.search(r"\x1b\[[0-9;]+m-one", terminal.shown)
-    assert re.search(r"\x1b\[[0-9;]+m\+two", terminal.shown)
+    assert re.search(r"\x1b\[[0-9;]+m-one", screen.shown)
+    assert re.search(r"\x1b\[[0-9;]+m\+two", screen.shown)
 
 
-def test_an_agent_cannot_command_the_terminal(project: Project) -> None:
+def test_an_agent_cannot_command_the_terminal(project: Project, terminal: Open) -> None:
     set_up(project, step("\x1b]0;owned\x07\x1b[2Jhello"))
-    terminal = Terminal(project, ["Go."])
-    terminal.wait_for("hello")
-    assert terminal.exit_code() == 0
-    assert r"\x1b]0;owned\x07\x1b[2Jhello" in terminal.shown
+    screen = terminal("Go.")
+    screen.wait_for("hello")
+    assert screen.exit_code() == 0
+    assert r"\x1b]0;owned\x07\x1b[2Jhello" in screen.shown
 
 
-def test_proposals_are_asked_about_at_the_end(project: Project) -> None:
+def test_proposals_are_asked_about_at_the_end(project: Project, terminal: Open) -> None:
     path, other = project.file("a.txt", "one\n"), project.file("b.txt", "one\n")
     set_up(
         project, step("", edit("a.txt", "one", "two"), edit("b.txt", "one", "two")), step("Done.")
     )
-    terminal = Terminal(project, ["Go.", "--review", "before"])
-    terminal.wait_for("Apply this to a.txt?")
+    screen = terminal("Go.", "--review", "before")
+    screen.wait_for("Apply this to a.txt?")
     assert path.read_text() == "one\n"
-    terminal.type("y\n")
-    terminal.wait_for("Apply this to b.txt?")
-    terminal.type("\n")
-    assert terminal.exit_code() == 0
+    screen.type("y\n")
+    screen.wait_for("Apply this to b.txt?")
+    screen.type("\n")
+    assert screen.exit_code() == 0
     assert (path.read_text(), other.read_text()) == ("two\n", "one\n")
 
 
-def test_an_interrupt_stops_the_turn_and_all_that_it_started(project: Project) -> None:
+def test_an_interrupt_stops_the_turn_and_all_that_it_started(
+    project: Project, terminal: Open
+) -> None:
     stubborn = Stubborn()
     set_up(project, step("", bash(stubborn.command)))
-    terminal = Terminal(project, ["Go."])
-    terminal.wait_for("Enter to refuse")
-    terminal.type("1\n")
-    assert wait_until(stubborn.processes, 30)
-    terminal.type("\x03")
-    assert terminal.exit_code() == 130
-    assert "it was stopped" in terminal.shown
-    assert wait_until(lambda: not stubborn.processes(), 10)
+    screen = terminal("Go.")
+    screen.wait_for("Enter to refuse")
+    screen.type("1\n")
+    screen.wait_for("  \x1b[2mmeasuring")
+    screen.type("\x03")
+    assert screen.exit_code() == 130
+    assert "it was stopped" in screen.shown
+    assert wait_until(lambda: not stubborn.processes(), PATIENCE)
+
+
+def test_an_interrupt_is_an_answer_to_a_question_as_well(project: Project, terminal: Open) -> None:
+    set_up(project, step("", bash("touch made")))
+    screen = terminal("Go.")
+    screen.wait_for("Enter to refuse")
+    screen.type("\x03")
+    assert screen.exit_code() == 130
+    assert not (project.folder / "made").exists()
 
 
 def test_killed_from_outside_it_leaves_nothing(project: Project) -> None:
@@ -175,10 +209,12 @@ def test_killed_from_outside_it_leaves_nothing(project: Project) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert wait_until(stubborn.processes, 30)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert wait_until(lambda: not stubborn.processes(), 10)
+    try:
+        assert wait_until(stubborn.processes, PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert wait_until(lambda: not stubborn.processes(), PATIENCE)
 
 
 def test_a_failed_turn_exits_with_1_and_says_why(project: Project) -> None:
