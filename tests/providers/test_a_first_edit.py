@@ -11,6 +11,8 @@ from model_server import ModelServer, answer, call, text
 from project import ALLOWED, EVENTS, Project, new_project
 from raw_client import RpcError
 
+#: Seconds; importing an SDK on a busy machine takes its time.
+PATIENCE = 60.0
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\xff"
 #: What a repository would like: our words and our key sent to a place of its own.
 REPOSITORY = """
@@ -57,6 +59,7 @@ def test_a_key_in_the_environment_is_enough_whatever_the_repository_says(
         text("Done."),
     ]
     editor = project.editor(options={"agent": "builtin", **ALLOWED}, client=EVENTS)
+    editor.timeout = PATIENCE
     document = editor.open(project.file("shop.py", "price = 1\n"), "# not saved yet\nprice = 1\n")
 
     result = editor.ask_agent("put the price in cents")
@@ -85,6 +88,7 @@ def test_a_hosted_agent_is_shown_the_images_that_it_reads(
     (project.folder / "a.png").write_bytes(PNG)
     service.answers[:] = [answer(call("read", path="a.png")), text("A square.")]
     editor = project.editor(options={"agent": "builtin"}, client=EVENTS)
+    editor.timeout = PATIENCE
     assert editor.ask_agent("what is it?")["stopReason"] == "endTurn"
     (result,) = service.requests[1]["messages"][-1]["content"]
     source = {"type": "base64", "media_type": "image/png", "data": b64encode(PNG).decode()}
@@ -110,6 +114,7 @@ def test_a_failing_service_is_a_turns_end_and_the_session_goes_on(
         text("Here."),
     ]
     editor = project.editor(options={"agent": "builtin"}, client=EVENTS)
+    editor.timeout = PATIENCE
     failed = editor.ask_agent("hello")
     assert failed["stopReason"] == "error"
     assert failed["error"].startswith("openai: http 401: bad key …; the key was refused")

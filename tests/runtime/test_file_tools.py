@@ -131,7 +131,9 @@ def test_a_pipe_is_no_file(tmp_path: Path, tool: Tool):
 def test_an_image_is_told_by_its_size(tmp_path: Path):
     (tmp_path / "p.png").write_bytes(b"\x89PNG\0")
     outcome = files.read(str(tmp_path), {"path": "p.png"})
-    assert outcome.content == [{"type": "image", "mime_type": "image/png", "bytes": 5}]
+    assert outcome.content == [
+        {"type": "image", "mime_type": "image/png", "bytes": 5, "data": "iVBORwA="}
+    ]
 
 
 def test_an_edit_answers_with_its_diff(tmp_path: Path):
