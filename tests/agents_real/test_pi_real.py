@@ -3,64 +3,21 @@
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import ModelServer, Refusal, Step
+from model_server import Refusal, Step
+from pi_agent import PI, Pi
 from project import ALLOWED, EVENTS, Editor, Project, Stubborn, processes_with
 from raw_client import Json, wait_until
 from scripted_agents import bash, do, edit, read, say, write
 
 pytestmark = pytest.mark.pi
 
-PI = str(Path(sys.prefix) / "pi" / "bin" / "pi")
 ASKS: Json = EVENTS | {"ask": True}
-
-
-class Pi:
-    """pi's own folder and its models, which take the steps of the last ``settings``."""
-
-    def __init__(self, home: Path, models: ExitStack) -> None:
-        self.home = home
-        self._models = models
-        self.model: ModelServer
-
-    def settings(self, *steps: Step, command: tuple[str, ...] = (PI,), **more: Any) -> Json:
-        self.model = self._models.enter_context(ModelServer(*steps))
-        models = [
-            {"id": name, "name": name, "contextWindow": 32000, "maxTokens": 4096, "reasoning": True}
-            for name in ("one", "two")
-        ]
-        provider: Json = {
-            "baseUrl": self.model.base_url,
-            "api": "openai-completions",
-            "apiKey": "$FAKE_API_KEY",
-            "models": models,
-            "compat": {"supportsDeveloperRole": False, "supportsReasoningEffort": False},
-        }
-        self.file("models.json", {"providers": {"fake": provider}})
-        env = {
-            "PI_CODING_AGENT_DIR": str(self.home),
-            "PI_OFFLINE": "1",
-            "FAKE_API_KEY": "top-secret",
-            "NO_PROXY": "127.0.0.1",
-            "no_proxy": "127.0.0.1",
-        }
-        agent = {"wire": "pi", "command": list(command), "model": "fake/one", "env": env}
-        return agent | more
-
-    def file(self, name: str, content: object) -> Path:
-        path = self.home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return path
-
-    def system_prompt(self) -> str:
-        return str([m for m in self.model.requests[0]["messages"] if m["role"] == "system"])
 
 
 @pytest.fixture

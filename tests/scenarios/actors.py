@@ -5,6 +5,7 @@ An actor knows the agent's names for a read, an edit, a write and a command, and
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents_real"))
 
 from model_server import Call, Refusal, Step
+from pi_agent import Pi
 from project import Editor, Project
 from raw_client import Json
 from scripted_agents import EmbeddedAgent, ZotAgent
@@ -94,10 +96,46 @@ class ZotMirror(Zot):
         return super().settings(*steps, hosting="mirror", **more)
 
 
+class RealPi(ZotTools):
+    """Its tools are called as zot's are."""
+
+    name = "pi"
+    hosted = True
+
+    def __init__(self, project: Project) -> None:
+        self._models = ExitStack()
+        self._pi = Pi(project.home / "pi", self._models)
+
+    def __enter__(self) -> "RealPi":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._models.close()
+
+    def settings(self, *steps: Step, **more: Any) -> Json:
+        return self._pi.settings(*steps, **more)
+
+    def told(self, editor: Editor) -> list[str]:
+        return self._pi.model.tool_results()
+
+    def model_calls(self, editor: Editor) -> int:
+        return len(self._pi.model.requests)
+
+
+class PiMirror(RealPi):
+    name = "pi, mirror"
+    hosted = False
+
+    def settings(self, *steps: Step, **more: Any) -> Json:
+        return super().settings(*steps, hosting="mirror", **more)
+
+
 #: With the marker of the tool that it needs, if it needs one.
 ACTORS: dict[Callable[[Project], Actor], str | None] = {
     Embedded: None,
     EmbeddedMirror: None,
     Zot: "zot",
     ZotMirror: "zot",
+    RealPi: "pi",
+    PiMirror: "pi",
 }

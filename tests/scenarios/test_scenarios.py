@@ -24,7 +24,9 @@ def start(project: Project, actor: Actor) -> Start:
     """``start(*steps, options=…)``: an editor over a server with this agent."""
 
     def start(*steps: Step, options: Json | None = None) -> Editor:
-        return project.editor(agent=actor.settings(*steps), client=CLIENT, options=options)
+        editor = project.editor(agent=actor.settings(*steps), client=CLIENT, options=options)
+        editor.timeout = 60
+        return editor
 
     return start
 
@@ -35,6 +37,11 @@ def say(text: str, **more: object) -> Step:
 
 def do(*calls: Call) -> Step:
     return Step(calls=calls)
+
+
+def soon(true: Callable[[], object]) -> bool:
+    """A real agent takes its time to start, beside other tests."""
+    return wait_until(true, 30)
 
 
 def streamed(editor: Editor) -> str:
@@ -124,7 +131,7 @@ def test_07_a_stop_while_the_model_is_silent_is_answered_at_once(
 ) -> None:
     editor = start(say("Never.", delay=30), say("Well again."))
     prompt = editor.prompt("Go.")
-    assert wait_until(lambda: actor.model_calls(editor) == 1)
+    assert soon(lambda: actor.model_calls(editor) == 1)
     watch = Stopwatch()
     assert editor.call("agent/abort") == {"aborted": True}
     assert watch.seconds < BOUND
@@ -137,7 +144,7 @@ def test_08_a_stop_while_a_command_runs_leaves_nothing_running(actor: Actor, sta
     stubborn = Stubborn()
     editor = start(do(actor.command(stubborn.command)), say("Well again."), options=ALLOWED)
     prompt = editor.prompt("Go.")
-    assert wait_until(lambda: len(stubborn.processes()) >= 2)
+    assert soon(lambda: len(stubborn.processes()) >= 2)
     watch = Stopwatch()
     assert editor.call("agent/abort") == {"aborted": True}
     assert watch.seconds < BOUND
@@ -161,7 +168,7 @@ def test_09_several_calls_of_one_step_are_each_told_once(
 def test_10_a_prompt_while_one_runs_waits_for_its_turn(actor: Actor, start: Start) -> None:
     editor = start(say("First.", delay=1), say("Second."))
     first = editor.prompt("One.")
-    assert wait_until(lambda: actor.model_calls(editor) == 1)
+    assert soon(lambda: actor.model_calls(editor) == 1)
     second = editor.prompt("Two.")
     assert len(editor.call("agent/state")["queued"]) == 1
     assert editor.result(first)["text"] == "First."
@@ -190,8 +197,8 @@ def test_12_an_agent_that_is_killed_ends_its_turn_and_is_started_again(
     )
     document = editor.open(path)
     prompt = editor.prompt("Go.")
-    assert wait_until(lambda: actor.model_calls(editor) == 3)
-    assert wait_until(lambda: document.text.content == LINES.replace("four", "4"))
+    assert soon(lambda: actor.model_calls(editor) == 3)
+    assert soon(lambda: document.text.content == LINES.replace("four", "4"))
     for pid in descendants(editor.process.pid):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -201,6 +208,6 @@ def test_12_an_agent_that_is_killed_ends_its_turn_and_is_started_again(
     assert ends(editor) == ["error"]
     assert document.text.content == LINES.replace("four", "4")
     again = editor.prompt("Again.")
-    assert wait_until(lambda: actor.model_calls(editor) > 3)
+    assert soon(lambda: actor.model_calls(editor) > 3)
     editor.call("agent/abort")
     editor.result(again)
