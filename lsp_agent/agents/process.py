@@ -139,12 +139,13 @@ class AgentProcess:
         while chunk := await self._stdio.read():
             yield chunk
 
-    async def keep(self) -> None:
-        """Remembers the agent's present descendants: they are no commands of it."""
-        await self._control.request("keep")
+    async def keep(self, *, workers: bool = False) -> None:
+        """Remembers the agent's present descendants: they are no commands of it, nor is what they
+        will start, unless they are its ``workers``."""
+        await self._control.request("work" if workers else "keep")
 
     async def kill_commands(self) -> int:
-        """Kills every descendant that is neither kept nor started by a kept one, however it hid,
+        """Kills every descendant but those that ``keep`` is about, however it hid,
         and returns how many; 0 if the agent has ended, since nothing outlives it. After 1 s it
         returns although one, asleep in the kernel, may take longer to die."""
         return await self._control.request("kill")

@@ -221,7 +221,8 @@ class AgentLink:
                 " in the settings.",
             )
         await self._check_bridge()
-        await self._process.keep()
+        # One that runs its commands in a process of its own has begun that by now.
+        await self._process.keep(workers=self.bridge is None)
         await self._check_bridge()  # nothing is waited for between this and the first prompt
         return hello
 

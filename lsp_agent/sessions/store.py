@@ -84,10 +84,11 @@ class SessionStore:
 
         :raises RequestFailed: "unknownSession"; "conflict" where another server has it open
         """
-        opening = self.ask(lambda: self._opened(session_id))
+        entry = None
         with anyio.CancelScope(shield=True):  # else it might stay locked
-            about, place = await opening
-        return Entry(self, about, place)
+            entry = Entry(self, *await self.ask(lambda: self._opened(session_id)))
+        assert entry is not None
+        return entry
 
     async def listed(self) -> list[Listed]:
         """All, newest first; also those that this server has open, as ``elsewhere``."""

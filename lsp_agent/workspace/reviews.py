@@ -327,8 +327,10 @@ def _outcomes(gone: Iterable[Gone]) -> _Outcomes:
 def _summary(statuses: Iterable[EditStatus]) -> EditStatus:
     """What a change is as a whole once all its hunks are decided: out only if all of them are."""
     found = set(statuses)
-    order: tuple[EditStatus, ...] = ("lost", "kept", "superseded")
-    return next((status for status in order if status in found), "rejected")
+    for status in ("lost", "kept", "superseded"):
+        if status in found:
+            return status
+    return "rejected"
 
 
 def _keys(state: _State) -> list[Key]:

@@ -1,5 +1,7 @@
 import asyncio
+import importlib.util
 import os
+import py_compile
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import psutil
 import pytest
 
 from agents.survivors import survivors, wait_until_gone
+from lsp_agent.agents.guard import path_of
 from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine
 from lsp_agent.protocol.errors import RequestFailed
 
@@ -381,6 +384,19 @@ async def test_kept_processes_and_what_they_start_are_no_commands(tag: str):
 
 @LINUX_ONLY
 @pytest.mark.asyncio
+async def test_what_the_agents_workers_start_are_commands(tag: str):
+    async with spawner(tag) as agent:
+        await agent.do("spawn one")
+        await agent.process.keep(workers=True)
+        kept = set(survivors(tag))
+        await agent.do("spawn")
+        await agent.process.kill_commands()
+        assert set(survivors(tag)) == kept
+        assert await agent.do("echo") == {"do": "echo"}
+
+
+@LINUX_ONLY
+@pytest.mark.asyncio
 async def test_killing_commands_where_there_are_none_kills_nothing(tag: str):
     async with spawner(tag) as agent:
         assert await agent.process.kill_commands() == 0
@@ -417,3 +433,15 @@ async def test_no_secret_is_shown_in_a_bad_line(tag: str):
         bad = await agent.do("garbage", text="key: s3cret\n")
         assert isinstance(bad, BadLine)
         assert bad.text == "key: ***"
+
+
+def test_a_compiled_guard_that_is_older_than_its_source_is_not_run(tmp_path: Path):
+    script = tmp_path / "guard_script.py"
+    script.write_text("OLD = 1\n")
+    cached = Path(py_compile.compile(str(script), doraise=True) or "")
+    spec = importlib.util.spec_from_file_location("guard_script", script)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    assert path_of(module) == str(cached)
+    script.write_text("NEW = 2  # not compiled\n")
+    assert path_of(module) == str(script)

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents_real"))
 
+from acp_agents import OpenCode, Qwen
 from model_server import Call, Refusal, Step
 from pi_agent import Pi
 from project import Editor, Project
@@ -130,6 +131,68 @@ class PiMirror(RealPi):
         return super().settings(*steps, hosting="mirror", **more)
 
 
+class AcpActor:
+    """One of the agents of the standard, which names its tools as it likes."""
+
+    agent: type[Qwen] | type[OpenCode]
+
+    def __init__(self, project: Project) -> None:
+        self._models = ExitStack()
+        self._agent = self.agent(project, self._models)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._models.close()
+
+    def settings(self, *steps: Step) -> Json:
+        return self._agent.settings(*steps)
+
+    def told(self, editor: Editor) -> list[str]:
+        return self._agent.model.tool_results()
+
+    def model_calls(self, editor: Editor) -> int:
+        return len(self._agent.model.requests)
+
+
+class QwenCode(AcpActor):
+    name = "qwen-code"
+    hosted = True
+    agent = Qwen
+
+    def read(self, path: str) -> Call:
+        return Call("read_file", {"file_path": path})
+
+    def edit(self, path: str, old: str, new: str) -> Call:
+        return Call("edit", {"file_path": path, "old_string": old, "new_string": new})
+
+    def write(self, path: str, content: str) -> Call:
+        return Call("write_file", {"file_path": path, "content": content})
+
+    def command(self, line: str) -> Call:
+        args = {"command": line, "is_background": False, "description": "run it"}
+        return Call("run_shell_command", args)
+
+
+class Opencode(AcpActor):
+    name = "opencode"
+    hosted = False
+    agent = OpenCode
+
+    def read(self, path: str) -> Call:
+        return Call("read", {"filePath": path})
+
+    def edit(self, path: str, old: str, new: str) -> Call:
+        return Call("edit", {"filePath": path, "oldString": old, "newString": new})
+
+    def write(self, path: str, content: str) -> Call:
+        return Call("write", {"filePath": path, "content": content})
+
+    def command(self, line: str) -> Call:
+        return Call("bash", {"command": line, "description": "run it"})
+
+
 #: With the marker of the tool that it needs, if it needs one.
 ACTORS: dict[Callable[[Project], Actor], str | None] = {
     Embedded: None,
@@ -138,4 +201,6 @@ ACTORS: dict[Callable[[Project], Actor], str | None] = {
     ZotMirror: "zot",
     RealPi: "pi",
     PiMirror: "pi",
+    QwenCode: "qwen",
+    Opencode: "opencode",
 }

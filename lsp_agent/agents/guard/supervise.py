@@ -6,7 +6,10 @@ The agent gets this process's standard streams untouched. FD is a stream socket 
 only the server holds; the agent does not inherit it. Lines on it:
 
     -> started PID | failed REASON   once, when the agent runs or could not be executed
-    <- keep   -> ok N                the N present descendants of the agent are no commands
+    <- keep   -> ok N                the N present descendants of the agent are no commands, nor
+                                     is what they will start
+    <- work   -> ok N                they are no commands, but what they will start is: they are
+                                     the agent's own workers
     <- kill   -> ok N                every other descendant was killed; they were N
     -> exited CODE                   the agent has ended, by signal S if CODE is -S
     <- end of file                   the server is gone or wants the end
@@ -133,6 +136,7 @@ class Supervisor:
         self._agent = 0
         self._code: int | None = None
         self._kept: set[tuple[int, str]] = set()
+        self._workers = False
         self._wake, wake = os.pipe()
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -202,20 +206,23 @@ class Supervisor:
         except ConnectionError:
             return False
         for request in requests.split():
-            self._tell(f"ok {self._keep() if request == b'keep' else self._kill_commands()}")
+            count = self._kill_commands() if request == b"kill" else self._keep(request == b"work")
+            self._tell(f"ok {count}")
         return bool(requests)
 
-    def _keep(self) -> int:
+    def _keep(self, workers: bool) -> int:
+        self._workers = workers
         present = [process for process in self._descendants() if process.pid != self._agent]
         self._kept = {process.key for process in present}
         return len(present)
 
     def _kill_commands(self) -> int:
-        def commands() -> list[Process]:
-            found = self._descendants(below_kept=False)
-            return [process for process in found if process.pid != self._agent]
-
         spared = {self._agent, *(pid for pid, _ in self._kept)}
+
+        def commands() -> list[Process]:
+            found = self._descendants(below_kept=self._workers)
+            return [process for process in found if process.pid not in spared]
+
         return self._kill_until_none(commands, spared, _KILL_SECONDS)
 
     def _end_everything(self) -> int:
