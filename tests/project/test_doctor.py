@@ -100,7 +100,7 @@ def test_its_json_has_a_stable_shape(person: Person) -> None:
     assert all(set(c) == {"check", "status", "message", "remedy"} for c in report["checks"])
     (agent,) = report["agents"]
     assert (agent["name"], agent["chosen"]) == ("builtin", True)
-    assert agent["path"] == str(person.programs / "lsp-agent")
+    assert agent["path"] == sys.executable  # its command begins with lsp-agent: this one
     assert {"key": "edits.review", "value": "after", "source": "default"} in report["settings"]
     provider = next(s for s in report["settings"] if s["key"] == "agents.builtin.provider")
     assert (provider["value"], provider["source"]) == ("script", str(person.settings_file))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from model_server import ModelServer
+from loopback_service import ModelServer
 from rpc_process import RpcProcess
 
 PROVIDERS = ("anthropic", "openai")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loopback_service import ModelServer, answer, call, text
 from model_desk import PROVIDERS
-from model_server import ModelServer, answer, call, text
 from project import ALLOWED, EVENTS, Project, new_project
 from raw_client import RpcError
 

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
+from loopback_service import Frame, ModelServer, answer, call, text
 from model_desk import KEY, PROVIDERS, Desk
-from model_server import Frame, ModelServer, answer, call, text
 from rpc_process import RpcProcess, result_texts, types
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from loopback_service import Behaviour, Frame, Handler, ModelServer, answer, call, text
 from model_desk import KEY, PROVIDERS, Desk
-from model_server import Behaviour, Frame, Handler, ModelServer, answer, call, text
 from rpc_process import RpcProcess, result_texts, types
 
 TITLE = "A model's service that fails"
