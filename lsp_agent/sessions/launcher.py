@@ -16,6 +16,7 @@ from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, provider_of
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings, Settings
 from lsp_agent.sessions.agent_link import AgentLink, Callbacks
 from lsp_agent.sessions.hosting import Hosting
+from lsp_agent.sessions.repository_code import require_none
 from lsp_agent.wires import new_wire
 from lsp_agent.wires.wire import Launch, Reply, Wire
 
@@ -99,6 +100,9 @@ async def start_agent(
 
     :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured"
     """
+    await anyio.to_thread.run_sync(
+        require_none, choice.name, choice.agent.command, choice.agent.env, cwd
+    )
     wire = choice.wire()
     bridge = None
     if wire.bridged:

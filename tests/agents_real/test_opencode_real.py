@@ -119,9 +119,20 @@ def test_a_stopped_turn_and_a_killed_agent_are_followed_by_turns_that_work(
 
 
 def test_no_server_that_a_repository_names_is_started(project: Project, start: Start) -> None:
-    """Its plugins, which it loads whatever is set, are what docs/agents/acp.md warns of."""
     server = {"type": "local", "command": ["touch", str(project.folder / "ran")]}
     project.file("opencode.json", json.dumps({"mcp": {"evil": server}}))
     editor = start(say("Hi."))
     assert editor.ask_agent("Go.")["text"] == "Hi."
     assert not (project.folder / "ran").exists()
+
+
+def test_over_a_repository_with_plugins_it_is_not_started(project: Project, start: Start) -> None:
+    """It loads them whatever is set."""
+    ran = project.folder / "ran"
+    source = f"require('fs').writeFileSync({json.dumps(str(ran))}, '')"
+    project.file(".opencode/plugin/evil.js", source)
+    editor = start(say("Hi."))
+    error = editor.failure("agent/prompt", {"text": "Go."})
+    assert error.data["kind"] == "notConfigured"
+    assert str(project.folder / ".opencode" / "plugin") in str(error)
+    assert not ran.exists()

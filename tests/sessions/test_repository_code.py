@@ -1,0 +1,59 @@
+"""Code that a repository brings for an agent that cannot be kept from running it."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.sessions.repository_code import CONSENT, require_none
+
+OPENCODE = ["/usr/bin/opencode", "acp"]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+def plugin(folder: Path, kind: str = "plugin") -> Path:
+    place = folder / ".opencode" / kind
+    place.mkdir(parents=True)
+    (place / "evil.js").write_text("")
+    return place
+
+
+@pytest.mark.parametrize("kind", ["plugin", "plugins", "tool", "tools"])
+def test_opencode_is_not_started_over_it(repository: Path, kind: str) -> None:
+    place = plugin(repository, kind)
+    with pytest.raises(RequestFailed, match=str(place)) as refused:
+        require_none("oc", OPENCODE, {}, str(repository))
+    assert refused.value.kind == "notConfigured"
+    assert f"agents.oc.env.{CONSENT}" in str(refused.value)
+
+
+def test_what_lies_above_up_to_the_root_counts(repository: Path) -> None:
+    plugin(repository)
+    (repository / "a" / "b").mkdir(parents=True)
+    with pytest.raises(RequestFailed):
+        require_none("oc", ["npx", "opencode-ai", "acp"], {}, str(repository / "a" / "b"))
+
+
+def test_a_link_is_not_followed_to_find_out(repository: Path) -> None:
+    (repository / ".opencode").mkdir()
+    (repository / ".opencode" / "plugin").symlink_to("elsewhere")
+    with pytest.raises(RequestFailed):
+        require_none("oc", OPENCODE, {}, str(repository))
+
+
+def test_other_agents_know_nothing_of_it_and_the_person_may_consent(repository: Path) -> None:
+    plugin(repository)
+    require_none("qwen", ["qwen", "--acp"], {}, str(repository))
+    require_none("oc", OPENCODE, {CONSENT: "1"}, str(repository))
+
+
+def test_a_repository_without_any_is_fine(repository: Path) -> None:
+    (repository / ".opencode" / "plugin").mkdir(parents=True)
+    (repository / ".opencode" / "command").mkdir()
+    plugin(repository.parent)
+    require_none("oc", OPENCODE, {}, str(repository))
