@@ -22,6 +22,7 @@ from lsp_agent.wires.wire import (
     Approve,
     Dialog,
     Granted,
+    Launch,
     ReadText,
     Refused,
     RunTool,
@@ -62,7 +63,7 @@ class Desk(MirrorBench):
             confinement=lambda _anywhere: confinement,
         )
         hosting = Hosting(cast(Any, services), cast(Any, self), "auto")
-        hosting.agent_starts(self._tasks)
+        hosting.agent_starts(Launch(("agent",)), self._tasks)
         hosting.turn_begins()
         return hosting
 
