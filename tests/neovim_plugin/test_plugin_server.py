@@ -133,7 +133,7 @@ def test_health_says_what_is_there_and_what_is_missing(desk: PluginDesk) -> None
     desk.nvim.command("silent checkhealth lsp_agent")
     shown = wait_until(lambda: (text := desk.nvim.text()).count("]a next") and text, 30)
     assert "ERROR" not in shown
-    assert f"{desk.folder}: 1 buffers" in shown
+    assert f"{desk.folder}: 1 buffer\n" in shown
     desk.setup(cmd=["no-such-server", "serve"])
     desk.nvim.command("silent checkhealth lsp_agent")
     shown = wait_until(lambda: (text := desk.nvim.text()).count("]a next") and text, 30)

@@ -222,7 +222,7 @@ def test_why_a_prompt_is_not_taken_is_said_in_full_in_the_chat(desk: PluginDesk)
     desk.open("a.txt", "one\n")
     desk.setup()  # without settings there is no model
     desk.agent("ask Hello.")
-    desk.wait_for_chat("The built-in agent has no model yet.")
+    desk.wait_for_chat("The built-in agent has no model yet")
 
 
 def test_quitting_the_last_file_quits_neovim(desk: PluginDesk) -> None:
