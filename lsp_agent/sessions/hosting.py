@@ -220,7 +220,10 @@ class Hosting:
         if self._is_its_own(event.tool_call_id) and not event.is_error and self.hosts_files:
             self.state = "mirror"
             self._tell_mirror()
-        self._mirroring.returned(event.tool_call_id, is_error=event.is_error, asked=asked)
+        if event.tool_call_id in self._own_calls & self._file_calls.keys():
+            self._mirroring.was_ours(event.tool_call_id)
+        else:
+            self._mirroring.returned(event.tool_call_id, is_error=event.is_error, asked=asked)
 
     def _is_its_own(self, call_id: str) -> bool:
         """Whether it was a file call that did not come to us. One without our extension may look

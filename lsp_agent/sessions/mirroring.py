@@ -177,6 +177,10 @@ class Mirroring:
         unknown = [path for path in paths if path not in self._known.seen]
         self._start(self._look, None, unknown, ())  # first seen: that is no change
 
+    def was_ours(self, call_id: str) -> None:
+        """A file call has come to us after all: what is new on disk is not its doing."""
+        self._calls.pop(call_id, None)
+
     def returned(self, call_id: str, *, is_error: bool, asked: bool) -> None:
         """A call of the agent's own has its result: what is new on disk is brought in."""
         call = self._calls.pop(call_id, None)

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from anyio.abc import TaskGroup
 
-from lsp_agent.protocol.events import Event
+from lsp_agent.protocol.events import Event, ToolCall, ToolResult
 from lsp_agent.protocol.questions import Question
 from lsp_agent.protocol.settings import EditSettings, PermissionSettings, Settings
 from lsp_agent.sessions.hosting import Hosting
@@ -226,3 +226,19 @@ async def test_a_stopped_turn_is_refused_everything(desk: Desk) -> None:
         assert "stopped" in refusal(await hosting.answer(request))
     assert desk.asked == []
     assert desk.shown == TEXT
+
+
+@pytest.mark.asyncio
+async def test_what_others_write_during_a_first_call_that_comes_to_us_is_not_the_agents(
+    desk: Desk,
+) -> None:
+    hosting = await desk.hosting()
+    other = desk.root / "b.py"
+    other.write_text("one\n")
+    hosting.observe(ToolCall("c1", "edit", "edit", {"path": "b.py"}, ("b.py",)))
+    await asyncio.sleep(0.1)  # looked at by now
+    other.write_text("somebody's\n")
+    await hosting.answer(ReadText("k", "b.py", "c1"))
+    hosting.observe(ToolResult("c1", is_error=False, content=[]))
+    await hosting.settle()
+    assert desk.ledger.changes() == []
