@@ -36,12 +36,14 @@ _OPENED = re.compile(
     rb"|(?:open|openat|openat2|creat)(?:\(| resumed>).* = \d+<(?P<traced>/[^>]*)>"
 )
 _LISTED = re.compile(rb"^list (?P<audited>/.*)|getdents64\(\d+<(?P<traced>/[^>]*)>")
+_STORED = re.compile("/lsp-agent/workspaces/[0-9a-f]+/sessions(/|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
     """By path; one in the workspace begins with ``WORKSPACE``. Not what is in /proc, since
-    processes are looked at as time goes by."""
+    processes are looked at as time goes by, nor where sessions are stored: a thread writes there,
+    before or after the first event."""
 
     opened: frozenset[str]
     listed: frozenset[str]
@@ -113,6 +115,6 @@ def _touched(log: Path, folder: Path) -> Touched:
             for pattern, paths in found.items():
                 if (match := pattern.search(line)) is not None:
                     path = os.fsdecode(match["audited"] or match["traced"])
-                    if not path.startswith("/proc/"):
+                    if not (path.startswith("/proc/") or _STORED.search(path)):
                         paths.add(path.replace(str(folder), "WORKSPACE"))
     raise RuntimeError("the agent's first event was not seen")
