@@ -15,6 +15,9 @@ from lsp_agent.workspace.withheld import Withheld
 
 NOTHING = (TextEdit(0, 0, 0, 0, ""),)
 
+#: A reload of the file drops what Neovim has not told of yet, the first of these as well.
+_PROBES = 2
+
 
 class Deaf(Withheld):
     """The client does not tell of the document's changes."""
@@ -36,17 +39,26 @@ async def refusal(document: OpenDocument, editor: Editor, timeout: float) -> App
     The caller holds the document's lock.
     """
     if document.tells is None and editor.traits.may_be_deaf:
-        version = max(document.version or 0, editor.traits.min_version)
-        with document.next_change() as changed:
-            answer = await editor.apply(document.uri, version, NOTHING, "agent")
-            if editor.traits.can_sync and not changed.is_set():
-                await editor.sync(document.uri)
-            with anyio.move_on_after(timeout if answer.applied else 0):
-                await changed.wait()
-        if document.tells is None and not document.closed:
+        for _ in range(_PROBES):
+            answer = await _probe(document, editor, timeout)
+            if document.tells is not None or document.closed:
+                break
             if not answer.applied:
                 return answer
+        else:
             document.tells = False
     if document.tells is False:
         raise Deaf(document)
     return None
+
+
+async def _probe(document: OpenDocument, editor: Editor, timeout: float) -> Applied:
+    """Returns once it is told of, or was not in time."""
+    version = max(document.version or 0, editor.traits.min_version)
+    with document.next_change() as changed:
+        answer = await editor.apply(document.uri, version, NOTHING, "agent")
+        if editor.traits.can_sync and not changed.is_set():
+            await editor.sync(document.uri)
+        with anyio.move_on_after(timeout if answer.applied else 0):
+            await changed.wait()
+    return answer

@@ -41,7 +41,7 @@ def test_a_deaf_document_is_not_edited(policy: Policy) -> None:
             with pytest.raises(Deaf, match="doc: the editor does not say"):
                 await upper(editor, document, "two")
             assert editor.buffer.text == "zero\n" + TEXT
-        assert (editor.sends, editor.probes) == (0, 1)
+        assert (editor.sends, editor.probes) == (0, 2)  # a reload may have dropped the first
 
     run(main)
 
