@@ -31,7 +31,12 @@ def _block(excerpt: Excerpt) -> str:
         if excerpt.first_line is None
         else f", lines {excerpt.first_line}-{excerpt.first_line + max(lines, 1) - 1}"
     )
-    longest = max(map(len, _BACKTICKS.findall(excerpt.text)), default=0)
+    return f"\n{excerpt.path}{place}:\n{fenced(excerpt.text)}\n"
+
+
+def fenced(text: str) -> str:
+    """As a block of Markdown, in a fence longer than any inside; ends without a line end."""
+    longest = max(map(len, _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(longest + 1, 3)
-    body = excerpt.text if excerpt.text.endswith("\n") else excerpt.text + "\n"
-    return f"\n{excerpt.path}{place}:\n{fence}\n{body}{fence}\n"
+    body = text if text.endswith("\n") else text + "\n"
+    return f"{fence}\n{body}{fence}"

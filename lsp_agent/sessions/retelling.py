@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from lsp_agent.protocol.messages import Block, Message, ToolCallBlock, plain_text
+from lsp_agent.sessions.excerpts import fenced
 from lsp_agent.sessions.store import About
 from lsp_agent.sessions.transcript import Transcript, shortened
 
@@ -74,7 +75,7 @@ def _paragraphs(content: Sequence[Block]) -> list[str]:
             case "toolResult":
                 words = _result(block["content"])
                 failed = "Failed:\n\n" if block["isError"] else ""
-                paragraphs += [failed + _fenced(words)] if words else []
+                paragraphs += [failed + fenced(words)] if words else []
             case _:
                 pass
     return paragraphs
@@ -93,10 +94,3 @@ def _title(call: ToolCallBlock) -> str:
 
 def _result(content: list[Block]) -> str:
     return plain_text(content).strip()
-
-
-def _fenced(words: str) -> str:
-    fence = "```"
-    while fence in words:
-        fence += "`"
-    return f"{fence}\n{words}\n{fence}"
