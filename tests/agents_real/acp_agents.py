@@ -46,6 +46,22 @@ class _Agent:
 
 
 class Qwen(_Agent):
+    @staticmethod
+    def read(path: Path | str) -> Call:
+        return call("read_file", file_path=str(path))
+
+    @staticmethod
+    def edit(path: Path | str, old: str, new: str) -> Call:
+        return call("edit", file_path=str(path), old_string=old, new_string=new)
+
+    @staticmethod
+    def write(path: Path | str, content: str) -> Call:
+        return call("write_file", file_path=str(path), content=content)
+
+    @staticmethod
+    def command(line: str) -> Call:
+        return call("run_shell_command", command=line, is_background=False, description="run it")
+
     def settings(self, *steps: Step) -> Json:
         """Without the suggestion of a next prompt, which would take a step of its own."""
         self.model = self._serve(*steps)
@@ -60,6 +76,22 @@ class Qwen(_Agent):
 
 
 class OpenCode(_Agent):
+    @staticmethod
+    def read(path: Path | str) -> Call:
+        return call("read", filePath=str(path))
+
+    @staticmethod
+    def edit(path: Path | str, old: str, new: str) -> Call:
+        return call("edit", filePath=str(path), oldString=old, newString=new)
+
+    @staticmethod
+    def write(path: Path | str, content: str) -> Call:
+        return call("write", filePath=str(path), content=content)
+
+    @staticmethod
+    def command(line: str) -> Call:
+        return call("bash", command=line, description="run it")
+
     def settings(self, *steps: Step) -> Json:
         """Its titles are made by a model of their own, so that they take none of the steps."""
         self.model = self._serve(*steps)

@@ -4,12 +4,11 @@ client offers, so it is mirrored; its own question before each call is the gate.
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_agents import OpenCode, call, kill_agent, started
-from model_server import Call, Step
+from acp_agents import OpenCode, kill_agent, started
+from model_server import Step
 from project import Editor, Project
 from raw_client import Json, wait_until
 from scripted_agents import do, say
@@ -33,20 +32,7 @@ def start(project: Project, opencode: OpenCode) -> Start:
     return start
 
 
-def read(path: Path) -> Call:
-    return call("read", filePath=str(path))
-
-
-def edit(path: Path, old: str, new: str) -> Call:
-    return call("edit", filePath=str(path), oldString=old, newString=new)
-
-
-def write(path: Path, content: str) -> Call:
-    return call("write", filePath=str(path), content=content)
-
-
-def bash(command: str) -> Call:
-    return call("bash", command=command, description="run it")
+read, edit, write, bash = OpenCode.read, OpenCode.edit, OpenCode.write, OpenCode.command
 
 
 def test_what_it_writes_is_merged_into_the_unsaved_document(project: Project, start: Start) -> None:

@@ -4,12 +4,11 @@ permissions, stopped."""
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_agents import Qwen, call, kill_agent, started
-from model_server import Call, Step
+from acp_agents import Qwen, kill_agent, started
+from model_server import Step
 from project import Editor, Project
 from raw_client import Json, wait_until
 from scripted_agents import do, say
@@ -33,20 +32,7 @@ def start(project: Project, qwen: Qwen) -> Start:
     return start
 
 
-def read(path: Path) -> Call:
-    return call("read_file", file_path=str(path))
-
-
-def edit(path: Path, old: str, new: str) -> Call:
-    return call("edit", file_path=str(path), old_string=old, new_string=new)
-
-
-def write(path: Path, content: str) -> Call:
-    return call("write_file", file_path=str(path), content=content)
-
-
-def shell(command: str) -> Call:
-    return call("run_shell_command", command=command, is_background=False, description="run it")
+read, edit, write, shell = Qwen.read, Qwen.edit, Qwen.write, Qwen.command
 
 
 def test_files_are_read_and_changed_in_the_editor_and_not_on_disk(

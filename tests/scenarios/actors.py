@@ -155,42 +155,29 @@ class AcpActor:
     def model_calls(self, editor: Editor) -> int:
         return len(self._agent.model.requests)
 
+    def read(self, path: str) -> Call:
+        return self.agent.read(path)
+
+    def edit(self, path: str, old: str, new: str) -> Call:
+        return self.agent.edit(path, old, new)
+
+    def write(self, path: str, content: str) -> Call:
+        return self.agent.write(path, content)
+
+    def command(self, line: str) -> Call:
+        return self.agent.command(line)
+
 
 class QwenCode(AcpActor):
     name = "qwen-code"
     hosted = True
     agent = Qwen
 
-    def read(self, path: str) -> Call:
-        return Call("read_file", {"file_path": path})
-
-    def edit(self, path: str, old: str, new: str) -> Call:
-        return Call("edit", {"file_path": path, "old_string": old, "new_string": new})
-
-    def write(self, path: str, content: str) -> Call:
-        return Call("write_file", {"file_path": path, "content": content})
-
-    def command(self, line: str) -> Call:
-        args = {"command": line, "is_background": False, "description": "run it"}
-        return Call("run_shell_command", args)
-
 
 class Opencode(AcpActor):
     name = "opencode"
     hosted = False
     agent = OpenCode
-
-    def read(self, path: str) -> Call:
-        return Call("read", {"filePath": path})
-
-    def edit(self, path: str, old: str, new: str) -> Call:
-        return Call("edit", {"filePath": path, "oldString": old, "newString": new})
-
-    def write(self, path: str, content: str) -> Call:
-        return Call("write", {"filePath": path, "content": content})
-
-    def command(self, line: str) -> Call:
-        return Call("bash", {"command": line, "description": "run it"})
 
 
 #: With the marker of the tool that it needs, if it needs one.
