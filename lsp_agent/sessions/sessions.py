@@ -46,7 +46,8 @@ class Sessions:
         self._store = store
         self._sessions: dict[str, Session] = {}
         self._recorders: dict[str, Recorder] = {}
-        self._taking_up = anyio.Lock()
+        #: What changes a session as a whole, and what tells of it, one after the other.
+        self._one_by_one = anyio.Lock()
         self._defaults: dict[str, str] = {}
         services.ledger.subscribe(self._on_change)
         services.edits.on_rejected(self._on_rejected)
@@ -88,7 +89,7 @@ class Sessions:
         :raises RequestFailed: "unknownSession"; "conflict" where another server has it open;
             as ``open`` does where its folder or its agent is no more to be had
         """
-        async with self._taking_up:
+        async with self._one_by_one:
             if (session := self._living(session_id)) is not None:
                 return session
             entry = await self._store.take_up(session_id)
@@ -143,11 +144,13 @@ class Sessions:
 
     async def known(self) -> list[Known]:
         """All that are open here and all that the store has, newest first."""
-        here = {
-            session.id: Known(self._recorders[session.id].entry.about, session.status, False)
-            for session in self.all()
-        }
-        for listed in await self._store.listed():
+        async with self._one_by_one:
+            here = {
+                session.id: Known(self._recorders[session.id].entry.about, session.status, False)
+                for session in self.all()
+            }
+            stored = await self._store.listed()
+        for listed in stored:
             known = here.get(listed.about.id)
             if known is None:
                 status = "elsewhere" if listed.elsewhere else "closed"
@@ -167,15 +170,16 @@ class Sessions:
 
     async def export(self, session_id: str) -> str:
         """As Markdown. :raises RequestFailed: "unknownSession\""""
-        if (session := self._living(session_id)) is not None:
-            entry = self._recorders[session_id].entry
-            about = entry.about.model_copy(update={"title": session.title})
-            return markdown(about, await entry.transcript())
-        return markdown(*await self._store.transcript(session_id))
+        async with self._one_by_one:
+            if (session := self._living(session_id)) is not None:
+                entry = self._recorders[session_id].entry
+                about = entry.about.model_copy(update={"title": session.title})
+                return markdown(about, await entry.transcript())
+            return markdown(*await self._store.transcript(session_id))
 
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""
-        async with self._taking_up:
+        async with self._one_by_one:
             if (session := self._living(session_id)) is not None:
                 session.title = title
                 self._recorders[session_id].entry.change(title=title)
@@ -184,7 +188,7 @@ class Sessions:
 
     async def delete(self, session_id: str) -> None:
         """Ends it where it is open here. :raises RequestFailed: as ``rename`` does"""
-        async with self._taking_up:
+        async with self._one_by_one:
             session = self._sessions.get(session_id)
             if session is not None:
                 await self.close(session)

@@ -6,17 +6,20 @@ Stand-alone, standard library only. Built to the published shapes and tried agai
 own Python client; it is stricter than the real one: a parameter that it does not know is refused.
 
 FILE has {"runs": [RUN, …]}; each prompt of any session takes the next one, after the last it says
-so. All is optional:
+so. Or it has {"steps": [STEP, …]}, of which each model call takes the next one, whichever prompt it
+is for. All is optional:
 
     RUN   {"steps": [STEP, …], "refused": ERROR, "error": ERROR, "failed": {"class", "message"},
            "cause": "…", "late": bool, "die": bool}
     STEP  {"text", "thinking", "calls": [{"name", "args"}], "stop", "events": [payload, …],
-           "hang": bool}
-    ERROR {"code", "message"}: the response, before the run has begun or after its steps
+           "hang": bool, "delay": seconds, "error": ERROR}
+    ERROR {"code", "message"}: the response, before the run has begun or after its steps; a step's
+          is its provider's
 
 ``failed`` is told by ``run_failed``; ``late`` sends the last events after the response; ``hang``
-waits for an interrupt; ``die`` kills the process after the steps. ``--log`` gets every frame that
-is received, ``--state-root`` keeps sessions.
+waits for an interrupt; ``delay`` is the model's silence before it answers; ``die`` kills the process
+after the steps. ``--log`` gets every frame that is received, ``--asked`` a line for each model call
+of the script's, ``--state-root`` keeps sessions.
 
 Like the real one it hides a client's tools from the model until they were loaded from the
 catalogue, which its model does only if it was told to.
@@ -31,7 +34,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,8 @@ CREATE_NOW = CREATE | {
 TURN = {"session_id", "prompt"}
 TURN_NOW = TURN | {"model", "provider", "provider_params", "additional_instructions"}
 
+#: What the model says when its script has ended.
+OVER: Json = {"text": "The script is over."}
 PARSE, INVALID, NOT_FOUND, PARAMS = -32700, -32600, -32601, -32602
 
 
@@ -124,8 +129,11 @@ class Server:
     def __init__(self, options: argparse.Namespace) -> None:
         self.wire = options.wire
         self.seed = options.wire == "seed"
-        self.runs = json.loads(Path(options.script).read_text())["runs"]
+        script = json.loads(Path(options.script).read_text())
+        self.runs: list[Json] = script.get("runs", [])
+        self.model: list[Json] | None = script.get("steps")
         self.log = options.log
+        self.asked = options.asked
         self.store = None
         if options.state_root:
             self.store = Path(options.state_root) / (options.realm or "none")
@@ -364,7 +372,7 @@ class Server:
         if session.busy:
             raise RpcError(-32001 if self.seed else -32002, "Session busy")
         with self.taking:
-            run = self.runs.pop(0) if self.runs else {"steps": [{"text": "The script is over."}]}
+            run = self.runs.pop(0) if self.runs else {}
         session.busy = True
         session.interrupted.clear()
         session.run_in, session.run_out = 0, 0
@@ -383,13 +391,18 @@ class Server:
         started = {"prompt": prompt} if self.seed else {"input": content}
         self.event(session, {"type": "run_started", "session_id": session.id, **started})
         self.row(session, {"role": "user", "content": prompt})
-        text, calls = "", 0
-        steps = run.get("steps", [])
-        planned = self.loading(session, steps)
-        for number, step in enumerate(planned):
-            last = number == len(planned) - 1 and bool(run.get("late"))
-            text = self.step(session, number, step, late if last else None)
-            calls += len(step.get("calls", []))
+        text, turns, calls = "", 0, 0
+        for step in self.taken(run):
+            session.interrupted.wait(step.get("delay", 0))
+            if error := step.get("error"):
+                run = {"failed": {"class": "llm", "message": error["message"]}, "error": error}
+                break
+            if step.get("calls") and (loading := self.loading(session)):
+                self.step(session, turns, loading, None)
+                turns, calls = turns + 1, calls + 1
+            last = step is run.get("steps", [None])[-1] and bool(run.get("late"))
+            text = self.step(session, turns, step, late if last else None)
+            turns, calls = turns + 1, calls + len(step.get("calls", []))
         if run.get("die"):
             os.kill(os.getpid(), signal.SIGKILL)
         if failed := run.get("failed"):
@@ -401,7 +414,7 @@ class Server:
         completed = {"type": "run_completed", "session_id": session.id, "result": text}
         completed |= {"usage": session.usage(), "extraction_required": False}
         self.event(session, completed, late if run.get("late") else None)
-        result: Json = {"session_id": session.id, "text": text, "turns": len(steps)}
+        result: Json = {"session_id": session.id, "text": text, "turns": turns}
         result |= {"tool_calls": calls, "usage": session.usage()}
         if self.wire == "0.9.6":
             used = {"input_tokens": session.run_in, "output_tokens": session.run_out}
@@ -410,15 +423,32 @@ class Server:
             result["terminal_cause_kind"] = cause
         return result
 
-    def loading(self, session: Session, steps: list[Json]) -> list[Json]:
-        """With the call that loads the client's tools before them, if the model was told of it."""
+    def taken(self, run: Json) -> Iterator[Json]:
+        """The steps of a run, each when the model is asked."""
+        for number in itertools.count():
+            with self.taking:
+                if self.model is not None:
+                    step = self.model.pop(0) if self.model else OVER
+                else:
+                    steps = run.get("steps", [] if run else [OVER])
+                    if number == len(steps):
+                        return
+                    step = steps[number]
+                if self.asked:
+                    with Path(self.asked).open("ab") as asked:
+                        asked.write(b"asked\n")
+            yield step
+            if self.model is not None and not step.get("calls"):
+                return
+
+    def loading(self, session: Session) -> Json | None:
+        """The call that loads the client's tools, if the model needs it and was told of it."""
         offered = [*session.tools, *self.registered]
         told = CATALOGUE in " ".join(session.params.get("additional_instructions") or [])
-        called = any(step.get("calls") for step in steps)
-        if not called or not told or len(offered) < 2 or session.loaded:
-            return steps
+        if not told or len(offered) < 2 or session.loaded:
+            return None
         names = [tool["name"] for tool in offered]
-        return [{"calls": [{"name": CATALOGUE, "args": {"names": names}}]}, *steps]
+        return {"calls": [{"name": CATALOGUE, "args": {"names": names}}]}
 
     def step(self, session: Session, number: int, step: Json, late: list[Json] | None) -> str:
         text, calls = step.get("text", ""), step.get("calls", [])
@@ -536,6 +566,7 @@ def main() -> None:
     parser.add_argument("--wire", choices=METHODS, default="0.9.6")
     parser.add_argument("--script", required=True)
     parser.add_argument("--log")
+    parser.add_argument("--asked")
     for flag in ("--realm", "--state-root", "--context-root", "--instance", "--realm-backend"):
         parser.add_argument(flag)
     parser.add_argument("--isolated", action="store_true")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from neovim import Neovim, wait_until
 
 KEYS_A_SECOND = 15
-MARKS = re.compile(r"(?:tok|old|ins|del|pre|post|has)\d{3}[a-z]?")
+MARKS = re.compile(r"(?:tok|old|ins|del|pre|post|has)\d{3}[bz]?")
 WORDS = re.compile(r"k\d{3}[qxz]")
 
 

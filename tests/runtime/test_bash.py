@@ -46,7 +46,7 @@ def test_its_exit_code_is_told_and_anything_but_0_is_an_error(
     tmp_path: Path, command: str, code: int
 ):
     frames = run(tmp_path, command)
-    assert result_texts(frames)[0].startswith(f"$ {command}\n\n[exit {code}]  Took 0.")
+    assert result_texts(frames)[0].startswith(f"$ {command}\n\n[exit {code}]  Took ")
     assert [f["is_error"] for f in frames if f["type"] == "tool_result"] == [code != 0]
 
 

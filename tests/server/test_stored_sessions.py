@@ -178,6 +178,26 @@ def test_a_session_is_renamed_exported_and_deleted_open_or_not(project: Project)
     assert list(folder(project).iterdir()) == []
 
 
+def test_what_is_asked_right_after_a_new_name_tells_that_name(project: Project) -> None:
+    editor = project.editor(step("Hello."))
+    session = {"sessionId": editor.ask_agent("Hi.")["sessionId"]}
+    asked = [
+        ("renameSession", session | {"title": "Renamed"}),
+        ("exportSession", session),
+        ("sessions", {}),
+    ]
+    numbers = [editor.new_id() for _ in asked]
+    editor.send(
+        *(
+            {"id": number, "method": f"agent/{method}", "params": params}
+            for number, (method, params) in zip(numbers, asked, strict=True)
+        )
+    )
+    _, exported, listed = [editor.result(number) for number in numbers]
+    assert exported["markdown"].startswith("# Renamed\n")
+    assert [one["title"] for one in listed["sessions"]] == ["Renamed"]
+
+
 @pytest.mark.parametrize("session_id", ["s-000000000000", "../x", "s-..", ""])
 def test_what_is_no_stored_session_is_unknown(shared: Editor, session_id: str) -> None:
     error = shared.failure("agent/resumeSession", {"sessionId": session_id})
