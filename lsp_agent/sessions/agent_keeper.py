@@ -1,7 +1,8 @@
 """The agent of one session: started when it is needed, ended with everything that it started."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import cast
 
 import anyio
@@ -15,10 +16,20 @@ from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.sessions.launcher import AgentChoice, start_agent
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.services import Services
-from lsp_agent.wires.wire import Command, GetMessages, GetModels, GetState, SetModel
+from lsp_agent.wires.wire import Clear, Command, GetMessages, GetModels, GetState, SetModel
 
 #: How long a hung agent may hold up who asks for its state.
 STATE_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Start:
+    """A start under way, for all who wait for it: ``waiting`` of them."""
+
+    waiting: int = 0
+    failure: RequestFailed | None = None
+    over: anyio.Event = field(default_factory=anyio.Event)
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
 
 class AgentKeeper:
@@ -48,8 +59,7 @@ class AgentKeeper:
         self._emit = emit
         self._on_event = on_event
         self._on_gone = on_gone
-        self._starting = anyio.Lock()
-        self._start_scope = anyio.CancelScope()
+        self._starting: _Start | None = None
         self._closed = False
         self._state: dict[str, object] = {}
         self._tasks: TaskGroup | None = None
@@ -66,23 +76,36 @@ class AgentKeeper:
         return dict(wire.capabilities)
 
     async def running(self) -> AgentLink:
-        """The running agent, started if need be.
+        """The running agent, started if need be. Who waits here may be cancelled: the start goes
+        on for the others, and is given up once nobody waits for it any more.
 
         :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured",
             "unknownSession" when closed
         """
         await self._has_tasks.wait()
-        async with self._starting:
-            if self._closed:
-                raise RequestFailed("unknownSession", "The session is closed; open a new one.")
-            if self.link is not None and not self.link.alive:
-                await self.link.ended()
-                self.link = None
-            if self.link is None:
-                await self._start()
-            if self.link is None:
-                raise RequestFailed("agentExited", "The start of the agent was stopped.")
-            return self.link
+        assert self._tasks is not None
+        while self._starting is not None and self._starting.scope.cancel_called:
+            await self._starting.over.wait()
+        if self._closed:
+            raise RequestFailed("unknownSession", "The session is closed; open a new one.")
+        if self._starting is None:
+            if self.link is not None and self.link.alive:
+                return self.link
+            self._starting = _Start()
+            self._tasks.start_soon(self._start, self._starting)
+        start = self._starting
+        start.waiting += 1
+        try:
+            await start.over.wait()
+        finally:
+            start.waiting -= 1
+            if not start.waiting:
+                start.scope.cancel()
+        if (failure := start.failure) is not None:
+            raise RequestFailed(failure.kind, str(failure), failure.data)
+        if self.link is None:
+            raise RequestFailed("agentExited", "The start of the agent was stopped.")
+        return self.link
 
     async def ask(self, command: Command) -> dict[str, object]:
         """The data of the agent's reply.
@@ -128,8 +151,21 @@ class AgentKeeper:
                 self._state |= (await self.link.request(GetState(), STATE_SECONDS)).data
         return self._state
 
-    def cancel_start(self) -> None:
-        self._start_scope.cancel()
+    async def clear(self) -> None:
+        """Drops the transcript, for the processes to come as well.
+
+        :raises RequestFailed: as ``ask`` does; the transcript stays then
+        """
+        former, self.resume = self.resume, None
+        if self.link is None:
+            return
+        try:
+            await self.ask(Clear())
+        except RequestFailed:
+            self.resume = former
+            raise
+        self._state = {}
+        self.resume = _session_of(await self.state())
 
     async def kill(self) -> None:
         if self.link is not None:
@@ -138,32 +174,45 @@ class AgentKeeper:
     async def close(self, *, abort: bool) -> None:
         """Ends the agent for good; with ``abort`` it is told to stop what it does first."""
         self._closed = True
-        self.cancel_start()
-        async with self._starting:
-            link, self.link = self.link, None
+        if self._starting is not None:
+            self._starting.scope.cancel()
+            await self._starting.over.wait()
+        link, self.link = self.link, None
         if link is not None:
             if abort:
                 await link.abort()
             await link.stop()
 
-    async def _start(self) -> None:
+    async def _start(self, start: _Start) -> None:
+        try:
+            with start.scope:
+                await self._begin()
+        except RequestFailed as failure:
+            start.failure = failure
+        finally:
+            self._starting = None
+            start.over.set()
+
+    async def _begin(self) -> None:
         assert self._tasks is not None
+        if self.link is not None:
+            await self.link.ended()
+            self.link = None
         self._emit(AgentStatus("starting"), None)
-        with anyio.CancelScope() as self._start_scope:
-            link, hello = await start_agent(
-                self._choice,
-                self._cwd,
-                self._hosting,
-                self._tasks,
-                Callbacks(self._on_event, self._hosting.answer, self._gone, self._services.drain),
-                line_bytes=self._services.settings(self._cwd).limits.line_bytes,
-                resume=self.resume,
-            )
-            self.link, self._state = link, dict(hello.data)
-            wanted, self.resume = self.resume, cast("str | None", hello.data.get("sessionRef"))
-            self.resumed = wanted is not None and self.resume == wanted
-            self._hosting.agent_can(link.wire.capabilities)
-            self._emit(AgentStatus("ready"), None)
+        link, hello = await start_agent(
+            self._choice,
+            self._cwd,
+            self._hosting,
+            self._tasks,
+            Callbacks(self._on_event, self._hosting.answer, self._gone, self._services.drain),
+            line_bytes=self._services.settings(self._cwd).limits.line_bytes,
+            resume=self.resume,
+        )
+        self.link, self._state = link, dict(hello.data)
+        wanted, self.resume = self.resume, _session_of(hello.data)
+        self.resumed = wanted is not None and self.resume == wanted
+        self._hosting.agent_can(link.wire.capabilities)
+        self._emit(AgentStatus("ready"), None)
 
     def _gone(self, link: AgentLink, exit_: Exit) -> None:
         self._emit(AgentStatus("exited", exit_.stderr.strip() or None), None)
@@ -171,3 +220,8 @@ class AgentKeeper:
             self.link = None
             self._hosting.close_bridge()
             self._on_gone(link)
+
+
+def _session_of(state: Mapping[str, object]) -> str | None:
+    """What a later process takes the session up by."""
+    return cast("str | None", state.get("sessionRef"))

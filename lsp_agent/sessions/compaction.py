@@ -17,6 +17,7 @@ class Compaction:
         self._outcome: CompactEnded | None = None
         self._failure: RequestFailed | None = None
         self.sent = False
+        self._starting = anyio.CancelScope()
 
     def end(self, outcome: CompactEnded | None, failure: RequestFailed | None = None) -> None:
         """Only the first call counts; without either it was stopped."""
@@ -37,8 +38,10 @@ class Compaction:
 
     async def run(self, keeper: AgentKeeper) -> None:
         try:
-            link = await keeper.running()
-            if not self._ended.is_set():
+            link = None
+            with self._starting:
+                link = await keeper.running()
+            if link is not None and not self._ended.is_set():
                 self.sent = True
                 await link.send(Compact())
                 await self._ended.wait()
@@ -50,7 +53,7 @@ class Compaction:
         agent that does not come to it in time is ended."""
         link = keeper.link
         if link is None:
-            keeper.cancel_start()
+            self._starting.cancel()
         else:
             with anyio.move_on_after(seconds), suppress(RequestFailed):
                 await link.send(Abort())

@@ -39,7 +39,7 @@ class Recorder:
     def cleared(self) -> None:
         """The agent has forgotten the conversation."""
         self.entry.append({"cleared": True})
-        self.entry.change(ref=None)
+        self.entry.change(ref=self._session.agent.resume)
 
     def close(self) -> None:
         if not self._closed:

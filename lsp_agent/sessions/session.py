@@ -45,7 +45,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.silence import until_silent
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.sessions.turn_queue import TurnQueue
-from lsp_agent.wires.wire import Clear, CompactEnded, Prompt, Steer
+from lsp_agent.wires.wire import CompactEnded, Prompt, Steer
 
 #: How long an agent may take to settle after a stop, before it is ended and started again.
 SETTLE_SECONDS = 5.0
@@ -177,10 +177,9 @@ class Session:
         if self.busy:
             raise RequestFailed("busy", "The agent is at work; stop it before clearing.")
         async with self._at_work:  # a prompt that comes meanwhile waits
-            if self.agent.link is not None:
-                await self.agent.ask(Clear())
-                self.hosting.served.clear()
-            self.recap, self.agent.resume = "", None
+            await self.agent.clear()
+            self.hosting.served.clear()
+            self.recap = ""
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncGenerator[None]:
@@ -281,7 +280,7 @@ class Session:
         self.status = "starting"
         self.hosting.turn_begins()
         try:
-            link = await self._running_agent()
+            link = await self._agent_for(turn)
             self.status = "running"
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch_silence, turn, partial(self._fail, turn))
@@ -298,15 +297,17 @@ class Session:
             self.hosting.turn_ended()
         self._at_rest()
 
-    async def _running_agent(self) -> AgentLink:
+    async def _agent_for(self, turn: Turn) -> AgentLink:
         """One that refuses to take up the session is started without."""
-        try:
-            return await self.agent.running()
-        except RequestFailed as failure:
-            if self.agent.resume is None or failure.kind != "notConfigured":
-                raise
-            self.agent.resume = None
-            return await self.agent.running()
+        with turn.starting:
+            try:
+                return await self.agent.running()
+            except RequestFailed as failure:
+                if self.agent.resume is None or failure.kind != "notConfigured":
+                    raise
+                self.agent.resume = None
+                return await self.agent.running()
+        raise RequestFailed("agentExited", "The turn was stopped while the agent started.")
 
     def _recapped(self, turn: Turn) -> str:
         """The prompt as the agent gets it."""
@@ -380,7 +381,7 @@ class Session:
         link = self.agent.link
         if link is None:
             self._end(turn, "aborted", None)
-            self.agent.cancel_start()
+            turn.starting.cancel()
             return
         if turn.sent:
             with anyio.move_on_after(0.2):

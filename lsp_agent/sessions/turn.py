@@ -28,7 +28,7 @@ MAX_TEXT = 8 * 1024 * 1024
 class Turn:
     """``text`` is the last step's. ``failure`` is set where the request that asked for the
     turn is answered by an error (the agent died, was silent, could not start). ``recap`` is what
-    the agent was told before the prompt."""
+    the agent was told before the prompt; ``starting`` is its wait for the agent's start."""
 
     id: str
     prompt: str
@@ -40,6 +40,7 @@ class Turn:
     aborted: bool = False
     sent: bool = False
     recap: str = ""
+    starting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     started: anyio.Event = field(default_factory=anyio.Event)
     #: Calls without a result yet; of them, those whose arguments are whole, so that a tool runs.
     open_calls: set[str] = field(default_factory=set[str])

@@ -30,6 +30,7 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.messages import Block, Message, plain_text, text
 from lsp_agent.wires import acp_messages as acp
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.open_calls import missing_result
 from lsp_agent.wires.wire import Decoded
 from lsp_agent.wires.zot_messages import Frame, string
 
@@ -167,11 +168,11 @@ class Turn:
         if self.aborted:
             reason, error = "aborted", None
         self._say_message(batch)
-        missing = "aborted" if reason == "aborted" else "no result"
         for call in self._calls.values():
             if call.state != "ended":
                 self._called(call, batch)
-                self._result(call, [text(call.refusal or missing)], batch, is_error=True)
+                content = [text(call.refusal)] if call.refusal else missing_result(reason)
+                self._result(call, content, batch, is_error=True)
         if error is not None:
             batch.add(ErrorReported(error))
         batch.add(StepEnded(reason, error))

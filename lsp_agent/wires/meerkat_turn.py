@@ -28,9 +28,8 @@ from lsp_agent.wires import meerkat_messages as meerkat
 from lsp_agent.wires import meerkat_tools
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.meerkat_messages import Frame
+from lsp_agent.wires.open_calls import missing_result
 
-_ABORTED = "aborted"
-_NO_RESULT = "no result"
 _NO_REASON = "Meerkat ended the run and gave no reason"
 
 
@@ -205,11 +204,10 @@ class Turn:
         return self._stop or "endTurn", None
 
     def _close(self, reason: StopReason, error: str | None, batch: Batch) -> None:
-        missing = _ABORTED if reason == "aborted" else _NO_RESULT
         for call_id, call in self._calls.items():
             if not call.ended:
                 call.ended = True
-                is_error, content = call.output or (True, [text(missing)])
+                is_error, content = call.output or (True, missing_result(reason))
                 batch.add(ToolResult(call_id, is_error, content))
         self._end_step(reason, error, batch)
 

@@ -4,9 +4,6 @@ pi may run its loop more than once in a turn (a failed request is tried again, a
 is taken up): the steps count on, and only the last error is one.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 from lsp_agent.protocol.events import (
     AssistantMessage,
     ErrorReported,
@@ -15,18 +12,16 @@ from lsp_agent.protocol.events import (
     StepStarted,
     StopReason,
     ToolArgsDelta,
-    ToolCall,
-    ToolCallStarted,
     ToolProgress,
-    ToolResult,
     TurnEnded,
     UsageReported,
     UserMessage,
 )
-from lsp_agent.protocol.messages import Usage, plain_text, text
+from lsp_agent.protocol.messages import Usage, plain_text
 from lsp_agent.wires import pi_messages as pi
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.zot_messages import Frame, frame, paths, string, tool_kind
+from lsp_agent.wires.open_calls import OpenCalls
+from lsp_agent.wires.zot_messages import Frame, frame, string
 
 #: The frames that belong to a turn.
 TURN_FRAMES = frozenset(
@@ -48,13 +43,6 @@ TURN_FRAMES = frozenset(
 _OVERLAP = 200
 
 
-@dataclass(slots=True)
-class _Call:
-    tool: str
-    state: Literal["started", "called", "ended"] = "started"
-    output: str = ""
-
-
 class Turn:
     """``aborted`` is set by whoever asked for the abort. ``usage`` is the session's so far."""
 
@@ -65,7 +53,9 @@ class Turn:
         self._step_open = False
         self._stop: StopReason | None = "endTurn"
         self._error: str | None = None
-        self._calls: dict[str, _Call] = {}
+        self._calls = OpenCalls()
+        #: What the calls have printed so far, as pi last told it.
+        self._outputs: dict[str, str] = {}
         #: The calls of the message that streams, by their place in it.
         self._streaming: dict[object, str] = {}
 
@@ -77,7 +67,8 @@ class Turn:
             case "message_end":
                 self._message(frame(source.get("message")), batch)
             case "tool_execution_start":
-                self._call(source, batch)
+                call_id, tool = string(source, "toolCallId"), string(source, "toolName")
+                self._calls.call(call_id, tool, source.get("args"), batch)
             case "tool_execution_update":
                 self._progress(source, batch)
             case "tool_execution_end":
@@ -113,12 +104,7 @@ class Turn:
         self._close(reason, message or self._error, batch)
 
     def _close(self, reason: StopReason, error: str | None, batch: Batch) -> None:
-        missing = "aborted" if reason == "aborted" else "no result"
-        for call_id, call in self._calls.items():
-            self._called(call_id, call, None, batch)
-            if call.state != "ended":
-                call.state = "ended"
-                batch.add(ToolResult(call_id, is_error=True, content=[text(missing)]))
+        self._calls.close(reason, batch)
         if self._step_open:
             self._step_open = False
             batch.add(StepEnded(reason, error))
@@ -131,8 +117,7 @@ class Turn:
         self._step_open = True
         self._stop = "endTurn"
         self._error = None
-        # A provider may count its ids anew in each step, so a finished one is free again.
-        self._calls = {id_: call for id_, call in self._calls.items() if call.state != "ended"}
+        self._calls.next_step()
         batch.add(StepStarted(self._step))
 
     def _message(self, source: Frame, batch: Batch) -> None:
@@ -178,58 +163,33 @@ class Turn:
         match string(event, "type"):
             case "toolcall_start" if call_id := string(event, "id"):
                 self._streaming[place] = call_id
-                self._start(call_id, string(event, "toolName"), batch)
+                self._calls.start(call_id, string(event, "toolName"), batch)
             case "toolcall_delta" if place in self._streaming:
                 batch.piece(ToolArgsDelta, self._streaming[place], string(event, "delta"))
             case "toolcall_end":
                 call = frame(event.get("toolCall"))
                 if call_id := string(call, "id"):  # the first sight of it in older builds
-                    self._start(call_id, string(call, "name"), batch)
+                    self._calls.start(call_id, string(call, "name"), batch)
             case _:  # where a text or a thought begins and ends
                 pass
 
-    def _call(self, source: Frame, batch: Batch) -> None:
-        call_id = string(source, "toolCallId")
-        call = self._start(call_id, string(source, "toolName"), batch)
-        self._called(call_id, call, source.get("args"), batch)
-
     def _progress(self, source: Frame, batch: Batch) -> None:
         call_id = string(source, "toolCallId")
-        call = self._calls.get(call_id)
-        if call is None or call.state == "ended":
-            self._stray("tool_execution_update", batch)
+        if not self._calls.goes_on("tool_execution_update", call_id, source.get("args"), batch):
             return
-        self._called(call_id, call, source.get("args"), batch)
+        before = self._outputs.get(call_id, "")
         output = plain_text(pi.blocks(frame(source.get("partialResult")).get("content")))
-        batch.piece(ToolProgress, call_id, new_output(call.output, output))
-        call.output = output or call.output
+        batch.piece(ToolProgress, call_id, new_output(before, output))
+        self._outputs[call_id] = output or before
 
     def _result(self, source: Frame, batch: Batch) -> None:
         call_id = string(source, "toolCallId")
-        call = self._calls.get(call_id)
-        if call is None or call.state == "ended":
-            self._stray("tool_execution_end", batch)
+        if not self._calls.goes_on("tool_execution_end", call_id, None, batch):
             return
-        self._called(call_id, call, None, batch)
-        call.state = "ended"
+        self._outputs.pop(call_id, None)
         result = source.get("result")  # of older builds an error's text alone
         content = pi.blocks(result if isinstance(result, str) else frame(result).get("content"))
-        batch.add(ToolResult(call_id, source.get("isError") is True, content))
-
-    def _start(self, call_id: str, tool: str, batch: Batch) -> _Call:
-        call = self._calls.get(call_id)
-        if call is None:
-            call = self._calls[call_id] = _Call(tool)
-            batch.add(ToolCallStarted(call_id, tool))
-        return call
-
-    def _called(self, call_id: str, call: _Call, args: object, batch: Batch) -> None:
-        if call.state == "started":
-            call.state = "called"
-            batch.add(ToolCall(call_id, call.tool, tool_kind(call.tool), args, paths(args)))
-
-    def _stray(self, kind: str, batch: Batch) -> None:
-        batch.add(Notice("debug", f"{kind} of a call that is not open", "agent"))
+        self._calls.end(call_id, content, batch, is_error=source.get("isError") is True)
 
 
 def new_output(before: str, now: str) -> str:

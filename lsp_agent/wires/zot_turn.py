@@ -5,8 +5,6 @@ one ``ToolResult`` a call, one ``ErrorReported`` an error and one ``TurnEnded``.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
 from lsp_agent.protocol.events import (
     AssistantMessage,
@@ -17,17 +15,14 @@ from lsp_agent.protocol.events import (
     StopReason,
     TextDelta,
     ToolArgsDelta,
-    ToolCall,
-    ToolCallStarted,
     ToolProgress,
-    ToolResult,
     TurnEnded,
     UsageReported,
     UserMessage,
 )
-from lsp_agent.protocol.messages import text
 from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.open_calls import OpenCalls
 from lsp_agent.wires.zot_messages import Frame
 
 #: The frames that belong to a turn, besides its text.
@@ -51,12 +46,6 @@ TURN_FRAMES = frozenset(
 _MAX_STEPS = re.compile(r"max steps \(\d+\) exceeded")
 
 
-@dataclass(slots=True)
-class _Call:
-    tool: str
-    state: Literal["started", "called", "ended"] = "started"
-
-
 class Turn:
     """``aborted`` is set by whoever asked for the abort: no stop reason tells it reliably."""
 
@@ -67,7 +56,7 @@ class Turn:
         self._step_has_text = False
         self._stop: StopReason | None = None
         self._error: str | None = None
-        self._calls: dict[str, _Call] = {}
+        self._calls = OpenCalls()
 
     def text(self, delta: str, batch: Batch) -> None:
         self._step_has_text = True
@@ -85,13 +74,14 @@ class Turn:
             case "turn_start":
                 self._step_start(batch)
             case "tool_use_start":
-                self._start(zot.string(frame, "id"), zot.string(frame, "name"), batch)
+                self._calls.start(zot.string(frame, "id"), zot.string(frame, "name"), batch)
             case "usage":
                 batch.add(UsageReported(zot.usage(frame), zot.usage(frame.get("cumulative"))))
             case "assistant_message":
                 self._assistant_message(frame, batch)
             case "tool_call":
-                self._call(frame, batch)
+                call_id, tool = zot.string(frame, "id"), zot.string(frame, "name")
+                self._calls.call(call_id, tool, frame.get("args"), batch)
             case "tool_result":
                 self._result(frame, batch)
             case "turn_end":
@@ -134,12 +124,7 @@ class Turn:
         return self._stop, None
 
     def _close(self, reason: StopReason, error: str | None, batch: Batch) -> None:
-        missing = "aborted" if reason == "aborted" else "no result"
-        for call_id, call in self._calls.items():
-            self._called(call_id, call, None, batch)
-            if call.state != "ended":
-                call.state = "ended"
-                batch.add(ToolResult(call_id, is_error=True, content=[text(missing)]))
+        self._calls.close(reason, batch)
         if self._step_open:
             self._step_open = False
             batch.add(StepEnded(reason, error))
@@ -151,8 +136,7 @@ class Turn:
         self._step_has_text = False
         self._stop = None
         self._error = None
-        # A provider may count its ids anew in each step, so a finished one is free again.
-        self._calls = {id_: call for id_, call in self._calls.items() if call.state != "ended"}
+        self._calls.next_step()
         batch.add(StepStarted(self._step))
 
     def _args(self, frame: Frame, batch: Batch) -> None:
@@ -160,32 +144,18 @@ class Turn:
         if call_id in self._calls:
             batch.piece(ToolArgsDelta, call_id, zot.string(frame, "delta"))
         else:
-            self._stray("tool_use_args", batch)
-
-    def _call(self, frame: Frame, batch: Batch) -> None:
-        call_id = zot.string(frame, "id")
-        call = self._start(call_id, zot.string(frame, "name"), batch)
-        self._called(call_id, call, frame.get("args"), batch)
+            batch.add(Notice("debug", "tool_use_args of a call that is not open", "agent"))
 
     def _progress(self, frame: Frame, batch: Batch) -> None:
         call_id = zot.string(frame, "id")
-        call = self._calls.get(call_id)
-        if call is None or call.state == "ended":
-            self._stray("tool_progress", batch)
-            return
-        self._called(call_id, call, None, batch)
-        batch.piece(ToolProgress, call_id, zot.string(frame, "text"))
+        if self._calls.goes_on("tool_progress", call_id, None, batch):
+            batch.piece(ToolProgress, call_id, zot.string(frame, "text"))
 
     def _result(self, frame: Frame, batch: Batch) -> None:
         call_id = zot.string(frame, "id")
-        call = self._calls.get(call_id)
-        if call is None or call.state == "ended":
-            self._stray("tool_result", batch)
-            return
-        self._called(call_id, call, None, batch)
-        call.state = "ended"
-        content = zot.blocks(frame.get("content"))
-        batch.add(ToolResult(call_id, frame.get("is_error") is True, content))
+        if self._calls.goes_on("tool_result", call_id, None, batch):
+            content = zot.blocks(frame.get("content"))
+            self._calls.end(call_id, content, batch, is_error=frame.get("is_error") is True)
 
     def _assistant_message(self, frame: Frame, batch: Batch) -> None:
         message = zot.message(frame, "assistant")
@@ -207,19 +177,3 @@ class Turn:
         batch.add(StepEnded(stop, error))
         if error is not None:
             self.error(error, batch)
-
-    def _start(self, call_id: str, tool: str, batch: Batch) -> _Call:
-        call = self._calls.get(call_id)
-        if call is None:
-            call = self._calls[call_id] = _Call(tool)
-            batch.add(ToolCallStarted(call_id, tool))
-        return call
-
-    def _called(self, call_id: str, call: _Call, args: object, batch: Batch) -> None:
-        if call.state == "started":
-            call.state = "called"
-            kind = zot.tool_kind(call.tool)
-            batch.add(ToolCall(call_id, call.tool, kind, args, zot.paths(args)))
-
-    def _stray(self, kind: str, batch: Batch) -> None:
-        batch.add(Notice("debug", f"{kind} of a call that is not open", "agent"))

@@ -131,7 +131,9 @@ class Server:
         self.seed = options.wire == "seed"
         script = json.loads(Path(options.script).read_text())
         self.runs: list[Json] = script.get("runs", [])
-        self.model: list[Json] | None = script.get("steps")
+        self.model: Iterator[Json] | None = None
+        if "steps" in script:
+            self.model = itertools.chain(script["steps"], itertools.repeat(OVER))
         self.log = options.log
         self.asked = options.asked
         self.store = None
@@ -372,7 +374,7 @@ class Server:
         if session.busy:
             raise RpcError(-32001 if self.seed else -32002, "Session busy")
         with self.taking:
-            run = self.runs.pop(0) if self.runs else {}
+            run = self.runs.pop(0) if self.runs else {"steps": [OVER]}
         session.busy = True
         session.interrupted.clear()
         session.run_in, session.run_out = 0, 0
@@ -392,23 +394,22 @@ class Server:
         self.event(session, {"type": "run_started", "session_id": session.id, **started})
         self.row(session, {"role": "user", "content": prompt})
         text, turns, calls = "", 0, 0
-        for step in self.taken(run):
-            session.interrupted.wait(step.get("delay", 0))
-            if error := step.get("error"):
-                run = {"failed": {"class": "llm", "message": error["message"]}, "error": error}
-                break
+        for step in self.model or run.get("steps", []):
+            if self.asked:
+                with Path(self.asked).open("ab") as asked:
+                    asked.write(b"asked\n")
             if step.get("calls") and (loading := self.loading(session)):
                 self.step(session, turns, loading, None)
                 turns, calls = turns + 1, calls + 1
-            last = step is run.get("steps", [None])[-1] and bool(run.get("late"))
+            last = bool(run.get("late")) and step is run["steps"][-1]
             text = self.step(session, turns, step, late if last else None)
             turns, calls = turns + 1, calls + len(step.get("calls", []))
+            if self.model and not step.get("calls"):
+                break
         if run.get("die"):
             os.kill(os.getpid(), signal.SIGKILL)
         if failed := run.get("failed"):
-            self.event(
-                session, {"type": "run_failed", "session_id": session.id, "error_report": failed}
-            )
+            self.event(session, failure(session, failed))
         if error := run.get("error"):
             raise RpcError(error["code"], error["message"])
         completed = {"type": "run_completed", "session_id": session.id, "result": text}
@@ -423,24 +424,6 @@ class Server:
             result["terminal_cause_kind"] = cause
         return result
 
-    def taken(self, run: Json) -> Iterator[Json]:
-        """The steps of a run, each when the model is asked."""
-        for number in itertools.count():
-            with self.taking:
-                if self.model is not None:
-                    step = self.model.pop(0) if self.model else OVER
-                else:
-                    steps = run.get("steps", [] if run else [OVER])
-                    if number == len(steps):
-                        return
-                    step = steps[number]
-                if self.asked:
-                    with Path(self.asked).open("ab") as asked:
-                        asked.write(b"asked\n")
-            yield step
-            if self.model is not None and not step.get("calls"):
-                return
-
     def loading(self, session: Session) -> Json | None:
         """The call that loads the client's tools, if the model needs it and was told of it."""
         offered = [*session.tools, *self.registered]
@@ -453,6 +436,10 @@ class Server:
     def step(self, session: Session, number: int, step: Json, late: list[Json] | None) -> str:
         text, calls = step.get("text", ""), step.get("calls", [])
         self.event(session, {"type": "turn_started", "turn_number": number}, late)
+        session.interrupted.wait(step.get("delay", 0))
+        if error := step.get("error"):
+            self.event(session, failure(session, {"class": "llm", "message": error["message"]}))
+            raise RpcError(error["code"], error["message"])
         if (thinking := step.get("thinking")) and not self.seed:
             self.event(session, {"type": "reasoning_delta", "delta": thinking}, late)
             self.event(session, {"type": "reasoning_complete", "content": thinking}, late)
@@ -546,6 +533,10 @@ class Server:
 
     def row(self, session: Session, row: Json) -> None:
         session.rows.append({"created_at": "2026-01-01T00:00:00Z", **row})
+
+
+def failure(session: Session, report: Json) -> Json:
+    return {"type": "run_failed", "session_id": session.id, "error_report": report}
 
 
 def merged(target: Any, patch: Any) -> Any:

@@ -204,7 +204,7 @@ def killed(desk: Desk, seed: int, count: int) -> Tally:
     stops counting the changes of the text, and the next server is never told of any.
     """
     sitting = Sitting(desk, seed, count)
-    desk.nvim.command("set cmdheight=4")  # it says at length that the server is gone
+    desk.nvim.command("set cmdheight=6")  # it says at length that the server is gone
     sitting.begin()
     desk.neighbour()
     sitting.desk.prompt("Go.")

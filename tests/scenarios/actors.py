@@ -3,6 +3,7 @@
 An actor knows the agent's names for a read, an edit, a write and a command, and what it can do.
 """
 
+import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "agents_real"))
 
 from acp_agents import OpenCode, Qwen
-from model_server import Call, Refusal, Step
+from model_server import Call, ModelServer, Refusal, Step
 from pi_agent import Pi
-from project import Editor, Project
+from project import LSP_AGENT, Editor, Project
 from raw_client import Json
-from scripted_agents import EmbeddedAgent, ZotAgent
+from scripted_agents import EmbeddedAgent, ZotAgent, transcript
 
 __all__ = ["ACTORS", "Actor", "Call", "Refusal", "Step"]
 
@@ -79,6 +80,98 @@ class EmbeddedMirror(Embedded):
 
     def settings(self, *steps: Step, **more: Any) -> Json:
         return super().settings(*steps, hosting="mirror", **more)
+
+
+class WithSdk(ZotTools):
+    """The embedded agent as it is, over one of the official SDKs."""
+
+    hosted = True
+    provider: str
+
+    def __init__(self, project: Project) -> None:
+        self._models = ExitStack()
+        self._model: ModelServer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._models.close()
+
+    def settings(self, *steps: Step) -> Json:
+        self._model = self._models.enter_context(ModelServer(*steps))
+        name = self.provider.upper()
+        env = {f"{name}_API_KEY": "sk-x", f"{name}_BASE_URL": self._model.url}
+        own = env | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+        return {
+            "wire": "zot",
+            "command": [*LSP_AGENT, "rpc"],
+            "provider": self.provider,
+            "env": own,
+        }
+
+    def told(self, editor: Editor) -> list[str]:
+        """What went over the network, which must be what the agent tells of it."""
+        sent = self._model.tool_results()
+        assert transcript(editor) == sent
+        return sent
+
+    def model_calls(self, editor: Editor) -> int:
+        return len(self._model.requests)
+
+
+class WithAnthropic(WithSdk):
+    name = "embedded, anthropic"
+    provider = "anthropic"
+
+
+class WithOpenAI(WithSdk):
+    name = "embedded, openai"
+    provider = "openai"
+
+
+class Meerkat(ZotTools):
+    """The double of ``rkat-rpc``, hosted: Meerkat has no mirror mode. Its tools are ours."""
+
+    name = "meerkat"
+    hosted = True
+    double = Path(__file__).parents[1] / "doubles" / "rkat_rpc.py"
+
+    def __init__(self, project: Project) -> None:
+        self._folder = project.home / "rkat"
+        self._asked = self._folder / "asked"
+
+    def __enter__(self) -> "Meerkat":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Its processes are the editor's to end."""
+
+    def settings(self, *steps: Step) -> Json:
+        self._folder.mkdir()
+        self._asked.touch()
+        script = self._folder / "steps.json"
+        script.write_text(json.dumps({"steps": list(map(_meerkat_step, steps))}), encoding="utf-8")
+        files = ["--script", str(script), "--asked", str(self._asked)]
+        state = ["--state-root", str(self._folder)]
+        return {
+            "wire": "meerkat",
+            "command": [sys.executable, str(self.double), *files, *state],
+        }
+
+    def told(self, editor: Editor) -> list[str]:
+        return transcript(editor)
+
+    def model_calls(self, editor: Editor) -> int:
+        return len(self._asked.read_text().splitlines())
+
+
+def _meerkat_step(given: Step) -> Json:
+    step: Json = {"text": given.text, "delay": given.delay}
+    step["calls"] = [{"name": call.name, "args": call.args} for call in given.calls]
+    if given.refusal is not None:
+        step["error"] = {"code": -32010, "message": given.refusal.message}
+    return step
 
 
 class Zot(ZotTools, ZotAgent):
@@ -184,6 +277,9 @@ class Opencode(AcpActor):
 ACTORS: dict[Callable[[Project], Actor], str | None] = {
     Embedded: None,
     EmbeddedMirror: None,
+    WithAnthropic: None,
+    WithOpenAI: None,
+    Meerkat: None,
     Zot: "zot",
     ZotMirror: "zot",
     RealPi: "pi",
