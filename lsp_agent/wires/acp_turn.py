@@ -171,8 +171,8 @@ class Turn:
         for call in self._calls.values():
             if call.state != "ended":
                 self._called(call, batch)
-                content = [text(call.refusal)] if call.refusal else missing_result(reason)
-                self._result(call, content, batch, is_error=True)
+                told = text(call.refusal) if call.refusal else missing_result(reason)
+                self._result(call, [told], batch, is_error=True)
         if error is not None:
             batch.add(ErrorReported(error))
         batch.add(StepEnded(reason, error))

@@ -207,7 +207,7 @@ class Turn:
         for call_id, call in self._calls.items():
             if not call.ended:
                 call.ended = True
-                is_error, content = call.output or (True, missing_result(reason))
+                is_error, content = call.output or (True, [missing_result(reason)])
                 batch.add(ToolResult(call_id, is_error, content))
         self._end_step(reason, error, batch)
 
