@@ -473,7 +473,8 @@ class MeerkatWire:
             offset = (meerkat.integer(result, "offset") or 0) + len(rows)
             batch.add(Send(self._page(following, offset)))
         else:
-            batch.add(Reply(asked.request_id, {"messages": list(messages)}))
+            shown = meerkat.without_catalogue(messages)
+            batch.add(Reply(asked.request_id, {"messages": shown}))
 
 
 def _frame(**fields: object) -> Mapping[str, object]:

@@ -1,18 +1,15 @@
-"""Meerkat's values in canonical form: blocks, history rows, usage, models, errors, stop reasons.
+"""Meerkat's values in canonical form: blocks, history rows, usage, models, errors, stop reasons."""
 
-An agent's frame may hold anything, so every reader here takes ``object`` and leaves out what it
-cannot use.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from lsp_agent.protocol.events import Level, StopReason
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Usage, text
 from lsp_agent.protocol.methods import ImageInput
-
-Frame = Mapping[str, object]
+from lsp_agent.wires.frames import Frame, frame, integer, items, string
+from lsp_agent.wires.meerkat_tools import is_catalogue
+from lsp_agent.wires.usage import token_counts
 
 #: ``seed`` is the wire as it was first published (0.1); ``current`` that of 0.8 and 0.9.
 Generation = Literal["seed", "current"]
@@ -103,64 +100,12 @@ def failure(error: object, generation: Generation) -> Failure:
     return Failure(kind, said + remedy)
 
 
-# -- reading frames
-
-
-def frame(value: object) -> Frame:
-    """``value`` if it is an object, else an empty one."""
-    return cast(Frame, value) if isinstance(value, dict) else {}
-
-
-def items(value: object) -> Sequence[object]:
-    """``value`` if it is a list, else an empty one."""
-    return cast(list[object], value) if isinstance(value, list) else []
-
-
-def string(source: Frame, key: str) -> str:
-    """The text at ``key``, empty if there is none."""
-    value = source.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def integer(source: Frame, key: str) -> int | None:
-    value = source.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 # -- usage
-
-_COUNTS: Sequence[tuple[str, Literal["input", "output", "cacheRead", "cacheWrite"]]] = (
-    ("input_tokens", "input"),
-    ("output_tokens", "output"),
-    ("cache_read_tokens", "cacheRead"),
-    ("cache_creation_tokens", "cacheWrite"),
-)
 
 
 def usage(value: object) -> Usage:
-    source = frame(value)
-    result: Usage = {}
-    for key, name in _COUNTS:
-        if (count := integer(source, key)) is not None:
-            result[name] = count
-    return result
-
-
-def sum_of(one: Usage, other: Usage) -> Usage:
-    result: Usage = {}
-    for _, name in _COUNTS:
-        if name in one or name in other:
-            result[name] = one.get(name, 0) + other.get(name, 0)
-    return result
-
-
-def beyond(total: Usage, known: Usage) -> Usage:
-    """What of ``total`` is not yet ``known``."""
-    result: Usage = {}
-    for _, name in _COUNTS:
-        if (count := total.get(name, 0) - known.get(name, 0)) > 0:
-            result[name] = count
-    return result
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+    return token_counts(frame(value), names)
 
 
 # -- prompts, blocks, transcripts
@@ -207,6 +152,29 @@ def transcript(rows: Sequence[object]) -> list[Message]:
     """The messages of history rows; the system's own are left out."""
     messages = (_message(frame(row)) for row in rows)
     return [message for message in messages if message is not None]
+
+
+def without_catalogue(messages: Iterable[Message]) -> list[Message]:
+    """The messages without the calls by which a model looks for its tools, as they are not shown
+    when they are made either, and without what is empty then."""
+    shown: list[Message] = []
+    hidden: set[str] = set()
+    for message in messages:
+        if message["role"] == "assistant":
+            # A provider may count its ids anew in each step.
+            hidden = {
+                block["toolCallId"]
+                for block in message["content"]
+                if block["type"] == "toolCall" and is_catalogue(block["tool"])
+            }
+        content = [
+            block
+            for block in message["content"]
+            if block["type"] not in ("toolCall", "toolResult") or block["toolCallId"] not in hidden
+        ]
+        if content or not message["content"]:
+            shown.append({**message, "content": content})
+    return shown
 
 
 def summary_in(rows: Sequence[object]) -> str | None:

@@ -17,9 +17,9 @@ is for. All is optional:
           is its provider's
 
 ``failed`` is told by ``run_failed``; ``late`` sends the last events after the response; ``hang``
-waits for an interrupt; ``delay`` is the model's silence before it answers; ``die`` kills the process
-after the steps. ``--log`` gets every frame that is received, ``--asked`` a line for each model call
-of the script's, ``--state-root`` keeps sessions.
+waits for an interrupt; ``delay`` is the silence of the model before it answers; ``die`` kills the
+process after the steps. ``--log`` gets every frame that is received, ``--asked`` a line for each
+step that is taken, ``--state-root`` keeps sessions.
 
 Like the real one it hides a client's tools from the model until they were loaded from the
 catalogue, which its model does only if it was told to.

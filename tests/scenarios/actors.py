@@ -100,15 +100,14 @@ class WithSdk(ZotTools):
 
     def settings(self, *steps: Step) -> Json:
         self._model = self._models.enter_context(ModelServer(*steps))
-        name = self.provider.upper()
-        env = {f"{name}_API_KEY": "sk-x", f"{name}_BASE_URL": self._model.url}
-        own = env | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-        return {
-            "wire": "zot",
-            "command": [*LSP_AGENT, "rpc"],
-            "provider": self.provider,
-            "env": own,
-        }
+        key = {f"{self.provider.upper()}_API_KEY": "x"}
+        env = key | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+        command = [*LSP_AGENT, "rpc", "--base-url", self.address(self._model)]
+        return {"wire": "zot", "command": command, "provider": self.provider, "env": env}
+
+    def address(self, model: ModelServer) -> str:
+        """As the SDK wants it."""
+        raise NotImplementedError
 
     def told(self, editor: Editor) -> list[str]:
         """What went over the network, which must be what the agent tells of it."""
@@ -124,10 +123,16 @@ class WithAnthropic(WithSdk):
     name = "embedded, anthropic"
     provider = "anthropic"
 
+    def address(self, model: ModelServer) -> str:
+        return model.url
+
 
 class WithOpenAI(WithSdk):
     name = "embedded, openai"
     provider = "openai"
+
+    def address(self, model: ModelServer) -> str:
+        return model.base_url
 
 
 class Meerkat(ZotTools):
