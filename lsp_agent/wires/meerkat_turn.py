@@ -27,8 +27,9 @@ from lsp_agent.protocol.messages import Block, Usage, text
 from lsp_agent.wires import meerkat_messages as meerkat
 from lsp_agent.wires import meerkat_tools
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.meerkat_messages import Frame
+from lsp_agent.wires.frames import Frame, frame, string
 from lsp_agent.wires.open_calls import missing_result
+from lsp_agent.wires.usage import added, beyond
 
 _NO_REASON = "Meerkat ended the run and gave no reason"
 
@@ -77,9 +78,9 @@ class Turn:
         """Takes an event; False if it says nothing of the turn's course."""
         match kind:
             case "text_delta" | "reasoning_delta":
-                self._delta(kind, meerkat.string(payload, "delta"), batch)
+                self._delta(kind, string(payload, "delta"), batch)
             case "text_complete" | "reasoning_complete":
-                self._final(kind, meerkat.string(payload, "content"), batch)
+                self._final(kind, string(payload, "content"), batch)
             case "run_started":
                 self._told(payload, batch)
             case "turn_started":
@@ -91,10 +92,10 @@ class Turn:
             case "run_completed":
                 self._note_cause(payload)
             case "run_failed":
-                report = meerkat.frame(payload.get("error_report"))
+                report = frame(payload.get("error_report"))
                 self._note_cause(payload)
-                self._limit_reached |= meerkat.string(report, "class") in meerkat.TURN_LIMITS
-                self._failure = meerkat.string(report, "message") or _NO_REASON
+                self._limit_reached |= string(report, "class") in meerkat.TURN_LIMITS
+                self._failure = string(report, "message") or _NO_REASON
             case _:
                 return self._tool(kind, payload, batch)
         return True
@@ -123,7 +124,7 @@ class Turn:
     def _tool(self, kind: str, payload: Frame, batch: Batch) -> bool:
         match kind:
             case "tool_call_requested":
-                call_id, tool = meerkat.string(payload, "id"), meerkat.string(payload, "name")
+                call_id, tool = string(payload, "id"), string(payload, "name")
                 self.call(call_id, tool, payload.get("args"), batch)
             case "tool_execution_started":
                 pass  # the call and its result say it all
@@ -164,7 +165,7 @@ class Turn:
     def respond(self, result: Frame, batch: Batch) -> None:
         """The response came: its text and its usage are the truth."""
         self._note_cause(result)
-        final = meerkat.string(result, "text")
+        final = string(result, "text")
         if final and not self.aborted and final.strip() != self._shown().strip():
             step = self._opened(batch)
             step.said.clear()
@@ -217,9 +218,9 @@ class Turn:
         if not total:
             return
         if of_run := meerkat.usage(result.get("run_usage")):
-            missing = meerkat.beyond(of_run, self._reported)
+            missing = beyond(self._reported, of_run)
         else:
-            missing = meerkat.beyond(total, total if self.known is None else self.known)
+            missing = beyond(total if self.known is None else self.known, total)
         if missing or total != self.known:
             batch.add(UsageReported(missing, total))
         self.known = total
@@ -269,23 +270,23 @@ class Turn:
         return "".join([*said, *self._step.said])
 
     def _complete(self, payload: Frame, batch: Batch) -> None:
-        name = meerkat.string(payload, "stop_reason")
+        name = string(payload, "stop_reason")
         if name not in meerkat.STOP_REASONS:
             batch.add(Notice("debug", f"unknown stop reason {name[:80]!r}", "agent"))
         used = meerkat.usage(payload.get("usage"))
         if used:
-            self._reported = meerkat.sum_of(self._reported, used)
+            self._reported = added(self._reported, used)
             if self.known is not None:
-                self.known = meerkat.sum_of(self.known, used)
+                self.known = added(self.known, used)
             batch.add(UsageReported(used, self.known or self._reported))
         self._opened(batch)
         self._stop = meerkat.STOP_REASONS.get(name, "endTurn")
         self._end_step(self._stop, None, batch)
 
     def _retry(self, payload: Frame, batch: Batch) -> None:
-        retry = meerkat.frame(payload.get("retry"))
-        why = meerkat.string(meerkat.frame(retry.get("failure")), "message") or "the model failed"
-        plan = meerkat.frame(retry.get("plan"))
+        retry = frame(payload.get("retry"))
+        why = string(frame(retry.get("failure")), "message") or "the model failed"
+        plan = frame(retry.get("plan"))
         message = f"{why}; attempt {plan.get('attempt')} of {plan.get('max_retries')}"
         step = self._step
         if step is not None and (step.blocks or step.said or step.thought):
@@ -301,14 +302,14 @@ class Turn:
     # -- small parts
 
     def _told(self, payload: Frame, batch: Batch) -> None:
-        content = meerkat.blocks(meerkat.frame(payload.get("input")).get("content"))
+        content = meerkat.blocks(frame(payload.get("input")).get("content"))
         if not content:
             content = meerkat.blocks(payload.get("prompt"))
         if content:
             batch.add(UserMessage({"role": "user", "content": content}))
 
     def _note_cause(self, source: Frame) -> None:
-        if meerkat.string(source, "terminal_cause_kind") in meerkat.TURN_LIMITS:
+        if string(source, "terminal_cause_kind") in meerkat.TURN_LIMITS:
             self._limit_reached = True
 
     def _completed(self, payload: Frame, batch: Batch) -> None:
@@ -317,7 +318,7 @@ class Turn:
         if not self._results_follow:
             self._result(payload, is_error, content, batch)
             return
-        call = self._calls.get(meerkat.string(payload, "id"))
+        call = self._calls.get(string(payload, "id"))
         if call is not None and content:
             call.output = (is_error, content)
 
@@ -329,7 +330,7 @@ class Turn:
                 batch.add(ToolResult(call_id, *call.output))
 
     def _result(self, payload: Frame, is_error: bool, content: list[Block], batch: Batch) -> None:
-        call_id = meerkat.string(payload, "id")
+        call_id = string(payload, "id")
         if call_id in self._hidden:
             return
         call = self._calls.get(call_id)

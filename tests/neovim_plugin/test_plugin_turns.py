@@ -111,6 +111,25 @@ def test_lines_of_a_range_wait_for_the_prompt_that_is_written(desk: PluginDesk) 
     assert "a.txt" not in desk.nvim.lua(bar, desk.window("prompt"))
 
 
+def test_a_file_that_a_prompt_names_is_completed_and_goes_along(desk: PluginDesk) -> None:
+    folder = desk.open("a.txt", "one\n").parent
+    (folder / "part").mkdir()
+    (folder / "part" / "shape.txt").write_text("a circle\n")
+    desk.start({"text": "I see."})
+    desk.agent("chat")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("What is in @pa<C-x><C-o>")
+    wait_until(lambda: desk.nvim.lines() == ["What is in @part/"])
+    desk.nvim.keys("sh<C-x><C-o>")
+    wait_until(lambda: desk.nvim.lines() == ["What is in @part/shape.txt"])
+    desk.nvim.keys(", or @part, @none, @../a.txt?<CR>")
+    desk.wait_for_chat("I see.")
+    shown = desk.chat()
+    assert "What is in @part/shape.txt, or @part, @none, @../a.txt?" in shown
+    assert shown.count("    a circle") == 1
+    assert "    one" not in shown
+
+
 def test_stopping_ends_the_turn_and_its_command(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(

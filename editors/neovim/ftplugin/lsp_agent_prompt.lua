@@ -4,7 +4,16 @@ local function map(modes, keys, action, description)
   vim.keymap.set(modes, keys, action, { buffer = 0, desc = "agent: " .. description })
 end
 
-map({ "n", "i" }, "<CR>", chat.send, "send the prompt")
+vim.bo.omnifunc = "v:lua.require'lsp_agent.context'.complete"
+
+map("n", "<CR>", chat.send, "send the prompt")
+map("i", "<CR>", function()
+  if vim.fn.pumvisible() == 1 then
+    vim.api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)
+  else
+    chat.send()
+  end
+end, "send the prompt, or take what a completion offers")
 -- The right sides are not mapped again: these are Neovim's own <CR>.
 map("i", "<C-j>", "<CR>", "a new line")
 map("i", "<S-CR>", "<CR>", "a new line")

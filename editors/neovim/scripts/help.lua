@@ -168,8 +168,9 @@ wrapped(
   "Above, the conversation, as it comes. While the cursor is on its last line the window "
     .. "follows; else it stays where you read. Tool calls are folded with their results, see "
     .. "|fold-commands|. Below, the prompt: <CR> sends it, <C-j> breaks the line, in Normal mode "
-    .. "<C-c> stops the agent and `q` closes both windows. On an answer to a question <CR> chooses "
-    .. "it; else it leads to the prompt, as |i| does.",
+    .. "<C-c> stops the agent and `q` closes both windows. A file that it names as `@path`, from the "
+    .. "project's folder, goes along, unsaved text included; <C-x><C-o> completes the path. On an "
+    .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",
   0
 )
 section("REVIEW", "lsp_agent-review")

@@ -48,6 +48,15 @@ function M.of_command(client, options)
   return { of_lines(bufnr, options.line1, options.line2) }
 end
 
+---@param root string
+---@param name string
+---@return string? path of a file below the root
+local function file_in(root, name)
+  local path = vim.fs.normalize(vim.fs.joinpath(root, name))
+  local stat = vim.startswith(path, root .. "/") and vim.uv.fs_stat(path)
+  return stat and stat.type == "file" and path or nil
+end
+
 --- Lines to go along with the next prompt that is written in the chat.
 ---@param bufnr integer
 ---@param first integer 1-based
@@ -85,6 +94,50 @@ function M.waiting()
     end
   end
   return found
+end
+
+--- The files that a text names as `@path`, from the folder of the client's project. Each gets a
+--- buffer, since the server takes texts from the editor alone.
+---@param text string
+---@param client vim.lsp.Client
+---@return lsp_agent.Context[]
+function M.named(text, client)
+  local root = require("lsp_agent.client").root_of(client)
+  local found, seen = {}, {}
+  for name in (" " .. text):gmatch("%s@(%S+)") do
+    local path = file_in(root, name) or file_in(root, (name:gsub("[.,;:!?)]+$", "")))
+    if path and not seen[path] then
+      seen[path] = true
+      local bufnr = vim.fn.bufadd(path)
+      vim.fn.bufload(bufnr)
+      vim.lsp.buf_attach_client(bufnr, client.id)
+      table.insert(found, { uri = vim.uri_from_bufnr(bufnr) })
+    end
+  end
+  return found
+end
+
+--- An 'omnifunc' for such names.
+---@param find_start 0|1
+---@param base string
+---@return integer|string[]
+function M.complete(find_start, base)
+  if find_start == 1 then
+    local before = api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
+    return (" " .. before):match("%s@()%S*$") and before:find("@%S*$") or -3
+  end
+  local session = require("lsp_agent.chat").session()
+  local folder, start = base:match("^(.*/)([^/]*)$")
+  folder, start = folder or "", start or base
+  local names = {}
+  for name, kind in vim.fs.dir(vim.fs.joinpath(session and session.project.root or ".", folder)) do
+    local is_hidden = start == "" and vim.startswith(name, ".")
+    if vim.startswith(name, start) and not is_hidden then
+      table.insert(names, folder .. name .. (kind == "directory" and "/" or ""))
+    end
+  end
+  table.sort(names)
+  return names
 end
 
 --- What waits, which then no longer does.

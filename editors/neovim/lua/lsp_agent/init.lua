@@ -15,7 +15,8 @@ function M.setup(options)
 end
 
 --- Sends a prompt: in the chat's windows to the session that they show, elsewhere to that of the
---- current buffer's project.
+--- current buffer's project. A file that the text names as `@path`, from the project's folder,
+--- goes along.
 ---@param text string
 ---@param context? lsp_agent.Context[] documents, or parts of them, that go along
 function M.prompt(text, context)
@@ -36,7 +37,9 @@ function M.prompt(text, context)
     end
   end
   require("lsp_agent.sessions").when_open(session, to, function()
-    local argument = { text = text, sessionId = session.id, context = context }
+    local with = require("lsp_agent.context").named(text, to)
+    vim.list_extend(with, context or {})
+    local argument = { text = text, sessionId = session.id, context = with }
     client.execute(to, "lspAgent.prompt", argument, nil, refused)
   end)
 end
