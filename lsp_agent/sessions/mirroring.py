@@ -26,7 +26,7 @@ from lsp_agent.sessions.served import Served
 from lsp_agent.sessions.services import Services
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line
-from lsp_agent.wires.zot_messages import frame
+from lsp_agent.wires.frames import frame
 from lsp_agent.workspace.file_host import Origin
 from lsp_agent.workspace.mirror import Brought, DiskChange, Known
 from lsp_agent.workspace.paths import OutsideWorkspace

@@ -17,6 +17,7 @@ from lsp_agent.wires.acp_record import Agent, Record
 from lsp_agent.wires.acp_turn import Replay, Turn
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.credentials import credentials
+from lsp_agent.wires.frames import Frame, frame, frames, integer, string
 from lsp_agent.wires.wire import (
     Abort,
     Answer,
@@ -41,7 +42,6 @@ from lsp_agent.wires.wire import (
     Withdrawn,
     WriteText,
 )
-from lsp_agent.wires.zot_messages import Frame, frame, string
 
 VERSION = 1
 CLIENT = {"name": "lsp-agent", "title": "lsp-agent", "version": "1"}
@@ -352,7 +352,7 @@ class AcpWire:
 
     def _plan(self, update: Frame, batch: Batch) -> None:
         """A new plan is told; how it gets on is for whoever looks closely."""
-        entries = tuple(string(entry, "content") for entry in acp.frames(update.get("entries")))
+        entries = tuple(string(entry, "content") for entry in frames(update.get("entries")))
         level = "debug" if entries == self._record.plan else "info"
         self._record.plan = entries
         batch.add(Notice(level, acp.plan_text(update.get("entries")), "agent"))
@@ -365,7 +365,7 @@ class AcpWire:
             case "session/request_permission" if turn is not None:
                 call = frame(params.get("toolCall"))
                 call_id, tool, args, paths = turn.asks(call, batch)
-                options = tuple(acp.frames(params.get("options")))
+                options = tuple(frames(params.get("options")))
                 self._asked[key] = _Asked(request_id, method, options, call_id)
                 batch.add(Approve(key, tool, args, call_id or None, paths))
             case "session/request_permission":
@@ -373,7 +373,7 @@ class AcpWire:
             case "fs/read_text_file" if self._hosts_files:
                 self._asked[key] = _Asked(request_id, method)
                 call_id = turn.call_at(path, "read") if turn else None
-                line, limit = acp.integer(params, "line"), acp.integer(params, "limit")
+                line, limit = integer(params, "line"), integer(params, "limit")
                 batch.add(ReadText(key, path, call_id, line, limit))
             case "fs/write_text_file" if self._agent.is_opencode:
                 batch.add(Send(_result(request_id, {})))
@@ -386,7 +386,7 @@ class AcpWire:
                 batch.add(Send(_error(request_id, acp.METHOD_NOT_FOUND, refusal)))
 
     def _response(self, each: Frame, batch: Batch) -> None:
-        number = acp.integer(each, "id")
+        number = integer(each, "id")
         sent = self._sent.pop(number, None) if number is not None else None
         if sent is None:
             batch.add(_debug("response to nothing"))
@@ -415,7 +415,7 @@ class AcpWire:
                 self._done(sent, batch)
 
     def _initialized(self, sent: _Sent, result: Frame, batch: Batch) -> None:
-        version = acp.integer(result, "protocolVersion")
+        version = integer(result, "protocolVersion")
         if version != VERSION:
             error = f"it speaks version {version} of the protocol, not {VERSION}; update it"
             batch.add(Reply(sent.request_id, error=error))

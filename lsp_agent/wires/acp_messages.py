@@ -1,8 +1,4 @@
-"""ACP's values in canonical form: blocks, paths, tools, usage, options, errors.
-
-An agent's frame may hold anything, so every reader here takes ``object`` and leaves out what it
-cannot use.
-"""
+"""ACP's values in canonical form: blocks, paths, tools, usage, options, errors."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -13,7 +9,8 @@ from typing import cast
 from lsp_agent.protocol.events import StopReason, ToolKind
 from lsp_agent.protocol.messages import Block, Message, Usage, text
 from lsp_agent.protocol.methods import ImageInput
-from lsp_agent.wires.zot_messages import Frame, frame, string
+from lsp_agent.wires.frames import Frame, frame, frames, integer, number, string
+from lsp_agent.wires.usage import token_counts
 from lsp_agent.wires.zot_messages import tool_kind as zot_kind
 
 METHOD_NOT_FOUND = -32601
@@ -40,20 +37,6 @@ _TOOL_KINDS: Mapping[str, ToolKind] = {"read": "read", "edit": "edit", "execute"
 
 #: Where agents put a call's path, besides its locations.
 _PATH_KEYS = ("path", "file_path", "filePath", "filepath", "absolute_path")
-
-
-def items(value: object) -> list[object]:
-    return cast(list[object], value) if isinstance(value, list) else []
-
-
-def frames(value: object) -> list[Frame]:
-    """The objects of a list."""
-    return [found for item in items(value) if (found := frame(item))]
-
-
-def integer(source: Frame, key: str) -> int | None:
-    value = source.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def chunk_text(update: Frame) -> str:
@@ -160,31 +143,14 @@ def _block(source: Frame) -> list[Block]:
 
 
 def usage(value: object) -> Usage:
-    source = frame(value)
-    result: Usage = {}
-    if (count := integer(source, "inputTokens")) is not None:
-        result["input"] = count
-    if (count := integer(source, "outputTokens")) is not None:
-        result["output"] = count
-    if (count := integer(source, "cachedReadTokens")) is not None:
-        result["cacheRead"] = count
-    if (count := integer(source, "cachedWriteTokens")) is not None:
-        result["cacheWrite"] = count
-    return result
+    names = ("inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens")
+    return token_counts(frame(value), names)
 
 
 def cost(update: Frame) -> float | None:
     """The session's cost so far in US dollars."""
     told = frame(update.get("cost"))
-    amount = told.get("amount")
-    if string(told, "currency") != "USD" or isinstance(amount, bool):
-        return None
-    return float(amount) if isinstance(amount, (int, float)) else None
-
-
-def add(total: Usage, more: Usage) -> Usage:
-    keys = total.keys() | more.keys()
-    return cast(Usage, {key: total.get(key, 0) + more.get(key, 0) for key in keys})
+    return number(told, "amount") if string(told, "currency") == "USD" else None
 
 
 # Models

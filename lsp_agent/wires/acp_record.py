@@ -8,8 +8,9 @@ from lsp_agent.protocol.events import AssistantMessage, ToolCall, ToolResult, Us
 from lsp_agent.protocol.messages import Message, Usage
 from lsp_agent.wires import acp_messages as acp
 from lsp_agent.wires.acp_messages import Models
+from lsp_agent.wires.frames import Frame, frame, frames, string
+from lsp_agent.wires.usage import added
 from lsp_agent.wires.wire import Command, Decoded, GetCommands, GetMessages, GetModels
-from lsp_agent.wires.zot_messages import Frame, frame, string
 
 
 class Agent:
@@ -21,7 +22,7 @@ class Agent:
         session = frame(able.get("sessionCapabilities"))
         self.name = string(info, "title") or string(info, "name")
         self.version = string(info, "version")
-        self.login = acp.frames(told.get("authMethods"))
+        self.login = frames(told.get("authMethods"))
         self.images = frame(able.get("promptCapabilities")).get("image") is True
         self.loads = able.get("loadSession") is True
         self.resumes = isinstance(session.get("resume"), dict)
@@ -83,9 +84,9 @@ class Record:
         modes = frame(source.get("modes"))
         if mode := string(modes, "currentModeId"):
             self.mode = mode
-            listed = acp.frames(modes.get("availableModes"))
+            listed = frames(modes.get("availableModes"))
             self._modes = frozenset(string(mode, "id") for mode in listed)
-        for option in acp.frames(source.get("configOptions")):
+        for option in frames(source.get("configOptions")):
             if string(option, "category") == "mode":
                 self.mode = string(option, "currentValue")
 
@@ -110,12 +111,12 @@ class Record:
         """A step's usage with its cost, and the session's so far."""
         if self.cost is not None:
             step = {**step, "cost": self.cost - self.usage.get("cost", 0)}
-        self.usage = acp.add(self.usage, step)
+        self.usage = added(self.usage, step)
         return step, self.usage
 
     def set_commands(self, update: Frame) -> None:
         self.commands = []
-        for command in acp.frames(update.get("availableCommands")):
+        for command in frames(update.get("availableCommands")):
             told: dict[str, object] = {"name": string(command, "name")}
             if description := string(command, "description"):
                 told["description"] = description

@@ -30,9 +30,9 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.messages import Block, Message, plain_text, text
 from lsp_agent.wires import acp_messages as acp
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.frames import Frame, string
 from lsp_agent.wires.open_calls import missing_result
 from lsp_agent.wires.wire import Decoded
-from lsp_agent.wires.zot_messages import Frame, string
 
 _REPLAYED = frozenset(
     {

@@ -19,11 +19,11 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.credentials import credentials
+from lsp_agent.wires.frames import Frame, frame, string
 from lsp_agent.wires.pi_dialogs import Dialogs
 from lsp_agent.wires.pi_requests import Requests, Taken
 from lsp_agent.wires.pi_turn import TURN_FRAMES, Turn
 from lsp_agent.wires.wire import Abort, Answer, Command, Decoded, Launch, Reply, Send, Steer
-from lsp_agent.wires.zot_messages import Frame, frame, string
 
 EXTENSION = Path(__file__).with_name("pi_host.ts")
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from lsp_agent.protocol.events import Notice
 from lsp_agent.wires import pi_messages as pi
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.frames import Frame, frame, string
 from lsp_agent.wires.wire import (
     Answer,
     Answered,
@@ -24,7 +25,7 @@ from lsp_agent.wires.wire import (
     Withdrawn,
     WriteText,
 )
-from lsp_agent.wires.zot_messages import Frame, frame, paths, string
+from lsp_agent.wires.zot_messages import paths
 
 TITLE = "lsp-agent"
 

@@ -1,15 +1,15 @@
 """pi's values in canonical form: blocks, messages, usage, replies, stop reasons.
 
-Everything is optional: builds differ, and a frame may hold anything.
+Everything is optional: builds differ.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import cast
 
 from lsp_agent.protocol.events import Level, StopReason
 from lsp_agent.protocol.messages import Block, Message, Usage, text
-from lsp_agent.wires.zot_messages import Frame, frame, string
+from lsp_agent.wires.frames import Frame, frame, integer, items, number, string
+from lsp_agent.wires.usage import token_counts
 
 #: pi's reasons; ``toolUse`` ends a step only.
 STOP_REASONS: Mapping[str, StopReason | None] = {
@@ -32,10 +32,6 @@ _SUMMARIES = ("compactionSummary", "branchSummary")
 
 def level(name: str) -> Level:
     return _LEVELS.get(name, "info")
-
-
-def items(value: object) -> list[object]:
-    return cast(list[object], value) if isinstance(value, list) else []
 
 
 def blocks(value: object) -> list[Block]:
@@ -68,7 +64,7 @@ def message(source: Frame) -> Message | None:
             result = {"role": "user", "content": blocks(source.get("summary"))}
         case _:
             return None
-    if (time := _time(source.get("timestamp"))) is not None:
+    if (time := _time(source)) is not None:
         result["time"] = time
     return result
 
@@ -76,27 +72,14 @@ def message(source: Frame) -> Message | None:
 def usage(value: object) -> Usage:
     """Empty where pi counted nothing, as in a step that was cut: a zero would be wrong."""
     source = frame(value)
-    result: Usage = {}
-    if (count := _count(source, "input")) is not None:
-        result["input"] = count
-    if (count := _count(source, "output")) is not None:
-        result["output"] = count
-    if (count := _count(source, "cacheRead")) is not None:
-        result["cacheRead"] = count
-    if (count := _count(source, "cacheWrite")) is not None:
-        result["cacheWrite"] = count
+    result = token_counts(source, ("input", "output", "cacheRead", "cacheWrite"))
     if not any(result.values()):
         return {}
     # A model without prices costs 0 to pi: unknown, not free.
-    cost = frame(source.get("cost")).get("total")
-    if isinstance(cost, (int, float)) and not isinstance(cost, bool) and cost > 0:
+    cost = number(frame(source.get("cost")), "total")
+    if cost is not None and cost > 0:
         result["cost"] = cost
     return result
-
-
-def added(total: Usage, step: Usage) -> Usage:
-    sums = {key: total.get(key, 0) + step.get(key, 0) for key in (*total, *step)}
-    return cast(Usage, sums)
 
 
 def state(source: Frame) -> dict[str, object]:
@@ -105,7 +88,7 @@ def state(source: Frame) -> dict[str, object]:
     model = frame(source.get("model"))
     if string(model, "id"):
         result |= {"provider": string(model, "provider"), "model": model_id(model)}
-    if (count := _count(source, "messageCount")) is not None:
+    if (count := integer(source, "messageCount")) is not None:
         result["messageCount"] = count
     if file := string(source, "sessionFile"):
         result["sessionRef"] = file
@@ -119,7 +102,7 @@ def models(source: Frame) -> list[Frame]:
 def model(source: Frame) -> dict[str, object]:
     result: dict[str, object] = {"id": model_id(source), "provider": string(source, "provider")}
     for key, name in (("contextWindow", "contextWindow"), ("maxTokens", "maxOutput")):
-        if (count := _count(source, key)) is not None:
+        if (count := integer(source, key)) is not None:
             result[name] = count
     if isinstance(reasoning := source.get("reasoning"), bool):
         result["reasoning"] = reasoning
@@ -182,16 +165,12 @@ def _block(source: Frame) -> Block:
             return text(f"[{other or 'unknown'} block]")
 
 
-def _count(source: Frame, key: str) -> int | None:
-    value = source.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _time(value: object) -> str | None:
-    """``value`` is in milliseconds."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
+def _time(source: Frame) -> str | None:
+    """Its time stamp is in milliseconds."""
+    milliseconds = number(source, "timestamp")
+    if milliseconds is None:
         return None
     try:
-        return datetime.fromtimestamp(value / 1000, UTC).isoformat()
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()
     except (OverflowError, ValueError, OSError):
         return None

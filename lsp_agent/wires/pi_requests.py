@@ -11,6 +11,7 @@ from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.messages import Usage
 from lsp_agent.wires import pi_messages as pi
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.frames import Frame, frame, items, string
 from lsp_agent.wires.wire import (
     Abort,
     Clear,
@@ -28,7 +29,6 @@ from lsp_agent.wires.wire import (
     SetModel,
     Steer,
 )
-from lsp_agent.wires.zot_messages import Frame, frame, string
 
 _TYPES: Mapping[type, str] = {
     Abort: "abort",
@@ -192,7 +192,7 @@ class Requests:
             case GetState():
                 return self._state(data)
             case GetMessages():
-                said = (pi.message(frame(item)) for item in pi.items(data.get("messages")))
+                said = (pi.message(frame(item)) for item in items(data.get("messages")))
                 return {"messages": [message for message in said if message is not None]}
             case GetModels():
                 return {"models": [pi.model(found) for found in pi.models(data)]}

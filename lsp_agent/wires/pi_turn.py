@@ -20,8 +20,9 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.messages import Usage, plain_text
 from lsp_agent.wires import pi_messages as pi
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.frames import Frame, frame, string
 from lsp_agent.wires.open_calls import OpenCalls
-from lsp_agent.wires.zot_messages import Frame, frame, string
+from lsp_agent.wires.usage import added
 
 #: The frames that belong to a turn.
 TURN_FRAMES = frozenset(
@@ -130,7 +131,7 @@ class Turn:
                     batch.add(AssistantMessage(said))
                 self._ended(source, batch)
                 if usage := pi.usage(source.get("usage")):
-                    self.usage = pi.added(self.usage, usage)
+                    self.usage = added(self.usage, usage)
                     batch.add(UsageReported(usage, self.usage))
             case _:  # the system's; a tool's result, which its call has told already
                 pass

@@ -9,6 +9,7 @@ from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.credentials import credentials
+from lsp_agent.wires.frames import Frame, string
 from lsp_agent.wires.wire import (
     Abort,
     Answer,
@@ -28,7 +29,6 @@ from lsp_agent.wires.wire import (
     RunCommand,
     SetModel,
 )
-from lsp_agent.wires.zot_messages import Frame
 from lsp_agent.wires.zot_turn import TURN_FRAMES, Turn
 
 TOKEN_VARIABLE = "ZOTCORE_RPC_TOKEN"  # noqa: S105 - its name, not its value
@@ -184,17 +184,17 @@ class ZotWire:
                 self._turn.end(batch)
                 self._turn = None
             case "error":
-                self._error(zot.string(frame, "message"), batch)
+                self._error(string(frame, "message"), batch)
             case "compact_done":
-                summary = zot.string(frame, "summary")
+                summary = string(frame, "summary")
                 batch.add(Compacted(summary))
                 if self._compaction is not None:
                     self._compaction = None
                     batch.add(CompactEnded(summary))
             case "ext_notify":
-                level = zot.level(zot.string(frame, "level"))
-                source = zot.string(frame, "extension") or "extension"
-                batch.add(Notice(level, zot.string(frame, "message"), source))
+                level = zot.level(string(frame, "level"))
+                source = string(frame, "extension") or "extension"
+                batch.add(Notice(level, string(frame, "message"), source))
             case _ if kind in TURN_FRAMES and self._turn is not None:
                 self._turn.frame(kind, frame, batch)
             case _:
@@ -202,11 +202,11 @@ class ZotWire:
                 batch.add(_debug(f"{kind} outside a turn" if known else f"frame {kind[:80]!r}"))
 
     def _response(self, frame: Frame, batch: Batch) -> None:
-        request_id = zot.string(frame, "id")
+        request_id = string(frame, "id")
         command = self._sent.pop(request_id, None)
         error = None
         if frame.get("success") is not True:
-            error = zot.string(frame, "error") or "refused without a reason"
+            error = string(frame, "error") or "refused without a reason"
         if command is None:
             batch.add(_debug(f"response to nothing: {error or 'success'}"))
             return

@@ -1,14 +1,11 @@
-"""zot's values in canonical form: blocks, messages, usage, replies, stop reasons.
-
-An agent's frame may hold anything, so every reader here takes ``object`` and leaves out what
-it cannot use.
-"""
+"""zot's values in canonical form: blocks, messages, usage, replies, stop reasons."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from lsp_agent.protocol.events import Level, StopReason, ToolKind
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Role, Usage, text
+from lsp_agent.wires.frames import Frame, frame, integer, items, number, string
+from lsp_agent.wires.usage import token_counts
 from lsp_agent.wires.wire import (
     Command,
     GetCommands,
@@ -19,8 +16,6 @@ from lsp_agent.wires.wire import (
     RunCommand,
     SetModel,
 )
-
-Frame = Mapping[str, object]
 
 #: zot's reasons; ``tool_use`` ends a step only. ``end_turn`` is what its documentation says.
 STOP_REASONS: Mapping[str, StopReason | None] = {
@@ -47,17 +42,6 @@ _NO_TIME = "0001-01-01T00:00:00Z"
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 
 
-def frame(value: object) -> Frame:
-    """``value`` if it is an object, else an empty one."""
-    return cast(Frame, value) if isinstance(value, dict) else {}
-
-
-def string(source: Frame, key: str) -> str:
-    """The text at ``key``, empty if there is none."""
-    value = source.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def tool_kind(tool: str) -> ToolKind:
     return _TOOL_KINDS.get(tool, "other")
 
@@ -74,23 +58,14 @@ def level(name: str) -> Level:
 
 def usage(value: object) -> Usage:
     source = frame(value)
-    result: Usage = {}
-    if (count := _integer(source, "input")) is not None:
-        result["input"] = count
-    if (count := _integer(source, "output")) is not None:
-        result["output"] = count
-    if (count := _integer(source, "cache_read")) is not None:
-        result["cacheRead"] = count
-    if (count := _integer(source, "cache_write")) is not None:
-        result["cacheWrite"] = count
-    cost = source.get("cost_usd")
-    if isinstance(cost, (int, float)) and not isinstance(cost, bool):
+    result = token_counts(source, ("input", "output", "cache_read", "cache_write"))
+    if (cost := number(source, "cost_usd")) is not None:
         result["cost"] = cost
     return result
 
 
 def blocks(value: object) -> list[Block]:
-    return [_block(frame(item)) for item in _items(value)]
+    return [_block(frame(item)) for item in items(value)]
 
 
 def message(source: Frame, role: Role) -> Message:
@@ -108,19 +83,19 @@ def reply_data(command: Command, data: object) -> dict[str, object]:
         case Hello() | GetState():
             return _state(source)
         case GetMessages():
-            items = [frame(item) for item in _items(source.get("messages"))]
+            told = [frame(item) for item in items(source.get("messages"))]
             return {
                 "messages": [
-                    message(item, _ROLES.get(string(item, "role"), "assistant")) for item in items
+                    message(item, _ROLES.get(string(item, "role"), "assistant")) for item in told
                 ]
             }
         case GetModels():
-            return {"models": [_model(frame(item)) for item in _items(source.get("models"))]}
+            return {"models": [_model(frame(item)) for item in items(source.get("models"))]}
         case SetModel(model):
             return {"model": string(source, "model") or model}
         case GetCommands():
-            items = (_command(frame(item)) for item in _items(source.get("commands")))
-            return {"commands": [item for item in items if item["name"]]}
+            told = (_command(frame(item)) for item in items(source.get("commands")))
+            return {"commands": [item for item in told if item["name"]]}
         case RunCommand():
             action = string(source, "action")
             known = action in ("prompt", "insert", "display")
@@ -133,7 +108,7 @@ def _state(source: Frame) -> dict[str, object]:
     result: dict[str, object] = {
         key: value for key in ("provider", "model", "version") if (value := string(source, key))
     }
-    if (count := _integer(source, "message_count")) is not None:
+    if (count := integer(source, "message_count")) is not None:
         result["messageCount"] = count
     if isinstance(source.get("usage"), dict):
         result["usage"] = usage(source.get("usage"))
@@ -146,7 +121,7 @@ def _model(source: Frame) -> dict[str, object]:
         "provider": string(source, "provider"),
     }
     for key, name in (("context_window", "contextWindow"), ("max_output", "maxOutput")):
-        if (count := _integer(source, key)) is not None:
+        if (count := integer(source, key)) is not None:
             result[name] = count
     if isinstance(reasoning := source.get("reasoning"), bool):
         result["reasoning"] = reasoning
@@ -188,15 +163,6 @@ def _image(source: Frame) -> ImageBlock:
     image: ImageBlock = {"type": "image", "mimeType": string(source, "mime_type")}
     if data := string(source, "data"):
         image["data"] = data
-    if (size := _integer(source, "bytes")) is not None:
+    if (size := integer(source, "bytes")) is not None:
         image["size"] = size
     return image
-
-
-def _items(value: object) -> list[object]:
-    return cast(list[object], value) if isinstance(value, list) else []
-
-
-def _integer(source: Frame, key: str) -> int | None:
-    value = source.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

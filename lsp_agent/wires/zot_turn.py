@@ -22,8 +22,8 @@ from lsp_agent.protocol.events import (
 )
 from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.frames import Frame, string
 from lsp_agent.wires.open_calls import OpenCalls
-from lsp_agent.wires.zot_messages import Frame
 
 #: The frames that belong to a turn, besides its text.
 TURN_FRAMES = frozenset(
@@ -74,13 +74,13 @@ class Turn:
             case "turn_start":
                 self._step_start(batch)
             case "tool_use_start":
-                self._calls.start(zot.string(frame, "id"), zot.string(frame, "name"), batch)
+                self._calls.start(string(frame, "id"), string(frame, "name"), batch)
             case "usage":
                 batch.add(UsageReported(zot.usage(frame), zot.usage(frame.get("cumulative"))))
             case "assistant_message":
                 self._assistant_message(frame, batch)
             case "tool_call":
-                call_id, tool = zot.string(frame, "id"), zot.string(frame, "name")
+                call_id, tool = string(frame, "id"), string(frame, "name")
                 self._calls.call(call_id, tool, frame.get("args"), batch)
             case "tool_result":
                 self._result(frame, batch)
@@ -140,19 +140,19 @@ class Turn:
         batch.add(StepStarted(self._step))
 
     def _args(self, frame: Frame, batch: Batch) -> None:
-        call_id = zot.string(frame, "id")
+        call_id = string(frame, "id")
         if call_id in self._calls:
-            batch.piece(ToolArgsDelta, call_id, zot.string(frame, "delta"))
+            batch.piece(ToolArgsDelta, call_id, string(frame, "delta"))
         else:
             batch.add(Notice("debug", "tool_use_args of a call that is not open", "agent"))
 
     def _progress(self, frame: Frame, batch: Batch) -> None:
-        call_id = zot.string(frame, "id")
+        call_id = string(frame, "id")
         if self._calls.goes_on("tool_progress", call_id, None, batch):
-            batch.piece(ToolProgress, call_id, zot.string(frame, "text"))
+            batch.piece(ToolProgress, call_id, string(frame, "text"))
 
     def _result(self, frame: Frame, batch: Batch) -> None:
-        call_id = zot.string(frame, "id")
+        call_id = string(frame, "id")
         if self._calls.goes_on("tool_result", call_id, None, batch):
             content = zot.blocks(frame.get("content"))
             self._calls.end(call_id, content, batch, is_error=frame.get("is_error") is True)
@@ -163,11 +163,11 @@ class Turn:
             batch.add(AssistantMessage(message))
 
     def _step_end(self, frame: Frame, batch: Batch) -> None:
-        name = zot.string(frame, "stop")
+        name = string(frame, "stop")
         if name not in zot.STOP_REASONS:
             batch.add(Notice("debug", f"unknown stop reason {name[:80]!r}", "agent"))
         stop = zot.STOP_REASONS.get(name, "endTurn")
-        error = zot.string(frame, "error") or None
+        error = string(frame, "error") or None
         if self.aborted and stop in ("aborted", "error"):
             stop, error = "aborted", None
         elif stop == "error" and error is None:

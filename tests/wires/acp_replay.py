@@ -17,6 +17,7 @@ from lsp_agent.protocol.events import (
 )
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires.acp import AcpWire
+from lsp_agent.wires.frames import frame
 from lsp_agent.wires.wire import (
     Abort,
     Answer,
@@ -37,7 +38,6 @@ from lsp_agent.wires.wire import (
     Withdrawn,
     WriteText,
 )
-from lsp_agent.wires.zot_messages import frame
 
 T = TypeVar("T")
 Json = dict[str, Any]
