@@ -120,8 +120,13 @@ class AgentProcess:
         return process
 
     async def send(self, frame: Mapping[str, object]) -> None:
-        """Writes one line; waits while the agent does not read. Raises AgentGone."""
+        """Writes one line, at once and in the order of the calls, then waits while the agent does
+        not read. Raises AgentGone."""
         await self._stdio.write(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
+
+    def post(self, frame: Mapping[str, object]) -> None:
+        """As ``send``, for who must not wait: an agent may read no more until it is read from."""
+        self._stdio.post(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
 
     async def batches(self) -> AsyncIterator[list[object]]:
         """The decoded frames of what was read at once, in order, a BadLine in place of what is

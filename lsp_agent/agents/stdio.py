@@ -86,12 +86,19 @@ class Stdio(asyncio.SubprocessProtocol):
                 self._stdout.resume_reading()
         return data
 
+    def post(self, line: bytes) -> None:
+        """Behind all that was written before, without waiting. Raises AgentGone."""
+        if not self._stdin_open:
+            raise AgentGone("the agent has ended")
+        self._stdin.write(line)
+
     async def write(self, line: bytes) -> None:
+        """As ``post``, then waits while the agent does not read what is held for it."""
+        self.post(line)
         while self._stdin_open and not self._writable.is_set():
             await self._writable.wait()
         if not self._stdin_open:
             raise AgentGone("the agent has ended")
-        self._stdin.write(line)
 
     def close_stdin(self) -> None:
         """After what is still to be written."""

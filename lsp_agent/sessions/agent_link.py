@@ -3,7 +3,6 @@
 import itertools
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 import anyio
@@ -153,15 +152,15 @@ class AgentLink:
         return request_id
 
     async def request(self, command: Command, timeout: float | None = REPLY_SECONDS) -> Reply:
-        """Sends and waits for the reply, which may carry an error.
+        """Sends and waits for the reply, which may carry an error; ``timeout`` is for both.
 
         :raises RequestFailed: "agentExited", "agentTimeout"
         """
         request_id = f"r{next(self._ids)}"
         pending = self._replies[request_id] = _Pending(anyio.Event())
         try:
-            await self._send(request_id, command)
             with anyio.fail_after(timeout):
+                await self._send(request_id, command)
                 await pending.arrived.wait()
         except TimeoutError:
             raise RequestFailed(
@@ -244,7 +243,7 @@ class AgentLink:
             return
         await self._write(frame)
         for decoded in self.wire.decode(()):
-            await self._take(decoded)
+            self._take(decoded)
 
     async def _write(self, frame: Mapping[str, object]) -> None:
         try:
@@ -253,11 +252,18 @@ class AgentLink:
             await self.kill()
             raise self.death() from None
 
+    def _post(self, frame: Mapping[str, object]) -> None:
+        """Without waiting: an agent may read no more until we have read what it says."""
+        try:
+            self._process.post(frame)
+        except AgentGone:
+            self._tasks.start_soon(self.kill)
+
     async def _pump(self) -> None:
         async for batch in self._process.batches():
             self._heard_at = anyio.current_time()
             for decoded in self._decode(batch):
-                await self._take(decoded)
+                self._take(decoded)
             self._held_back = True
             await self._drain()
             self._held_back = False
@@ -268,19 +274,18 @@ class AgentLink:
         for scope in self._requests.values():
             scope.cancel()
         for decoded in self.wire.lost("error", str(self.death())):
-            await self._take(decoded)
+            self._take(decoded)
         self._gone.set()
         for pending in self._replies.values():
             pending.arrived.set()
         self._on_gone(self, self.exit)
 
-    async def _take(self, decoded: Decoded) -> None:
+    def _take(self, decoded: Decoded) -> None:
         match decoded:
             case Reply():
                 self._replied(decoded)
             case Send(frame):
-                with suppress(RequestFailed):  # the end of the agent is told elsewhere
-                    await self._write(frame)
+                self._post(frame)
             case Approve() | ReadText() | WriteText() | RunTool() | Dialog():
                 self._requests[decoded.key] = anyio.CancelScope()
                 self._tasks.start_soon(self._answer, decoded)
@@ -300,8 +305,7 @@ class AgentLink:
             self._requests.pop(request.key, None)
         frame = self.wire.answer(request.key, answer)
         if frame is not None and self.alive:
-            with suppress(RequestFailed):
-                await self._write(frame)
+            self._post(frame)
 
     def _decode(self, batch: list[object]) -> list[Decoded]:
         bad = [line for line in batch if isinstance(line, BadLine)]

@@ -20,7 +20,7 @@ from lsp_agent.sessions.agent_link import Callbacks
 from lsp_agent.sessions.launcher import AgentChoice
 from lsp_agent.sessions.questions import Questions
 from lsp_agent.sessions.session import Session
-from lsp_agent.wires.wire import Command, CompactEnded, Prompt, Reply
+from lsp_agent.wires.wire import Clear, Command, CompactEnded, Prompt, Reply
 from lsp_agent.wires.zot import ZotWire
 
 
@@ -30,6 +30,7 @@ class FakeLink:
     def __init__(self, on_event: Callable[..., None], on_gone: Callable[..., None]) -> None:
         self.wire = ZotWire()
         self.alive = True
+        self.session: str | None = None
         self.obedient = True
         self.prompts: list[str] = []
         self.running = False
@@ -51,7 +52,9 @@ class FakeLink:
             self.prompts.append(command.text)
             self.running = True
             self._on_event(TurnStarted(command.text))
-        return Reply("r")
+        if isinstance(command, Clear):
+            self.session = f"{self.session}, cleared"
+        return Reply("r", {"sessionRef": self.session} if self.session else {})
 
     async def send(self, command: Command) -> str:
         await asyncio.sleep(0)
@@ -110,6 +113,10 @@ class Stage:
         #: The session that agents remember; ``strict`` ones refuse to start for another.
         self.remembered = "theirs"
         self.strict = False
+        #: What each start was asked to take up; none is over before ``let_start`` is set.
+        self.starts: list[str | None] = []
+        self.let_start = anyio.Event()
+        self.let_start.set()
 
     @property
     def agent(self) -> FakeLink | None:
@@ -144,11 +151,13 @@ async def stage() -> AsyncIterator[Stage]:
         resume: str | None,
         **_rest: Any,
     ) -> tuple[FakeLink, Reply]:
+        made.starts.append(resume)
         await asyncio.sleep(0)
+        await made.let_start.wait()
         if made.strict and resume not in (None, made.remembered):
             raise RequestFailed("notConfigured", "there is no such session")
         link = FakeLink(callbacks.on_event, cast(Any, callbacks.on_gone))
-        link.obedient = made.obedient
+        link.obedient, link.session = made.obedient, made.remembered
         made.links.append(link)
         return link, Reply("r", {"sessionRef": made.remembered} if made.remembered else {})
 

@@ -48,6 +48,28 @@ async def test_one_that_does_not_is_told_once_and_clients_see_what_was_asked(
 
 
 @pytest.mark.asyncio
+async def test_what_was_cleared_does_not_come_back_after_its_death() -> None:
+    async with stage() as on:
+        await asked(on)
+        await on.session.clear()
+        assert on.agent is not None
+        on.agent.die()
+        await asked(on)
+        assert on.starts == [None, "theirs, cleared"]
+
+
+@pytest.mark.asyncio
+async def test_a_clear_between_two_agents_has_nothing_taken_up() -> None:
+    async with stage() as on:
+        await asked(on)
+        assert on.agent is not None
+        on.agent.die()
+        await on.session.clear()
+        await asked(on)
+        assert on.starts == [None, None]
+
+
+@pytest.mark.asyncio
 async def test_one_that_refuses_is_started_without_and_told() -> None:
     async with stage() as on:
         on.strict = True
