@@ -44,7 +44,7 @@ class Refusal:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One answer. ``delay`` is the silence before it and ``pause`` the one after each piece of a
-    stream, in seconds. ``reasoning`` and ``usage`` (OpenAI's names) are OpenAI's form's alone."""
+    stream, in seconds. ``usage`` (OpenAI's names) is OpenAI's form's alone."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -81,6 +81,11 @@ class ModelServer:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()  # waits for the answers under way
+
+    def then(self, *steps: Step) -> None:
+        """What it says from now on, in place of all that it had to say yet."""
+        with self._taking:
+            self._steps = iter(steps)
 
     def tool_results(self) -> list[str]:
         """The texts of all tool results that the last request has, in order."""
@@ -119,12 +124,20 @@ class ModelServer:
         }
         yield {"type": "message_start", "message": message}
         index = 0
+        if step.reasoning:
+            deltas: list[Json] = [
+                {"type": "thinking_delta", "thinking": piece} for piece in _pieces(step.reasoning)
+            ]
+            deltas.append({"type": "signature_delta", "signature": "signed"})
+            block = {"type": "thinking", "thinking": "", "signature": ""}
+            yield from _block(index, block, deltas)
+            index += 1
         if step.text:
             deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(step.text)]
             yield from _block(index, {"type": "text", "text": ""}, deltas)
             index += 1
         for call in step.calls:
-            block: Json = {"type": "tool_use", "id": f"toolu_{next(self._numbers):02}"}
+            block = {"type": "tool_use", "id": f"toolu_{next(self._numbers):02}"}
             args = json.dumps(call.args)
             deltas = [
                 {"type": "input_json_delta", "partial_json": args[start : start + _ARGUMENTS_PIECE]}

@@ -1,0 +1,270 @@
+"""What each agent can, cell by cell of docs/agents.md: through a real server, on the real agent.
+
+Where an agent has none of a thing (``desk.lacks``), its test shows what the person gets instead.
+"""
+
+import json
+
+from desks import Desk
+from model_server import Call, Step
+from project import Stubborn
+from raw_client import wait_until
+
+#: A PNG of one pixel.
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+LINES = "one\ntwo\nthree\n\nfour\n"
+
+
+def do(*calls: Call) -> Step:
+    return Step(calls=calls)
+
+
+def test_version(desk: Desk) -> None:
+    assert desk.version
+
+
+# What it says
+
+
+def test_text(desk: Desk) -> None:
+    desk.says(Step("Hello, this is the whole answer."))
+    turn = desk.ask()
+    assert (turn["stopReason"], turn["text"]) == ("endTurn", "Hello, this is the whole answer.")
+    assert desk.joined("textDelta") == turn["text"]
+
+
+def test_thinking(desk: Desk) -> None:
+    desk.says(Step("Well.", reasoning="Hm, hm."))
+    assert desk.ask()["text"] == "Well."
+    assert desk.joined("thinkingDelta") == ("" if "thinking" in desk.lacks else "Hm, hm.")
+
+
+def test_argument_streaming(desk: Desk) -> None:
+    content = "".join(f"line {number}\n" for number in range(20))
+    write = desk.actor.write(str(desk.project.folder / desk.name(".txt")), content)
+    desk.says(do(write), Step("Done."))
+    desk.ask()
+    (call,) = desk.events("toolCall")
+    assert call["args"] == write.args
+    pieces = desk.joined("toolArgsDelta")
+    assert (json.loads(pieces) if pieces else None) == (
+        None if "argument_streaming" in desk.lacks else write.args
+    )
+
+
+def test_progress(desk: Desk) -> None:
+    go = desk.project.folder / desk.name("")
+    line = f"echo first; while ! test -e {go.name}; do sleep 0.02; done; echo second"
+    desk.says(do(desk.actor.command(line)), Step("Done."))
+    desk.editor.answers = ["allow"]
+    prompt = desk.begin()
+    if "progress" not in desk.lacks:
+        assert "first" in desk.soon("toolProgress")["text"]
+        assert not desk.events("toolResult")
+    go.touch()
+    desk.editor.result(prompt)
+    (result,) = desk.events("toolResult")
+    assert "first\nsecond" in result["content"][0]["text"]
+    if "progress" in desk.lacks:
+        assert not desk.events("toolProgress")
+
+
+# Its hands: hosted, what it does goes through the editor; else it is merged with what is typed
+
+
+def test_hosted_read(desk: Desk) -> None:
+    path = desk.project.file(desk.name(".txt"), LINES)
+    desk.editor.type(desk.editor.open(path), 0, "typed\n")
+    desk.says(do(desk.actor.read(str(path))), Step("Read."))
+    desk.ask()
+    assert desk.model_is_told("three")
+    assert desk.model_is_told("typed") is ("hosted_read" not in desk.lacks)
+
+
+def test_hosted_edit(desk: Desk) -> None:
+    path = desk.project.file(desk.name(".txt"), LINES)
+    document = desk.editor.open(path)
+    desk.editor.type(document, 0, "typed\n")
+    edited = LINES.replace("four", "4")
+    read, edit = desk.actor.read(str(path)), desk.actor.edit(str(path), "four", "4")
+    desk.says(do(read), do(edit), Step("Done."))
+    turn = desk.ask()
+    assert [edit["status"] for edit in turn["edits"]] == ["applied"]
+    assert document.text.content == f"typed\n{edited}"
+    assert path.read_text() == (edited if "hosted_edit" in desk.lacks else LINES)
+
+
+def test_hosted_write(desk: Desk) -> None:
+    path = desk.project.file(desk.name(".txt"), LINES)
+    document = desk.editor.open(path)
+    desk.editor.type(document, 5, "typed\n")
+    new = LINES.replace("one", "1")
+    written = new if "hosted_write" in desk.lacks else f"{new}typed\n"  # what it has read, changed
+    read, write = desk.actor.read(str(path)), desk.actor.write(str(path), written)
+    desk.says(do(read), do(write), Step("Done."))
+    turn = desk.ask()
+    assert [edit["status"] for edit in turn["edits"]] == ["applied"]
+    assert document.text.content == f"{new}typed\n"
+    assert path.read_text() == (new if "hosted_write" in desk.lacks else LINES)
+
+
+def test_command_gate(desk: Desk) -> None:
+    yes, no = desk.name(""), desk.name("")
+    lines = [f"echo yes > {yes}", f"echo no > {no}"]
+    desk.says(*(do(desk.actor.command(line)) for line in lines), Step("A pity."))
+    desk.editor.answers = ["allow", "deny"]
+    desk.ask()
+    asked = [event["question"]["detail"].split("\n")[0] for event in desk.events("questionAsked")]
+    assert asked == lines
+    assert (desk.project.folder / yes).read_text() == "yes\n"
+    assert not (desk.project.folder / no).exists()
+    assert [event["isError"] for event in desk.events("toolResult")] == [False, True]
+
+
+# Stopping it, wherever it is
+
+
+def test_abort_before_the_answer(desk: Desk) -> None:
+    desk.says(Step("Never.", delay=60))
+    desk.stop(desk.begin())
+    assert "Never" not in desk.joined("textDelta")
+
+
+def test_abort_in_the_answer(desk: Desk) -> None:
+    desk.says(Step("word " * 2000, pause=0.05))
+    prompt = desk.begin()
+    desk.soon("textDelta")
+    desk.stop(prompt)
+
+
+def test_abort_at_a_question(desk: Desk) -> None:
+    ran = desk.name("")
+    desk.says(do(desk.actor.command(f"touch {ran}")))
+    prompt = desk.begin()
+    desk.soon("questionAsked")
+    desk.stop(prompt)
+    assert desk.soon("questionAnswered").get("optionId") is None
+    assert not (desk.project.folder / ran).exists()
+
+
+def test_abort_in_a_command(desk: Desk) -> None:
+    stubborn = Stubborn()
+    desk.says(do(desk.actor.command(stubborn.command)))
+    desk.editor.answers = ["allow"]
+    prompt = desk.begin()
+    assert wait_until(lambda: len(stubborn.processes()) >= 2, desk.editor.timeout)
+    desk.stop(prompt)
+    assert stubborn.processes() == []
+
+
+# Steering it
+
+
+def test_steer(desk: Desk) -> None:
+    go = desk.project.folder / desk.name("")
+    line = f"while ! test -e {go.name}; do sleep 0.02; done"
+    desk.says(do(desk.actor.command(line)), Step("Blue, then."))
+    desk.editor.answers = ["allow"]
+    prompt = desk.begin("Red.")
+    desk.soon("questionAnswered")
+    params = {"text": "Blue!", "sessionId": desk.session, "whenBusy": "steer"}
+    if "steer" in desk.lacks:
+        failure = desk.editor.failure("agent/prompt", params)
+        assert failure.data["kind"] == "unsupported"
+        go.touch()
+        assert desk.editor.result(prompt)["text"] == "Blue, then."
+        return
+    steered = desk.editor.request("agent/prompt", params)
+    go.touch()
+    turns = [desk.editor.result(each) for each in (prompt, steered)]
+    assert turns[0]["turnId"] == turns[1]["turnId"]
+    assert desk.model_is_told("Blue!")
+
+
+def test_compact(desk: Desk) -> None:
+    desk.says(*[Step(f"Answer {number}. " * 40) for number in range(4)])
+    session = desk.session
+    for number in range(4):
+        desk.ask(f"Question {number}. " * 40)
+    if "compact" in desk.lacks:
+        failure = desk.editor.failure("agent/compact", {"sessionId": session})
+        assert failure.data["kind"] == "unsupported"
+        return
+    desk.says(*[Step("The summary.")] * 2, Step("Well."))
+    summary = desk.call("agent/compact")["summary"]
+    assert summary.startswith("The summary.")
+    assert [event["summary"] for event in desk.events("compacted")] == [summary]
+    desk.says(Step("Well."))
+    assert desk.ask("Go on.")["text"] == "Well."
+    assert desk.model_is_told("The summary.")
+    assert not desk.model_is_told("Question 0")
+
+
+def test_models(desk: Desk) -> None:
+    desk.says(Step("One."), Step("Two."))
+    desk.ask()
+    told = desk.call("agent/models")
+    other = next(model["id"] for model in told["models"] if model["id"] != told["current"])
+    assert desk.call("agent/setModel", model=other)["model"] == other
+    desk.ask()
+    first, second = (request["model"] for request in desk.requests()[-2:])
+    assert first != second
+    assert other.endswith(second)
+    desk.call("agent/setModel", model=told["current"])
+
+
+# Its sessions
+
+
+def test_sessions(desk: Desk) -> None:
+    desk.says(Step("Here."), Step("There."), Step("Here again."))
+    desk.ask("In the first one.")
+    other = desk.second_session()
+    assert desk.ask("In the second one.", sessionId=other)["text"] == "There."
+    assert not desk.model_is_told("In the first one.")
+    assert desk.ask("In the first one again.")["text"] == "Here again."
+    assert not desk.model_is_told("In the second one.")
+    told = {each["sessionId"]: each for each in desk.call("agent/sessions")["sessions"]}
+    assert {told[session]["status"] for session in (desk.session, other)} == {"idle"}
+
+
+def test_resume(desk: Desk) -> None:
+    """After the server was ended, and with it the agent."""
+    other = desk.second_session()
+    desk.says(Step("I will keep that in mind."), Step("Blue."))
+    desk.ask("The word is blue.", sessionId=other)
+    desk.editor.call("agent/closeSession", {"sessionId": other})
+    later = desk.another_editor()
+    later.call("agent/resumeSession", {"sessionId": other})
+    turn = later.ask_agent("Which word?", sessionId=other)
+    assert (turn["sessionId"], turn["text"]) == (other, "Blue.")
+    assert desk.model_remembers("The word is blue.") is ("resume" not in desk.lacks)
+    if "resume" in desk.lacks:
+        assert desk.model_is_told("The word is blue.")
+        assert any("does not remember" in each["message"] for each in later.events("notice"))
+
+
+# What else goes in and out
+
+
+def test_images(desk: Desk) -> None:
+    desk.says(Step("A pixel."))
+    desk.ask("What is this?", images=[{"mimeType": "image/png", "data": PIXEL}])
+    assert desk.model_is_told(PIXEL) is ("images" not in desk.lacks)
+
+
+def test_usage(desk: Desk) -> None:
+    desk.says(Step("Well."))
+    usage = desk.ask()["usage"]
+    assert (usage["input"], usage["output"]) == (10, 5)
+    (told,) = desk.events("usage")
+    assert told["cumulative"] == desk.call("agent/state")["usage"]
+
+
+def test_cost(desk: Desk) -> None:
+    desk.says(Step("Well."))
+    usage = desk.ask()["usage"]
+    assert (usage.get("cost", 0) > 0) is ("cost" not in desk.lacks)
