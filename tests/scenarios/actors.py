@@ -74,14 +74,6 @@ class Embedded(ZotTools, EmbeddedAgent):
         return self.read_by_model(editor)
 
 
-class EmbeddedMirror(Embedded):
-    name = "embedded, mirror"
-    hosted = False
-
-    def settings(self, *steps: Step, **more: Any) -> Json:
-        return super().settings(*steps, hosting="mirror", **more)
-
-
 class WithSdk(ZotTools):
     """The embedded agent as it is, over one of the official SDKs."""
 
@@ -98,12 +90,12 @@ class WithSdk(ZotTools):
     def __exit__(self, *exc: object) -> None:
         self._models.close()
 
-    def settings(self, *steps: Step) -> Json:
+    def settings(self, *steps: Step, **more: Any) -> Json:
         self._model = self._models.enter_context(ModelServer(*steps))
         key = {f"{self.provider.upper()}_API_KEY": "x"}
         env = key | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         command = [*LSP_AGENT, "rpc", "--base-url", self.address(self._model)]
-        return {"wire": "zot", "command": command, "provider": self.provider, "env": env}
+        return {"wire": "zot", "command": command, "provider": self.provider, "env": env} | more
 
     def address(self, model: ModelServer) -> str:
         """As the SDK wants it."""
@@ -133,6 +125,14 @@ class WithOpenAI(WithSdk):
 
     def address(self, model: ModelServer) -> str:
         return model.base_url
+
+
+class EmbeddedMirror(WithOpenAI):
+    name = "embedded, openai, mirror"
+    hosted = False
+
+    def settings(self, *steps: Step, **more: Any) -> Json:
+        return super().settings(*steps, hosting="mirror", **more)
 
 
 class Meerkat(ZotTools):
@@ -281,9 +281,8 @@ class Opencode(AcpActor):
 #: With the marker of the tool that it needs, if it needs one.
 ACTORS: dict[Callable[[Project], Actor], str | None] = {
     Embedded: None,
-    EmbeddedMirror: None,
     WithAnthropic: None,
-    WithOpenAI: None,
+    EmbeddedMirror: None,
     Meerkat: None,
     Zot: "zot",
     ZotMirror: "zot",
