@@ -50,7 +50,6 @@ class _Step:
     blocks: list[Block] = field(default_factory=list[Block])
     said: list[str] = field(default_factory=list[str])
     thought: list[str] = field(default_factory=list[str])
-    has_calls: bool = False
 
 
 class Turn:
@@ -151,7 +150,6 @@ class Turn:
             return
         self._calls[call_id] = _Call(tool)
         step = self._opened(batch)
-        step.has_calls = True
         self._flush(step)
         block: Block = {"type": "toolCall", "toolCallId": call_id, "tool": tool, "args": args}
         step.blocks.append(block)

@@ -42,15 +42,14 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class DiskChange:
-    """A file that is not what it was. ``renamed_to`` and ``renamed_from`` name the other half of
-    a renaming. ``over_a_save``: it came so soon after a save of the editor's that the document
-    took it for what was saved, which was ``before``."""
+    """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
+    so soon after a save of the editor's that the document took it for what was saved, which was
+    ``before``."""
 
     path: str
     before: Content
     now: Content
     renamed_to: str | None = None
-    renamed_from: str | None = None
     over_a_save: bool = False
 
 

@@ -210,9 +210,8 @@ class Mirror:
             before = by_path[old].before
             if found[new].content != before:
                 continue
-            there = by_path.get(new) or DiskChange(new, None, before)
             by_path[old] = replace(by_path[old], renamed_to=new)
-            by_path[new] = replace(there, renamed_from=old)
+            by_path.setdefault(new, DiskChange(new, None, before))
         return list(by_path.values()), {p: s for p, s in found.items() if p in by_path}
 
     def _no_longer_awaited(self, disk: DiskChange) -> None:
