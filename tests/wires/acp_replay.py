@@ -14,6 +14,7 @@ from lsp_agent.protocol.events import (
     ToolResult,
     TurnEnded,
     TurnStarted,
+    UsageReported,
 )
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires.acp import AcpWire
@@ -26,6 +27,7 @@ from lsp_agent.wires.wire import (
     Command,
     Decoded,
     Dialog,
+    GetMessages,
     Granted,
     Hello,
     Prompt,
@@ -71,12 +73,14 @@ class Replay:
         for event in self.events:
             match event:
                 case TurnStarted(prompt):
-                    turn = {"prompt": prompt, "text": "", "calls": [], "results": {}, "stop": None}
-                    turns.append(turn)
+                    turn = {"prompt": prompt, "text": "", "calls": {}, "results": {}, "usage": []}
+                    turns.append(turn | {"stop": None})
                 case TextDelta(text):
                     turns[-1]["text"] += text
-                case ToolCall(call_id):
-                    turns[-1]["calls"].append(call_id)
+                case ToolCall(call_id, _, _, args):
+                    turns[-1]["calls"][call_id] = args
+                case UsageReported(usage):
+                    turns[-1]["usage"].append(usage)
                 case ToolResult(call_id, is_error, content):
                     shown = "".join(block.get("text", "") for block in content)
                     turns[-1]["results"][call_id] = [is_error, shown]
@@ -107,46 +111,98 @@ def new_wire(hosting: str = "auto", **settings: str) -> AcpWire:
 
 def replay(name: str, cuts: Iterator[bool] | None = None, hosting: str = "auto") -> Replay:
     """``cuts`` tells after each frame whether the batch ends there; without it, frames that
-    came with nothing sent between them are one batch. Ends before a session is loaded."""
-    result = Replay(new_wire(hosting))
-    ids: dict[int, int] = {}
-    waiting: list[object] = []
-
-    def flush() -> None:
-        result.take(result.wire.decode(waiting))
-        waiting.clear()
-
-    def say(command: Command) -> None:
-        encoded = result.wire.encode(f"r{len(result.sent)}", command)
-        if isinstance(encoded, Reply):
-            result.decoded.append(encoded)
-        else:
-            result.sent.append(dict(encoded))
-        result.take(result.wire.decode(()))
-
+    came with nothing sent between them are one batch. A prompt waits until the one before has
+    ended, as a session lets it. Ends before a session is loaded."""
+    player = _Player(Replay(new_wire(hosting)))
     for entry in entries(name):
         line = entry["line"]
-        if entry["dir"] == "out":
-            if "method" in line:
-                waiting.append(line)
-            elif line["id"] in ids:
-                waiting.append(line | {"id": ids[line["id"]]})
-            if cuts is not None and next(cuts):
-                flush()
-            continue
-        flush()
-        method = line.get("method")
-        if method == "session/load":
+        if line.get("method") == "session/load":
             break
-        if method is None:
-            _answer(result, line)
-        elif method not in _NOT_OURS:
-            if method != "session/new":  # which the handshake sends by itself
-                say(_command(method, line["params"]))
-            if "id" in line:
-                ids[line["id"]] = result.sent[-1]["id"]
-    flush()
-    return result
+        if entry["dir"] == "out":
+            player.hear(line)
+            if cuts is not None and next(cuts):
+                player.flush()
+        else:
+            player.flush()
+            player.send(line)
+    player.flush()
+    return player.result
+
+
+@dataclass
+class _Player:
+    result: Replay
+    #: The ids of the wire's requests by the recorder's.
+    ids: dict[int, int] = field(default_factory=dict)
+    waiting: list[object] = field(default_factory=list)
+    #: The prompt that runs, and those that wait for it.
+    prompts: list[Json] = field(default_factory=list)
+
+    def hear(self, line: Json) -> None:
+        if "method" in line:
+            self.waiting.append(line)
+        elif line["id"] in self.ids:
+            self.waiting.append(line | {"id": self.ids[line["id"]]})
+        if self.prompts and "method" not in line and line["id"] == self.prompts[0]["id"]:
+            self.flush()
+            del self.prompts[0]
+            if self.prompts:
+                self.say(self.prompts[0])
+
+    def flush(self) -> None:
+        self.result.take(self.result.wire.decode(self.waiting))
+        self.waiting.clear()
+
+    def send(self, line: Json) -> None:
+        match line.get("method"):
+            case None:
+                _answer(self.result, line)
+            case "session/prompt":
+                self.prompts.append(line)
+                if len(self.prompts) == 1:
+                    self.say(line)
+            case "session/new":  # which the handshake sends by itself
+                self.ids[line["id"]] = self.result.sent[-1]["id"]
+            case method if method not in _NOT_OURS:
+                self.say(line)
+
+    def say(self, line: Json) -> None:
+        command = _command(line["method"], line["params"])
+        encoded = self.result.wire.encode(f"r{len(self.result.sent)}", command)
+        if isinstance(encoded, Reply):
+            self.result.decoded.append(encoded)
+        else:
+            self.result.sent.append(dict(encoded))
+        self.result.take(self.result.wire.decode(()))
+        if "id" in line:
+            self.ids[line["id"]] = self.result.sent[-1]["id"]
+
+
+def load(name: str) -> list[Json]:
+    """The messages of the session that the recorder has loaded, in another process."""
+    wire = new_wire()
+    lines = [entry["line"] for entry in entries(name)]
+    loading = next(n for n, line in enumerate(lines) if line.get("method") == "session/load")
+    sent = wire.encode("r", Hello(lines[loading]["params"]["sessionId"]))
+    decoded: list[Decoded] = []
+    for line in [lines[1], *lines[loading + 1 :]]:
+        if "method" not in line:
+            line = line | {"id": sent["id"]}  # noqa: PLW2901
+        decoded += wire.decode([line])
+        sent = next((item.frame for item in decoded if isinstance(item, Send)), sent)
+    (reply,) = [item for item in decoded if isinstance(item, Reply)]
+    assert reply.error is None
+    assert not [item for item in decoded if isinstance(item, (TurnStarted, ToolCall, ToolResult))]
+    told = wire.encode("m", GetMessages())
+    assert isinstance(told, Reply)
+    return [_said(message) for message in told.data["messages"]]
+
+
+def _said(message: Json) -> Json:
+    """In the oracle's shape."""
+    text = "".join(block["text"] for block in message["content"] if block["type"] == "text")
+    calls = [block["toolCallId"] for block in message["content"] if "toolCallId" in block]
+    return {"role": message["role"], "text": text, "calls": calls}
 
 
 def _command(method: str, params: Json) -> Command:

@@ -2,12 +2,20 @@
 
 import json
 
+COUNTS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cacheRead",
+    "cache_write": "cacheWrite",
+    "cost_usd": "cost",
+}
 STOPS = {"end": "endTurn", "length": "maxTokens", "error": "error", "aborted": "aborted"}
 
 
 def turns(lines):
     """One dict a started turn: ``text`` of its last step, ``calls`` [id, name, args],
-    ``results`` [id, is_error, content], ``stop``, ``errors`` (texts), ``done``."""
+    ``results`` [id, is_error, content], ``usage`` [a step's, the session's so far], ``stop``,
+    ``errors`` (texts), ``done``."""
     found, turn = [], None
     for entry in lines:
         frame = entry.get("line")
@@ -17,7 +25,8 @@ def turns(lines):
         if entry["dir"] != "out":
             continue
         if kind == "response" and frame["command"] == "prompt" and frame["success"]:
-            turn = {"text": "", "calls": {}, "results": [], "stop": None, "errors": [], "done": 0}
+            turn = {"text": "", "calls": {}, "results": [], "usage": [], "stop": None}
+            turn |= {"errors": [], "done": 0}
             found.append(turn)
         elif turn:
             follow(turn, kind, frame)
@@ -38,6 +47,8 @@ def follow(turn, kind, frame):
         turn["calls"][frame["id"]] = [frame["id"], frame["name"], frame["args"]]
     elif kind == "tool_result":
         turn["results"].append([frame["id"], frame["is_error"], flat(frame["content"])])
+    elif kind == "usage":
+        turn["usage"].append([spent(frame), spent(frame["cumulative"])])
     elif kind in ("turn_end", "error"):
         turn["stop"] = STOPS.get(frame.get("stop"), turn["stop"])
         turn["errors"] += [text for text in (frame.get("error"), frame.get("message")) if text]
@@ -53,6 +64,10 @@ def finish(turn):
     made = "aborted" if asked else "no result"
     turn["results"] += [[call[0], True, made] for call in turn["calls"] if call[0] not in answered]
     return turn
+
+
+def spent(counts):
+    return {COUNTS[name]: count for name, count in counts.items() if name in COUNTS}
 
 
 def flat(content):

@@ -3,12 +3,15 @@
 A turn is what lies between a prompt that pi took up and ``agent_settled``, or the end of all.
 """
 
+COUNTS = ("input", "output", "cacheRead", "cacheWrite")
 STOPS = {"stop": "endTurn", "length": "maxTokens", "error": "error", "aborted": "aborted"}
 
 
 def turns(lines):
     """One dict a turn: ``text`` of its last answer, ``thinking``, ``calls`` [id, name, args] as
-    they ran, ``results`` [id, is_error, text], ``stop``, ``errors``."""
+    they ran, ``results`` [id, is_error, text], ``usage`` [a step's, the session's so far],
+    ``stop``, ``errors``. A step in which nothing was counted has none; no model of these had a
+    price."""
     found, turn, prompts = [], None, {}
     for entry in lines:
         line = entry["line"]
@@ -22,7 +25,7 @@ def turns(lines):
         if entry["dir"] != "out":
             continue
         if is_accepted(line, prompts) and turn is None:
-            turn = new_turn()
+            turn = new_turn(turn_before=found[-1:])
             found.append(turn)
             if line.get("data", {}).get("disposition") == "handled":
                 turn["settled"], turn = True, None
@@ -37,8 +40,10 @@ def is_accepted(line, prompts):
     return accepted and "streamingBehavior" not in prompts.get(line.get("id"), {})
 
 
-def new_turn():
+def new_turn(turn_before):
     return {
+        "total": turn_before[0]["total"] if turn_before else dict.fromkeys(COUNTS, 0),
+        "usage": [],
         "text": "",
         "thinking": "",
         "calls": {},
@@ -65,6 +70,7 @@ def follow(turn, kind, line):
         turn["streamed"] = ""
         turn["stop"] = message["stopReason"]
         turn["error"] = message.get("errorMessage") if turn["stop"] == "error" else None
+        count(turn, message["usage"])
     elif kind == "tool_execution_start":
         turn["calls"][line["toolCallId"]] = [line["toolCallId"], line["toolName"], line["args"]]
     elif kind == "tool_execution_end":
@@ -72,6 +78,14 @@ def follow(turn, kind, line):
         turn["results"][line["toolCallId"]] = [line["toolCallId"], line["isError"], text]
     elif kind == "agent_settled":
         turn["settled"], turn["aborted"] = True, line["aborted"]
+
+
+def count(turn, usage):
+    step = {name: usage[name] for name in COUNTS}
+    assert usage["cost"]["total"] == 0
+    if any(step.values()):
+        turn["total"] = {name: turn["total"][name] + step[name] for name in COUNTS}
+        turn["usage"].append([step, turn["total"]])
 
 
 def finish(turn):
@@ -86,6 +100,7 @@ def finish(turn):
         "results": [
             turn["results"].get(call_id, [call_id, True, made]) for call_id in turn["calls"]
         ],
+        "usage": turn["usage"],
         "stop": [stop],
         "errors": errors,
     }

@@ -19,6 +19,7 @@ from lsp_agent.protocol.events import (
     ToolResult,
     TurnEnded,
     TurnStarted,
+    UsageReported,
 )
 from lsp_agent.protocol.messages import plain_text
 from lsp_agent.protocol.methods import ImageInput
@@ -128,6 +129,8 @@ class Replay:
                     turn["calls"].append([call_id, tool, args])
                 case ToolResult(call_id, is_error, content):
                     turn["results"].append([call_id, is_error, plain_text(content)])
+                case UsageReported(usage, cumulative):
+                    turn["usage"].append([usage, cumulative])
                 case ErrorReported(message):
                     turn["errors"].append(message)
                 case TurnEnded(reason):
@@ -138,7 +141,7 @@ class Replay:
 
 
 def new_turn() -> Json:
-    lists: Json = {key: [] for key in ("calls", "results", "stop", "errors")}
+    lists: Json = {key: [] for key in ("calls", "results", "usage", "stop", "errors")}
     return {"text": "", "thinking": ""} | lists
 
 

@@ -5,8 +5,8 @@ import random
 from pathlib import Path
 
 import pytest
-from acp_oracle import NAMES, answers, turns
-from acp_replay import REQUESTS, Replay, replay, shapes
+from acp_oracle import NAMES, answers, loaded, turns
+from acp_replay import REQUESTS, Replay, load, replay, shapes
 from zot_replay import check_sequence
 
 MIRROR = {"qwen-code-edit-no-fs-capability": "mirror"}
@@ -16,10 +16,6 @@ def played(name: str, cuts: "itertools.cycle[bool] | None" = None) -> Replay:
     return replay(name, cuts, MIRROR.get(name, "auto"))
 
 
-#: The recorder sent a second prompt while the first ran, which a session never does.
-PLAYED = [name for name in NAMES if name != "qwen-code-second-prompt-while-busy"]
-
-
 def test_the_recordings_are_all_known() -> None:
     assert len(NAMES) == 22
     readme = Path(__file__).parents[1] / "recordings" / "acp" / "README.md"
@@ -27,7 +23,7 @@ def test_the_recordings_are_all_known() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_recording_is_told_as_its_frames_say(name: str) -> None:
     seen = played(name)
     check_sequence(seen.events)
@@ -35,14 +31,19 @@ def test_a_recording_is_told_as_its_frames_say(name: str) -> None:
     assert [turn["prompt"] for turn in seen.turns] == [turn["prompt"] for turn in wanted]
     for was, told in zip(wanted, seen.turns, strict=True):
         assert told["text"] == was["text"]
-        assert told["calls"] == was["calls"]
+        assert list(told["calls"].items()) == list(was["calls"].items())
         assert told["stop"] == was["stop"]
+        assert told["usage"] == was["usage"]
         assert list(told["results"]) == list(dict.fromkeys([*was["results"], *was["calls"]]))
         for call, result in told["results"].items():
             assert result == was["results"].get(call, [True, result[1]])
 
 
-@pytest.mark.parametrize("name", PLAYED)
+def test_a_loaded_session_has_the_messages_that_its_frames_repeat() -> None:
+    assert load("opencode-load-session") == loaded("opencode-load-session")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_agents_requests_are_answered_as_the_recorder_did(name: str) -> None:
     seen = played(name)
     told = [{key: each[key] for key in each if key != "jsonrpc"} for each in seen.answered]
@@ -53,7 +54,7 @@ def test_the_agents_requests_are_answered_as_the_recorder_did(name: str) -> None
             assert ours == recorded
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", NAMES)
 def test_it_does_not_matter_where_the_stream_is_cut(name: str) -> None:
     whole = shapes(played(name).decoded)
     assert shapes(played(name, itertools.cycle([True])).decoded) == whole
@@ -63,7 +64,7 @@ def test_it_does_not_matter_where_the_stream_is_cut(name: str) -> None:
         assert shapes(replay(name, cuts, MIRROR.get(name, "auto")).decoded) == whole
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_request_of_the_agents_has_a_key_of_its_own(name: str) -> None:
     asked = [item.key for item in played(name).decoded if isinstance(item, REQUESTS)]
     assert len(set(asked)) == len(asked)

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+from pathlib import Path
 
 import oracle
 import pytest
@@ -14,6 +15,12 @@ from lsp_agent.wires.zot import ZotWire
 
 def test_all_recordings_are_there() -> None:
     assert len(NAMES) == 79
+
+
+def test_each_agent_that_was_recorded_has_such_tests() -> None:
+    folders = {path.name for path in RECORDINGS.parent.iterdir() if path.is_dir()}
+    tests = Path(__file__).parent.glob("test_*_recordings.py")
+    assert folders == {path.name.split("_")[1] for path in tests}
 
 
 def test_the_readme_describes_each_recording_once() -> None:
@@ -30,6 +37,7 @@ def test_a_recording_means_what_its_raw_lines_say(name: str) -> None:
             "text": turn.text,
             "calls": sorted(turn.calls, key=json.dumps),
             "results": turn.results,
+            "usage": turn.usage,
             "stop": [end.stop_reason for end in turn.ends],
             "errors": turn.errors,
         }

@@ -21,6 +21,7 @@ from lsp_agent.protocol.events import (
     ToolResult,
     TurnEnded,
     TurnStarted,
+    UsageReported,
 )
 from lsp_agent.protocol.messages import Block
 from lsp_agent.protocol.methods import ImageInput
@@ -64,6 +65,7 @@ class TurnSeen:
     text: str = ""
     calls: list[list[object]] = field(default_factory=list)
     results: list[list[object]] = field(default_factory=list)
+    usage: list[list[object]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     ends: list[TurnEnded] = field(default_factory=list)
 
@@ -100,6 +102,8 @@ class Replay:
                     turns[-1].calls.append([call_id, tool, args])
                 case ToolResult(call_id, is_error, content):
                     turns[-1].results.append([call_id, is_error, flat(content)])
+                case UsageReported(usage, cumulative):
+                    turns[-1].usage.append([usage, cumulative])
                 case ErrorReported(message):
                     turns[-1].errors.append(message)
                 case TurnEnded():
