@@ -96,8 +96,8 @@ class Edits(EditViews):
         either. The agent is told, with the ``reason``.
 
         :raises RequestFailed: "conflict" where the person has since changed its lines;
-            "outsideWorkspace", "conflict" or "editorFailed" where the file cannot be changed;
-            "unknownEdit" for a hunk that it does not have
+            "outsideWorkspace", "conflict" or "editorFailed" where the file cannot be changed, or
+            the editor refuses; "unknownEdit" for a hunk that it does not have
         """
         async with self._deciding(edit_id) as at_hand:
             (change,) = at_hand.changes
@@ -105,7 +105,8 @@ class Edits(EditViews):
                 wanted = None if hunks is None else indexes_of(change, hunks)
                 for placed in await self._take_back(at_hand, wanted):
                     if placed.status != "rejected":
-                        raise RequestFailed("conflict", _why(placed), {"editId": edit_id})
+                        kind = "editorFailed" if placed.refused else "conflict"
+                        raise RequestFailed(kind, _why(placed), {"editId": edit_id})
                 self._tell_rejected(change, reason)
             return await self.get(edit_id)
 

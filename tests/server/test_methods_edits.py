@@ -331,6 +331,18 @@ def test_an_edit_is_kept_though_its_file_cannot_be_looked_at(project: Project) -
     assert [lines_of(hunk) for hunk in kept["hunks"]] == [(1, 2)]
 
 
+def test_an_undo_that_the_editor_refuses_says_so(project: Project) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(step("", edit("a.txt", "one", "two")), step("Done."))
+    editor.open(path)
+    (summary,) = editor.ask_agent("Go.")["edits"]
+    refusal = {"applied": False, "failureReason": "read-only"}
+    editor.handlers["workspace/applyEdit"] = lambda _params: refusal
+    error = editor.failure("agent/rejectEdit", {"editId": summary["editId"]})
+    assert error.data["kind"] == "editorFailed"
+    assert "read-only" in error.message
+
+
 # Decisions and the settings
 
 
