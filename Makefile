@@ -58,9 +58,11 @@ vscode: $(EXTENSION)/lsp-agent.vsix
 
 $(EXTENSION)/lsp-agent.vsix: $(EXTENSION)/server/ready $(EXTENSION)/node_modules/ready $(VIEWS) \
 		$(addprefix $(EXTENSION)/,package.json esbuild.mjs tsconfig.json .vscodeignore README.md)
+	@echo 'Building $@'
 	@npm run --silent --prefix $(EXTENSION) package >/dev/null
 
 $(EXTENSION)/node_modules/ready: $(EXTENSION)/package-lock.json
+	@echo 'Fetching what the extension is built with (about a minute)'
 	@npm ci --prefix $(EXTENSION) --silent --no-audit --no-fund --no-update-notifier
 	@touch $@
 

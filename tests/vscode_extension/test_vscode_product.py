@@ -268,6 +268,21 @@ def test_a_question_is_asked_in_a_notification_where_the_chat_is_hidden(person: 
     person.wait_for_end()
 
 
+def test_what_a_code_action_asks_goes_on_with_the_session_that_is_shown(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin({"text": "First."}, {"text": "Second."})
+    person.say("One")
+    person.wait_for_end()
+    person.command("lspAgent.chat.new")
+    person.say("Two")
+    person.turn.get_by_text("First.").wait_for()
+    person.wait_for_end()
+    uri = (person.folder / "shapes.py").as_uri()
+    person.command("lspAgent.prompt", {"text": "Three", "context": [{"uri": uri}]})
+    person.turn.get_by_text("Second.").wait_for()
+    assert person.chat.locator("article").count() == 2
+
+
 def test_a_turn_is_stopped_in_the_chat(person: Product) -> None:
     person.open("shapes.py", SHAPES)
     person.begin(step(text="Wait.", delay_ms=100), step(THREE, delay_ms=60_000), done())

@@ -10,12 +10,26 @@ import type { Attachment, Draft } from "./chat/messages";
 import { Client } from "./client";
 import type { Asker, CommandOverrides } from "./client";
 import { retell } from "./chat/retelling";
-import type { AgentEvent, Edit, Message, PromptStarted, SessionInfo, State } from "./protocol";
+import type {
+  AgentEvent,
+  ContextItem,
+  Edit,
+  Message,
+  PromptStarted,
+  SessionInfo,
+  State,
+} from "./protocol";
 import { ServerError, findServer, installServer } from "./server";
 
 export type ServerState =
   | { kind: "restricted" | "noFolder" | "stopped" | "starting" | "ready" }
   | { kind: "failed"; message: string; problem: ServerError["kind"] | "start" };
+
+interface CommandPrompt {
+  text: string;
+  sessionId?: string;
+  context?: ContextItem[];
+}
 
 export interface Surroundings {
   ask: Asker;
@@ -146,6 +160,10 @@ export class Agent implements vscode.Disposable {
   private hooks() {
     return {
       ...this.surroundings,
+      commands: {
+        ...this.surroundings.commands,
+        "lspAgent.prompt": (argument: unknown) => this.promptByCommand(argument as CommandPrompt),
+      },
       event: (event: AgentEvent) => this.take(event),
       started: () => this.setServer({ kind: "ready" }),
       stopped: () => this.stopped(),
@@ -188,6 +206,17 @@ export class Agent implements vscode.Disposable {
     const chat = this.chatOf(sessionId);
     const turn = accept(chat, turnId, text, attachments.map(({ label }) => label));
     this.touched(chat, { turn });
+  }
+
+  /** What a code action or a key asks: goes on with the conversation that is shown, unless that is
+   * of another folder than the document. */
+  private async promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
+    const client = await this.ensure();
+    const uri = asked.context?.[0]?.uri;
+    const folder = uri && vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri));
+    const isOfFolder = !folder || folder.uri.fsPath === this.state?.cwd;
+    const current = this.chat !== undefined && isOfFolder ? await this.openSession() : undefined;
+    return client.command("prompt", { sessionId: current, ...asked });
   }
 
   /** The current session's id: of an earlier run of the server it is taken up again, and one that

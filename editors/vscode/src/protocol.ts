@@ -137,6 +137,7 @@ export interface PromptStarted {
 }
 
 export interface State {
+  cwd: string;
   sessionId: string;
   agent: string;
   model?: string;
