@@ -132,6 +132,7 @@ class AgentKeeper:
 
     async def models(self) -> dict[str, object]:
         """:raises RequestFailed: "unsupported", or as ``ask`` does"""
+        await self.running()  # only then is it known whether one of ACP has any
         self.require("models")
         told = await self.ask(GetModels())
         state = await self.state()
@@ -139,8 +140,9 @@ class AgentKeeper:
 
     async def set_model(self, model: str) -> None:
         """:raises RequestFailed: "unknownModel", "unsupported", or as ``running`` does"""
+        link = await self.running()  # as for ``models``
         self.require("setModel")
-        reply = await (await self.running()).request(SetModel(model))
+        reply = await link.request(SetModel(model))
         if reply.error is not None:
             raise RequestFailed("unknownModel", reply.error, {"model": model})
 

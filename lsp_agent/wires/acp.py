@@ -6,13 +6,14 @@ work cannot stand still for, and would refuse a whole frame for one odd field.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-from lsp_agent.protocol.events import Notice, StopReason, UsageReported
+from lsp_agent.protocol.events import Notice, OptionChanged, StopReason, UsageReported
 from lsp_agent.protocol.messages import Usage
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires import acp_messages as acp
+from lsp_agent.wires.acp_options import ASKING_MODE, Options
 from lsp_agent.wires.acp_record import Agent, Record
 from lsp_agent.wires.acp_turn import Replay, Turn
 from lsp_agent.wires.batch import Batch
@@ -29,6 +30,7 @@ from lsp_agent.wires.wire import (
     GetCommands,
     GetMessages,
     GetModels,
+    GetOptions,
     GetState,
     Granted,
     Hello,
@@ -39,6 +41,7 @@ from lsp_agent.wires.wire import (
     Reply,
     Send,
     SetModel,
+    SetOption,
     Withdrawn,
     WriteText,
 )
@@ -60,6 +63,7 @@ _CAPABILITIES: Mapping[str, bool] = {
     "toolProgress": True,
     "argsStreaming": False,
     "commands": False,
+    "options": False,
     "permissions": True,
     "hostedFiles": True,
     "usage": False,
@@ -67,16 +71,20 @@ _CAPABILITIES: Mapping[str, bool] = {
 }
 
 #: Keeps opencode and qwen-code from running what the repository names (its settings, plugins,
-#: hooks and MCP servers), which both do unasked. The person's settings may say otherwise.
-_TRUSTS_NO_REPOSITORY: Mapping[str, str] = {
+#: hooks and MCP servers), which both do unasked, and has opencode ask before it edits and runs
+#: commands, which by itself it does not. The person's settings may say otherwise.
+_ENVIRONMENT: Mapping[str, str] = {
     "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
+    "OPENCODE_PERMISSION": '{"edit":"ask","bash":"ask"}',
     "QWEN_CODE_SAFE_MODE": "1",
 }
+
+_ALLOWS_ITSELF = "In its present mode the agent decides by itself what it may do, and asks nobody."
 
 _DELTAS = frozenset({"agent_message_chunk", "agent_thought_chunk"})
 
 #: Answered from the record.
-_RECORDED = (GetState, GetMessages, GetModels, GetCommands)
+_RECORDED = (GetState, GetMessages, GetModels, GetOptions, GetCommands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class _Sent:
 
     request_id: str
     command: Command
-    step: Literal["initialize", "open", "mode", "model", "prompt", "close"]
+    step: Literal["initialize", "open", "mode", "back", "model", "option", "prompt", "close"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ class AcpWire:
         self._hosts_files = agent.hosting != "mirror"
         if not self._hosts_files:
             self._can(hostedFiles=False)
-        env = {**_TRUSTS_NO_REPOSITORY, **agent.env}
+        env = {**_ENVIRONMENT, **agent.env}
         return Launch(tuple(agent.command), env, credentials(agent.env))
 
     def encode(self, request_id: str, command: Command) -> Mapping[str, object] | Reply:
@@ -164,6 +172,8 @@ class AcpWire:
                 return self._open(request_id, command)
             case SetModel(model):
                 return self._set_model(_Sent(request_id, command, "model"), model)
+            case SetOption():
+                return self._set_option(request_id, command)
             case _:
                 return Reply(request_id, error="ACP has nothing for this")
 
@@ -269,6 +279,17 @@ class AcpWire:
         params = {"sessionId": self._record.id, "configId": known.option, "value": model}
         return self._request("session/set_config_option", params, sent)
 
+    def _set_option(self, request_id: str, command: SetOption) -> Frame | Reply:
+        """A person's choice, so a mode may also be one in which the agent asks nobody."""
+        option, value = self._record.options.find(command.option_id), command.value
+        if option is None or value not in option.ids:
+            known = ", ".join(option.ids if option else (o.id for o in self._record.options.all))
+            return Reply(request_id, error=f"it has no such option or value; there is: {known}")
+        if self._record.options.is_mode(option.id):
+            self._record.options = replace(self._record.options, chosen_mode=value)
+        method, params = self._record.options.request(self._record.id, option.id, value)
+        return self._request(method, params, _Sent(request_id, command, "option"))
+
     def _outcome(self, asked: _Asked, answer: Answer) -> Frame:
         turn = self._turn
         if turn is None or turn.aborted:
@@ -336,10 +357,12 @@ class AcpWire:
                 self._record.set_commands(update)
                 self._can(commands=bool(self._record.commands))
             case "config_option_update":
-                self._configure(update)
+                self._configure(update, batch)
+                self._hold_to_asking(batch)
             case "current_mode_update":
-                self._record.mode = string(update, "currentModeId")
-                batch.add(_debug(f"mode: {self._record.mode}"))
+                mode = string(update, "currentModeId")
+                self._take_options(self._record.options.in_mode(mode), batch)
+                self._hold_to_asking(batch)
             case "usage_update":
                 self._record.cost = acp.cost(update)
                 self._can(cost=self._record.cost is not None)
@@ -400,6 +423,8 @@ class AcpWire:
                 self._end_turn(result, error, batch)
             case "close":
                 pass
+            case "back" if error is not None:
+                batch.add(Notice("error", f"{_ALLOWS_ITSELF} It did not go back: {error}", "agent"))
             case _ if error is not None:
                 self._replay = None
                 batch.add(Reply(sent.request_id, error=error))
@@ -408,11 +433,15 @@ class AcpWire:
             case "open":
                 self._opened(sent, result, batch)
             case "mode":
-                self._record.mode = acp.ASKING_MODE
+                self._record.options = self._record.options.in_mode(ASKING_MODE)
                 self._settle(sent, batch)
+            case "back":
+                self._take_options(self._record.options.in_mode(ASKING_MODE), batch)
             case "model":
-                self._configure(result)
+                self._configure(result, batch)
                 self._done(sent, batch)
+            case "option":
+                self._option_set(sent, result, batch)
 
     def _initialized(self, sent: _Sent, result: Frame, batch: Batch) -> None:
         version = integer(result, "protocolVersion")
@@ -441,7 +470,7 @@ class AcpWire:
             batch.add(Reply(sent.request_id, error="it opened a session without an id"))
             return
         self._record.models = former.models
-        self._configure(result)
+        self._configure(result, None)
         if former.id is not None and self._agent.closes:
             close = _Sent(sent.request_id, sent.command, "close")
             batch.add(Send(self._request("session/close", {"sessionId": former.id}, close)))
@@ -452,10 +481,9 @@ class AcpWire:
         give itself leave is put into the mode that asks: the person's settings decide."""
         record = self._record
         current = record.models.current if record.models else ""
-        if record.allows_itself:
-            mode = {"sessionId": record.id, "modeId": acp.ASKING_MODE}
+        if record.options.allows_itself:
             step = _Sent(sent.request_id, sent.command, "mode")
-            batch.add(Send(self._request("session/set_mode", mode, step)))
+            batch.add(Send(self._request(*record.options.ask(record.id), step)))
         elif self._wanted_model not in ("", current):
             step = _Sent(sent.request_id, sent.command, "model")
             self._go_on(self._set_model(step, self._wanted_model), batch)
@@ -471,10 +499,40 @@ class AcpWire:
     def _go_on(self, step: Frame | Reply, batch: Batch) -> None:
         batch.add(step if isinstance(step, Reply) else Send(step))
 
-    def _configure(self, source: Frame) -> None:
+    def _configure(self, source: Frame, batch: Batch | None) -> None:
+        """Without a ``batch`` it is how a session begins, and no change."""
+        before = self._record.options
         self._record.configure(source)
         can = self._record.models is not None
         self._can(models=can, setModel=can)
+        after, self._record.options = self._record.options, before
+        self._take_options(after, batch)
+
+    def _take_options(self, options: Options, batch: Batch | None) -> None:
+        before, self._record.options = self._record.options, options
+        thinks = any(option.category == "thought_level" for option in options.all)
+        self._can(options=bool(options.all), thinkingLevel=thinks)
+        for option in options.all if batch is not None else ():
+            former = before.find(option.id)
+            if batch is not None and (former is None or former.value != option.value):
+                batch.add(OptionChanged(option.id, option.value))
+
+    def _option_set(self, sent: _Sent, result: Frame, batch: Batch) -> None:
+        command = cast(SetOption, sent.command)
+        if self._record.options.is_mode(command.option_id):
+            self._take_options(self._record.options.in_mode(command.value), batch)
+            if self._record.options.decides_in(command.value):
+                batch.add(Notice("warning", _ALLOWS_ITSELF, "agent"))
+        self._configure(result, batch)
+        batch.add(Reply(sent.request_id, self._record.told_options()))
+
+    def _hold_to_asking(self, batch: Batch) -> None:
+        """An agent does not put itself into a mode in which it asks nobody."""
+        if self._record.options.allows_itself:
+            told = f"{_ALLOWS_ITSELF} It took this mode by itself, and is put back to asking."
+            batch.add(Notice("warning", told, "agent"))
+            step = _Sent("", GetOptions(), "back")
+            batch.add(Send(self._request(*self._record.options.ask(self._record.id), step)))
 
     def _end_turn(self, result: Frame, error: str | None, batch: Batch) -> None:
         turn, self._turn = self._turn, None

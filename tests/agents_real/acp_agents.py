@@ -102,7 +102,6 @@ class OpenCode(_Agent):
             "small_model": "titles/one",
             "autoupdate": False,
             "share": "disabled",
-            "permission": {"edit": "ask", "bash": "ask"},
         }
         own = {
             "OPENCODE_CONFIG_CONTENT": json.dumps(config),
@@ -116,12 +115,18 @@ class OpenCode(_Agent):
 
 
 def _provider(model: ModelServer) -> Json:
-    limit = {"context": 128000, "output": 4096}
+    known: Json = {
+        "limit": {"context": 128000, "output": 4096},
+        "reasoning": True,
+        "attachment": True,
+        "modalities": {"input": ["text", "image"], "output": ["text"]},
+        "cost": {"input": 2, "output": 10},
+    }
     return {
         "npm": "@ai-sdk/anthropic",
         "name": "Fake",
         "options": {"baseURL": model.base_url, "apiKey": "x"},
-        "models": {name: {"name": name, "limit": limit} for name in ("one", "two")},
+        "models": {name: {"name": name} | known for name in ("one", "two")},
     }
 
 
