@@ -268,7 +268,7 @@ TELL = """
 local client = vim.lsp.get_clients({ name = 'lsp_agent' })[1]
 local session = require('lsp_agent.sessions').project_of(client).current
 local event = vim.tbl_extend('keep', ..., { sessionId = session.id, turnId = 't' })
-require('lsp_agent.sessions').on_event(client.id, event)
+require('lsp_agent.events').on_event(client.id, event)
 """
 
 

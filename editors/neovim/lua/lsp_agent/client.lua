@@ -147,7 +147,7 @@ function M.config()
         tell(params.message, LEVELS[params.type])
       end,
       ["agent/event"] = function(_, event, context)
-        require("lsp_agent.sessions").on_event(context.client_id, event)
+        require("lsp_agent.events").on_event(context.client_id, event)
       end,
     },
     on_init = function(client)

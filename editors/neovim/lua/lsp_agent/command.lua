@@ -1,4 +1,4 @@
---- `:Agent` and its sub-commands.
+--- `:Agent` and the table of its sub-commands.
 
 local client = require("lsp_agent.client")
 local tell = require("lsp_agent.tell")
@@ -13,17 +13,10 @@ local M = {}
 ---@field complete? fun(): string[]
 ---@field alone? boolean needs no server
 
--- Makes a request for the session that is meant.
----@param method string
----@param params table
----@param on_result fun(result: any, session: lsp_agent.Session, to: vim.lsp.Client)
-local function for_session(method, params, on_result)
-  local session, to = require("lsp_agent.chat").target()
-  if session and to then
-    params.sessionId = session.id
-    client.request(to, method, params, function(result)
-      on_result(result, session, to)
-    end)
+---@param action string a function of lsp_agent.session_actions
+local function on_session(action)
+  return function(argument)
+    require("lsp_agent.session_actions")[action](argument)
   end
 end
 
@@ -85,26 +78,6 @@ local function tell_reverted(result)
   end
 end
 
-local function models()
-  for_session("agent/models", {}, function(result, session, to)
-    vim.ui.select(result.models, {
-      prompt = "Model",
-      kind = "lsp_agent_model",
-      format_item = function(model)
-        local mark = model.id == result.current and " (current)" or ""
-        return ("%s · %s%s"):format(model.id, model.provider, mark)
-      end,
-    }, function(model)
-      if model then
-        local params = { sessionId = session.id, model = model.id }
-        client.request(to, "agent/setModel", params, function(state)
-          require("lsp_agent.sessions").take_state(session, state)
-        end)
-      end
-    end)
-  end)
-end
-
 ---@return string[]
 local function slash_commands()
   local session, to = require("lsp_agent.chat").target()
@@ -132,10 +105,10 @@ end
 local function run_command(argument)
   local name, args = argument:match("^(%S*)%s*(.*)$")
   if name ~= "" then
-    for_session("agent/runCommand", { name = name, args = args }, act)
+    require("lsp_agent.chat").request("agent/runCommand", { name = name, args = args }, act)
     return
   end
-  for_session("agent/commands", {}, function(result)
+  require("lsp_agent.chat").request("agent/commands", {}, function(result)
     if #result.commands == 0 then
       tell("the agent offers no commands")
       return
@@ -151,146 +124,6 @@ local function run_command(argument)
         run_command(command.name)
       end
     end)
-  end)
-end
-
--- Shows a session's Markdown in a buffer of its own.
----@param to vim.lsp.Client
----@param id string
-local function export(to, id)
-  client.request(to, "agent/exportSession", { sessionId = id }, function(result)
-    vim.cmd.tabnew()
-    vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(vim.trim(result.markdown), "\n"))
-    vim.bo.buftype, vim.bo.bufhidden, vim.bo.filetype = "nofile", "wipe", "markdown"
-  end)
-end
-
--- Opens a stored session and shows what was said in it.
----@param project lsp_agent.Project
----@param to vim.lsp.Client
----@param info table
-local function resume(project, to, info)
-  local params = { sessionId = info.sessionId }
-  client.request(to, "agent/resumeSession", params, function()
-    local sessions = require("lsp_agent.sessions")
-    local session = sessions.add(project, info.sessionId)
-    session.title, session.agent = info.title, info.agent
-    require("lsp_agent.chat").show(session)
-    client.request(to, "agent/messages", params, function(result)
-      sessions.retell(session, result.messages)
-    end)
-  end)
-end
-
----@type table<string, fun(project: lsp_agent.Project, to: vim.lsp.Client, info: table)>
-local of_stored = {
-  Resume = resume,
-  Rename = function(_, to, info)
-    vim.ui.input({ prompt = "Title: ", default = info.title }, function(title)
-      if title and vim.trim(title) ~= "" then
-        local params = { sessionId = info.sessionId, title = title }
-        client.request(to, "agent/renameSession", params)
-      end
-    end)
-  end,
-  Export = function(_, to, info)
-    export(to, info.sessionId)
-  end,
-  Delete = function(_, to, info)
-    client.request(to, "agent/deleteSession", { sessionId = info.sessionId }, function()
-      tell("the session is deleted")
-    end)
-  end,
-}
-
----@param info table
----@return string
-local function session_title(info)
-  local when = info.stored and os.date("%d %b %H:%M", math.floor(info.updated))
-  local status = info.status == "elsewhere" and "open elsewhere" or info.status
-  return ("%s · %s · %s"):format(info.title or info.sessionId, info.agent, when or status)
-end
-
-local function pick_session()
-  for_session("agent/sessions", {}, function(result, session, to)
-    if #result.sessions == 0 then
-      tell("no session yet")
-      return
-    end
-    vim.ui.select(result.sessions, {
-      prompt = "Session",
-      kind = "lsp_agent_session",
-      format_item = session_title,
-    }, function(info)
-      if info and not info.stored then
-        local sessions = require("lsp_agent.sessions")
-        require("lsp_agent.chat").show(sessions.session(session.project, info.sessionId))
-      elseif info then
-        local offered = { "Resume", "Rename", "Export", "Delete" }
-        vim.ui.select(offered, { prompt = session_title(info) }, function(choice)
-          if choice then
-            of_stored[choice](session.project, to, info)
-          end
-        end)
-      end
-    end)
-  end)
-end
-
-local function export_this()
-  local session, to = require("lsp_agent.chat").target()
-  if session and to and session.id then
-    export(to, session.id)
-  elseif session then
-    tell("nothing was said yet")
-  end
-end
-
----@param title string
-local function rename(title)
-  local session, to = require("lsp_agent.chat").target()
-  if title == "" then
-    tell("name the session: :Agent rename {title}", vim.log.levels.WARN)
-  elseif session and to and session.id then
-    client.request(to, "agent/renameSession", { sessionId = session.id, title = title }, function()
-      session.title = title
-      require("lsp_agent.chat").refresh()
-    end)
-  elseif session then
-    tell("nothing was said yet")
-  end
-end
-
----@param argument string
-local function new(argument)
-  local params = { agent = argument ~= "" and argument or nil }
-  local session, to = require("lsp_agent.chat").target()
-  if session and to then
-    client.request(to, "agent/newSession", params, function(result)
-      local opened = require("lsp_agent.sessions").add(session.project, result.sessionId)
-      require("lsp_agent.chat").show(opened)
-      tell("a new session")
-    end)
-  end
-end
-
-local function close()
-  for_session("agent/closeSession", {}, function(_, session)
-    require("lsp_agent.chat").show(require("lsp_agent.sessions").forget(session))
-  end)
-end
-
-local function status()
-  for_session("agent/state", {}, function(state, session)
-    require("lsp_agent.sessions").take_state(session, state)
-    local lines = {
-      ("agent     %s (%s)"):format(state.agent, state.hosting),
-      ("model     %s"):format(state.model or "its own choice"),
-      ("folder    %s"):format(state.cwd),
-      ("session   %s, %s"):format(state.sessionId, state.busy and "working" or "idle"),
-      ("questions %d"):format(#state.questions),
-    }
-    vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
   end)
 end
 
@@ -411,10 +244,10 @@ M.commands = {
     name = "revert",
     summary = "Takes the session's last turn out of all files, kept changes included.",
     run = function()
-      for_session("agent/revert", {}, tell_reverted)
+      require("lsp_agent.chat").request("agent/revert", {}, tell_reverted)
     end,
   },
-  { name = "models", summary = "Chooses the model.", run = models },
+  { name = "models", summary = "Chooses the model.", run = on_session("choose_model") },
   {
     name = "run",
     argument = "[command] [args]",
@@ -427,31 +260,31 @@ M.commands = {
     name = "sessions",
     summary = "Chooses which session the chat shows; one of an earlier run is resumed, renamed, "
       .. "exported or deleted.",
-    run = pick_session,
+    run = on_session("choose"),
   },
   {
     name = "rename",
     argument = "{title}",
     summary = "Gives the session another title.",
-    run = rename,
+    run = on_session("rename"),
   },
   {
     name = "export",
     summary = "Shows the session as Markdown, in a tab page.",
-    run = export_this,
+    run = on_session("export"),
   },
   {
     name = "new",
     argument = "[agent]",
     summary = "Opens another session, with an agent of your settings.",
-    run = new,
+    run = on_session("new"),
   },
-  { name = "close", summary = "Ends the session and its agent.", run = close },
+  { name = "close", summary = "Ends the session and its agent.", run = on_session("close") },
   {
     name = "compact",
     summary = "Has the agent summarise the conversation, to make room.",
     run = function()
-      for_session("agent/compact", {}, function()
+      require("lsp_agent.chat").request("agent/compact", {}, function()
         tell("the conversation is summarised")
       end)
     end,
@@ -460,12 +293,12 @@ M.commands = {
     name = "clear",
     summary = "Has the agent forget the conversation.",
     run = function()
-      for_session("agent/clear", {}, function()
+      require("lsp_agent.chat").request("agent/clear", {}, function()
         tell("the conversation is forgotten")
       end)
     end,
   },
-  { name = "status", summary = "Says what the session is and does.", run = status },
+  { name = "status", summary = "Says what the session is and does.", run = on_session("status") },
   {
     name = "restart",
     summary = "Starts the server again. Changes that are to be reviewed stay so.",

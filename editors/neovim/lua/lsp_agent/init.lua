@@ -46,15 +46,11 @@ end
 
 --- Stops what that session does, and drops what waits.
 function M.stop()
-  local session, to = require("lsp_agent.chat").target()
-  if session and to then
-    local client = require("lsp_agent.client")
-    client.request(to, "agent/abort", { sessionId = session.id }, function(result)
-      if not result.aborted then
-        require("lsp_agent.tell")("nothing runs")
-      end
-    end)
-  end
+  require("lsp_agent.chat").request("agent/abort", {}, function(result)
+    if not result.aborted then
+      require("lsp_agent.tell")("nothing runs")
+    end
+  end)
 end
 
 --- For 'statusline': what the agent of the current buffer's project does, and what there is to

@@ -1,0 +1,248 @@
+--- What `agent/event` tells of a session, and how its conversation shows it.
+
+local sessions = require("lsp_agent.sessions")
+local tell = require("lsp_agent.tell")
+local transcript = require("lsp_agent.transcript")
+
+local M = {}
+
+local TITLE_LENGTH = 50
+
+-- Of a running tool's output only the end is shown, in bytes; the result has all of it.
+local SHOWN_OF_RUNNING = 4000
+
+-- Events that come many a second and change nothing but the text of the conversation.
+local STREAMED =
+  { textDelta = true, thinkingDelta = true, toolArgsDelta = true, toolProgress = true }
+
+-- What the server puts between a prompt and the documents that go along with it.
+local CONTEXT = "\n\nContext from the editor:\n\n"
+
+-- What a tool call is about, in full and in one short line.
+---@param event table
+---@return string full
+---@return string short
+local function tool_titles(event)
+  local args = type(event.args) == "table" and event.args or {}
+  local about = args.command or table.concat(event.paths or {}, ", ")
+  if about == "" and next(args) then
+    about = vim.json.encode(args)
+  end
+  local full = ("%s: %s"):format(event.tool, about)
+  local short = full:gsub("\n.*", " …")
+  if vim.fn.strchars(short) > TITLE_LENGTH then
+    short = vim.fn.strcharpart(short, 0, TITLE_LENGTH - 1) .. "…"
+  end
+  return full, short
+end
+
+---@param content table[]
+---@return string
+local function text_of(content)
+  local texts = {}
+  for _, block in ipairs(content) do
+    table.insert(texts, block.text or ("(%s)"):format(block.type))
+  end
+  return table.concat(texts, "\n")
+end
+
+-- A tool's output as Markdown has it: indented.
+---@param text string
+---@return string[]
+local function indented(text)
+  return vim.tbl_map(function(line)
+    return "    " .. line
+  end, vim.split(vim.trim(text), "\n"))
+end
+
+local endings = {
+  aborted = "Stopped.",
+  maxTokens = "Cut off: the answer is at its limit of tokens.",
+  maxSteps = "Ended: too many steps.",
+  refusal = "The model refused.",
+}
+
+---@type table<string, fun(session: lsp_agent.Session, event: table)>
+local on = {}
+
+function on.turnStarted(session, event)
+  session.busy, session.error = true, nil
+  session.title = session.title or (event.prompt:gsub("\n.*", ""))
+  local from, to = event.prompt:find(CONTEXT, 1, true)
+  local text = event.prompt:sub(1, from and from - 1)
+  session.transcript:append({ "## You", "" }, "LspAgentYou")
+  session.transcript:append(vim.split(vim.trim(text), "\n"))
+  if to then
+    local name = "context " .. event.turnId
+    local first = event.prompt:sub(to + 1):match("^[^\n]*"):gsub(":$", "")
+    session.transcript:block(name, "with " .. first, { folds = true })
+    session.transcript:update(name, { body = indented(event.prompt:sub(to + 1)) })
+  end
+  session.transcript:append({ "## Agent", "" }, "LspAgentAgent")
+  if not session.agent then
+    sessions.ask_state(session)
+  end
+end
+
+-- Folded; it grows while the agent thinks, and what comes next ends it.
+function on.thinkingDelta(session, event)
+  local thoughts = session.thoughts
+  if not thoughts.text then
+    thoughts.count, thoughts.text = thoughts.count + 1, ""
+    session.transcript:block("thoughts " .. thoughts.count, "thinking", { folds = true })
+  end
+  thoughts.text = thoughts.text .. event.text
+  session.transcript:update("thoughts " .. thoughts.count, { body = indented(thoughts.text) })
+end
+
+function on.usage(session, event)
+  session.usage = event.cumulative
+end
+
+function on.textDelta(session, event)
+  session.transcript:stream(event.text)
+end
+
+function on.toolCall(session, event)
+  local full, short = tool_titles(event)
+  session.tools[event.toolCallId] = { above = full ~= short and full .. "\n" or "", output = "" }
+  session.transcript:block(event.toolCallId, short, {
+    state = transcript.RUNNING,
+    highlight = "LspAgentState",
+    folds = true,
+  })
+end
+
+function on.toolProgress(session, event)
+  local tool = session.tools[event.toolCallId]
+  if tool then
+    tool.output = (tool.output .. event.text):sub(-SHOWN_OF_RUNNING)
+    session.transcript:update(event.toolCallId, { body = indented(tool.above .. tool.output) })
+  end
+end
+
+function on.toolResult(session, event)
+  local tool = session.tools[event.toolCallId]
+  if tool then
+    session.tools[event.toolCallId] = nil
+    session.transcript:update(event.toolCallId, {
+      state = event.isError and transcript.FAILED or transcript.DONE,
+      highlight = event.isError and "LspAgentFailed" or "LspAgentDone",
+      body = indented(tool.above .. text_of(event.content)),
+    })
+  end
+end
+
+function on.turnEnded(session, event)
+  session.busy = #session.queued > 0
+  sessions.ask_state(session)
+  local text = event.error or endings[event.stopReason]
+  local failed = event.stopReason == "error"
+  if text and text ~= session.error then
+    local highlight = failed and "LspAgentFailed" or "LspAgentState"
+    session.transcript:append(vim.split(text, "\n"), highlight)
+  end
+  if not require("lsp_agent.chat").is_shown(session) then
+    tell(text or "done", failed and vim.log.levels.ERROR or nil)
+  end
+end
+
+function on.error(session, event)
+  session.error = event.message
+  session.transcript:append(vim.split(event.message, "\n"), "LspAgentFailed")
+end
+
+function on.notice(session, event)
+  if event.level ~= "debug" then
+    local failed = event.level == "error" or event.level == "warning"
+    local highlight = failed and "LspAgentFailed" or "LspAgentState"
+    session.transcript:append(vim.split(event.message, "\n"), highlight)
+  end
+end
+
+function on.compacted(session, event)
+  session.transcript:append({ "*Summarised:*", "" })
+  session.transcript:append(vim.split(event.summary, "\n"))
+end
+
+function on.queueChanged(session, event)
+  session.queued = event.queued
+end
+
+function on.questionAsked(session, event)
+  local question = event.question
+  question.client_id = session.project.client_id
+  table.insert(session.questions, question)
+  require("lsp_agent.ask").show(session, question)
+end
+
+function on.questionAnswered(session, event)
+  for index, question in ipairs(session.questions) do
+    if question.questionId == event.questionId then
+      table.remove(session.questions, index)
+      require("lsp_agent.ask").answered(session, question, event.optionId)
+      return
+    end
+  end
+end
+
+--- Writes the messages of an earlier run into the conversation.
+---@param session lsp_agent.Session
+---@param messages table[] as `agent/messages` has them
+function M.retell(session, messages)
+  for number, message in ipairs(messages) do
+    if message.role == "user" then
+      local turn = { prompt = text_of(message.content), turnId = "earlier " .. number }
+      on.turnStarted(session, turn)
+    end
+    for _, block in ipairs(message.role ~= "user" and message.content or {}) do
+      if block.type == "text" then
+        session.transcript:append(vim.split(vim.trim(block.text), "\n"))
+      elseif block.type == "toolCall" then
+        on.toolCall(session, vim.tbl_extend("error", block, { paths = {} }))
+      elseif block.type == "toolResult" then
+        on.toolResult(session, block)
+      end
+    end
+  end
+  session.busy = false
+  sessions.changed()
+end
+
+-- An edit that is not in the text, though the agent made it.
+---@param how string
+local function not_in(how)
+  return function(session, event)
+    local text = "An edit of %s %s. A code action in that file applies it."
+    local name = vim.fs.basename(vim.uri_to_fname(event.edit.uri))
+    session.transcript:append({ text:format(name, how) }, "LspAgentFailed")
+  end
+end
+
+on.editConflict = not_in("met other changes and is not in")
+on.editLost = not_in("was lost in part or whole")
+
+---@param client_id integer
+---@param event table
+function M.on_event(client_id, event)
+  local client = vim.lsp.get_client_by_id(client_id)
+  if not client then
+    return
+  end
+  local session = sessions.session(sessions.project_of(client), event.sessionId)
+  local handler = on[event.type]
+  if event.type ~= "thinkingDelta" then
+    session.thoughts.text = nil
+  end
+  if handler then
+    handler(session, event)
+  end
+  if event.edit then
+    require("lsp_agent.review").on_edit(client, event.edit)
+  end
+  if not STREAMED[event.type] then
+    sessions.changed()
+  end
+end
+
+return M

@@ -1,0 +1,171 @@
+--- What a person does with sessions: choose, open, resume, rename, export and close them.
+
+local chat = require("lsp_agent.chat")
+local client = require("lsp_agent.client")
+local events = require("lsp_agent.events")
+local sessions = require("lsp_agent.sessions")
+local tell = require("lsp_agent.tell")
+
+local M = {}
+
+function M.choose_model()
+  chat.request("agent/models", {}, function(result, session, to)
+    vim.ui.select(result.models, {
+      prompt = "Model",
+      kind = "lsp_agent_model",
+      format_item = function(model)
+        local mark = model.id == result.current and " (current)" or ""
+        return ("%s · %s%s"):format(model.id, model.provider, mark)
+      end,
+    }, function(model)
+      if model then
+        local params = { sessionId = session.id, model = model.id }
+        client.request(to, "agent/setModel", params, function(state)
+          sessions.take_state(session, state)
+        end)
+      end
+    end)
+  end)
+end
+
+-- Shows a session's Markdown in a buffer of its own.
+---@param to vim.lsp.Client
+---@param id string
+local function export(to, id)
+  client.request(to, "agent/exportSession", { sessionId = id }, function(result)
+    vim.cmd.tabnew()
+    vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(vim.trim(result.markdown), "\n"))
+    vim.bo.buftype, vim.bo.bufhidden, vim.bo.filetype = "nofile", "wipe", "markdown"
+  end)
+end
+
+-- Opens a stored session and shows what was said in it.
+---@param project lsp_agent.Project
+---@param to vim.lsp.Client
+---@param info table
+local function resume(project, to, info)
+  local params = { sessionId = info.sessionId }
+  client.request(to, "agent/resumeSession", params, function()
+    local session = sessions.add(project, info.sessionId)
+    session.title, session.agent = info.title, info.agent
+    chat.show(session)
+    client.request(to, "agent/messages", params, function(result)
+      events.retell(session, result.messages)
+    end)
+  end)
+end
+
+---@type table<string, fun(project: lsp_agent.Project, to: vim.lsp.Client, info: table)>
+local of_stored = {
+  Resume = resume,
+  Rename = function(_, to, info)
+    vim.ui.input({ prompt = "Title: ", default = info.title }, function(title)
+      if title and vim.trim(title) ~= "" then
+        local params = { sessionId = info.sessionId, title = title }
+        client.request(to, "agent/renameSession", params)
+      end
+    end)
+  end,
+  Export = function(_, to, info)
+    export(to, info.sessionId)
+  end,
+  Delete = function(_, to, info)
+    client.request(to, "agent/deleteSession", { sessionId = info.sessionId }, function()
+      tell("the session is deleted")
+    end)
+  end,
+}
+
+---@param info table
+---@return string
+local function session_title(info)
+  local when = info.stored and os.date("%d %b %H:%M", math.floor(info.updated))
+  local status = info.status == "elsewhere" and "open elsewhere" or info.status
+  return ("%s · %s · %s"):format(info.title or info.sessionId, info.agent, when or status)
+end
+
+--- Chooses which one the chat shows; one of an earlier run is resumed, renamed, exported or
+--- deleted.
+function M.choose()
+  chat.request("agent/sessions", {}, function(result, session, to)
+    if #result.sessions == 0 then
+      tell("no session yet")
+      return
+    end
+    vim.ui.select(result.sessions, {
+      prompt = "Session",
+      kind = "lsp_agent_session",
+      format_item = session_title,
+    }, function(info)
+      if info and not info.stored then
+        chat.show(sessions.session(session.project, info.sessionId))
+      elseif info then
+        local offered = { "Resume", "Rename", "Export", "Delete" }
+        vim.ui.select(offered, { prompt = session_title(info) }, function(choice)
+          if choice then
+            of_stored[choice](session.project, to, info)
+          end
+        end)
+      end
+    end)
+  end)
+end
+
+function M.export()
+  local session, to = chat.target()
+  if session and to and session.id then
+    export(to, session.id)
+  elseif session then
+    tell("nothing was said yet")
+  end
+end
+
+---@param title string
+function M.rename(title)
+  local session, to = chat.target()
+  if title == "" then
+    tell("name the session: :Agent rename {title}", vim.log.levels.WARN)
+  elseif session and to and session.id then
+    client.request(to, "agent/renameSession", { sessionId = session.id, title = title }, function()
+      session.title = title
+      chat.refresh()
+    end)
+  elseif session then
+    tell("nothing was said yet")
+  end
+end
+
+---@param agent string its name in the settings, "" for the one that is chosen there
+function M.new(agent)
+  local params = { agent = agent ~= "" and agent or nil }
+  local session, to = chat.target()
+  if session and to then
+    client.request(to, "agent/newSession", params, function(result)
+      local opened = sessions.add(session.project, result.sessionId)
+      chat.show(opened)
+      tell("a new session")
+    end)
+  end
+end
+
+function M.close()
+  chat.request("agent/closeSession", {}, function(_, session)
+    chat.show(sessions.forget(session))
+  end)
+end
+
+function M.status()
+  chat.request("agent/state", {}, function(state, session)
+    sessions.take_state(session, state)
+    local lines = {
+      ("agent     %s (%s)"):format(state.agent, state.hosting),
+      ("model     %s"):format(state.model or "its own choice"),
+      ("folder    %s"):format(state.cwd),
+      ("session   %s, %s"):format(state.sessionId, state.busy and "working" or "idle"),
+      ("questions %d"):format(#state.questions),
+    }
+    vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
+  end)
+end
+
+return M
