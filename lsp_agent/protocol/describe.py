@@ -6,6 +6,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 
 _WORDS: dict[object, str] = {
@@ -17,7 +18,12 @@ _WORDS: dict[object, str] = {
     dict: "a table",
     NoneType: "null",
 }
-_PLURALS: dict[object, str] = {str: "strings", int: "whole numbers", float: "numbers"}
+_PLURALS: dict[object, str] = {
+    str: "strings",
+    int: "whole numbers",
+    float: "numbers",
+    JsonValue: "values as JSON has them",
+}
 
 
 def allowed_values(field: FieldInfo) -> str:

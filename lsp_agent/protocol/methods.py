@@ -187,7 +187,8 @@ class RevertResult(Model):
 
 
 class StateResult(Model):
-    """``usage`` is the session's so far; ``capabilities`` has one boolean a feature."""
+    """``usage`` is the session's so far; ``capabilities`` has one boolean a feature. ``config`` is
+    the agent's own configuration, where it tells it, with "…" for each secret."""
 
     session_id: str
     agent: str
@@ -204,6 +205,7 @@ class StateResult(Model):
     capabilities: dict[str, bool]
     questions: list[Question]
     agents: list[str]
+    config: dict[str, JsonValue] | None = None
 
 
 class MessagesResult(Model):

@@ -6,7 +6,7 @@ How the sources are joined, and which may only narrow, is in ``settings_sources.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 Policy = Literal["allow", "ask", "deny"]
 WireName = Literal["zot", "pi", "meerkat", "acp"]
@@ -31,6 +31,10 @@ class AgentSettings(_Section):
     model: str = Field(default="", description='"" is the agent\'s own default')
     hosting: Literal["auto", "hosted", "mirror"] = Field(
         default="auto", description="whether its file tools are replaced by the editor's"
+    )
+    config: dict[str, JsonValue] = Field(
+        default={},
+        description="merged into its own configuration when it is started; of the wire meerkat",
     )
 
 

@@ -100,6 +100,7 @@ def load(
         values.override(user_file.path, user_file.values)
     values.override(INITIALIZATION_OPTIONS, initialization_options)
     values.drop_unfinished_agents()
+    values.drop_unused_configurations()
     values.choose_agent()
     values.narrow(CONFIGURATION, configuration)
     if workspace_file is not None:
@@ -180,6 +181,14 @@ class _Values:
             message = f"ignored, since it has no {' and no '.join(missing)}; an agent needs both"
             self._report(source, ("agents", name), message)
             for path in mine:
+                del self.values[path], self.origins[path]
+
+    def drop_unused_configurations(self) -> None:
+        for name in self._agents():
+            path = ("agents", name, "config")
+            if path in self.values and self.values["agents", name, "wire"] != "meerkat":
+                message = 'ignored: only an agent of the wire "meerkat" takes a configuration'
+                self._report(self.origins[path], path, message)
                 del self.values[path], self.origins[path]
 
     def choose_agent(self) -> None:

@@ -1,6 +1,7 @@
-"""Which variables of an agent's environment are secrets."""
+"""What is secret of an agent's environment and of its configuration, by its name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import cast
 
 #: Variables with a provider's key, which commands have no use for.
 _KEYS = (
@@ -17,11 +18,32 @@ _KEYS = (
     "MISTRAL_API_KEY",
     "XAI_API_KEY",
 )
+#: Levels of a configuration that are looked into.
+_DEEPEST = 32
 _ENDINGS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS")
 
 
 def credentials(own: Iterable[str], *more: str) -> tuple[str, ...]:
     """Those of the agent's ``own`` variables that are called so, ``more``, and all that hold a
     provider's key."""
-    named = [name for name in own if name.upper().endswith(_ENDINGS)]
+    named = [name for name in own if _is_secret(name)]
     return tuple(dict.fromkeys((*named, *_KEYS, *more)))
+
+
+def without_secrets(configuration: object, depth: int = 0) -> object:
+    """Decoded JSON with "…" for each value that is called as a secret is, or lies too deep."""
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(configuration, Mapping):
+        table = cast(Mapping[str, object], configuration)
+        return {
+            name: "…" if _is_secret(name) else without_secrets(value, depth + 1)
+            for name, value in table.items()
+        }
+    if isinstance(configuration, list):
+        return [without_secrets(item, depth + 1) for item in cast(list[object], configuration)]
+    return configuration
+
+
+def _is_secret(name: str) -> bool:
+    return name.upper().endswith(_ENDINGS)

@@ -7,6 +7,7 @@ from typing import Literal
 from lsp_agent.protocol.events import Level, StopReason
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Usage, text
 from lsp_agent.protocol.methods import ImageInput
+from lsp_agent.wires.credentials import without_secrets
 from lsp_agent.wires.frames import Frame, frame, integer, items, string
 from lsp_agent.wires.meerkat_tools import is_catalogue
 from lsp_agent.wires.usage import token_counts
@@ -100,7 +101,27 @@ def failure(error: object, generation: Generation) -> Failure:
     return Failure(kind, said + remedy)
 
 
-# -- usage
+# -- frames of ours
+
+
+def request(rpc_id: int, method: str, params: Frame) -> Frame:
+    return {"jsonrpc": "2.0", "id": rpc_id, "method": method, "params": params}
+
+
+def notification(method: str, params: Frame) -> Frame:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def result(rpc_id: object, content: str, *, is_error: bool) -> Frame:
+    """The answer to a ``tool/execute``."""
+    told = {"content": content, "is_error": is_error}
+    return {"jsonrpc": "2.0", "id": rpc_id, "result": told}
+
+
+def unknown(rpc_id: object, method: str) -> Frame:
+    """The answer to a request that we do not know."""
+    error = {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method}"}
+    return {"jsonrpc": "2.0", "id": rpc_id, "error": error}
 
 
 def usage(value: object) -> Usage:
@@ -168,9 +189,7 @@ def without_catalogue(messages: Iterable[Message]) -> list[Message]:
                 if block["type"] == "toolCall" and is_catalogue(block["tool"])
             }
         content = [
-            block
-            for block in message["content"]
-            if block["type"] not in ("toolCall", "toolResult") or block["toolCallId"] not in hidden
+            block for block in message["content"] if block.get("toolCallId", "") not in hidden
         ]
         if content or not message["content"]:
             shown.append({**message, "content": content})
@@ -248,12 +267,13 @@ def state(source: Frame) -> dict[str, object]:
     return result
 
 
-def configured(answer: object) -> dict[str, object]:
-    """The model of a configuration: of the first wire it is the whole answer, later one field."""
-    source = frame(answer)
-    config = frame(source.get("config")) or source
+def configured(answer: Frame) -> dict[str, object]:
+    """The configuration, without its secrets, and the model in it: of the first wire it is the
+    whole answer, later one field."""
+    config = frame(answer.get("config")) or answer
     agent = frame(config.get("agent"))
-    return {key: value for key in ("provider", "model") if (value := string(agent, key))}
+    model = {key: value for key in ("provider", "model") if (value := string(agent, key))}
+    return {**model, "config": without_secrets(config)}
 
 
 def models(answer: object) -> list[dict[str, object]]:

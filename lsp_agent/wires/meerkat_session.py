@@ -6,7 +6,8 @@ from lsp_agent.protocol.messages import Usage
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires import meerkat_messages as meerkat
 from lsp_agent.wires import meerkat_tools
-from lsp_agent.wires.meerkat_messages import Frame, Generation
+from lsp_agent.wires.frames import Frame, frame, items, string
+from lsp_agent.wires.meerkat_messages import Generation
 
 CAPABILITIES: Mapping[str, bool] = {
     "steer": False,
@@ -47,26 +48,32 @@ class Session:
         self.usage: Usage | None = {}
         self.generation: Generation = "current"
         self.capabilities: Mapping[str, bool] = CAPABILITIES
+        #: Whether it can say how it is configured.
+        self.tells_config = True
         self._version = ""
         self._cwd = ""
         self._model = ""
         self._provider = ""
+        self._config: Mapping[str, object] = {}
         #: A model that was chosen since, to be sent with the next turn.
         self._chosen: Mapping[str, str] = {}
 
     def configure(self, agent: AgentSettings, cwd: str) -> None:
         self._cwd, self._provider, self._model = cwd, agent.provider, agent.model
+        self._config = agent.config
 
     def initialized(self, result: Frame) -> None:
         """Learns from the answer to ``initialize`` what the server is."""
-        self._version = meerkat.string(meerkat.frame(result.get("server_info")), "version")
-        methods = meerkat.items(result.get("methods"))
+        self._version = string(frame(result.get("server_info")), "version")
+        methods = items(result.get("methods"))
         lacking = [
             name for method, names in _NEEDED_FOR.items() if method not in methods for name in names
         ]
-        if not meerkat.string(result, "contract_version"):
+        if not string(result, "contract_version"):
             self.generation = "seed"
             lacking += _LATER
+        else:
+            self.tells_config = "config/get" in methods
         self.lower(*lacking)
 
     def lower(self, *features: str) -> None:
@@ -80,6 +87,12 @@ class Session:
     def forget(self) -> None:
         """The next one is new."""
         self.id, self.usage = None, {}
+
+    def configuration(self) -> dict[str, object] | None:
+        """The params of ``config/patch``; None where the settings want nothing of it."""
+        if not self._config:
+            return None
+        return dict(self._config if self.generation == "seed" else {"patch": self._config})
 
     def creation(self, prompt: object) -> dict[str, object]:
         """The params of ``session/create``: all of Meerkat's own tools off, ours in."""

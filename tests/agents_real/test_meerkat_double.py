@@ -408,15 +408,25 @@ def test_the_transcript_is_the_agents_own(start: Start) -> None:
     editor = start(run(do(call("read", path="no.txt")), say("It is not there.")))
     editor.ask_agent("Look.")
     messages = editor.call("agent/messages")["messages"]
-    assert [message["role"] for message in messages] == [
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-        "tool",
-        "assistant",
-    ]
+    # Without the call by which the model has loaded its tools.
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
     assert messages[-1]["content"] == [{"type": "text", "text": "It is not there."}]
+
+
+@both
+def test_the_configuration_of_ones_own_settings_alone_is_merged_and_told(
+    project: Project, start: Start
+) -> None:
+    project.file(".lsp-agent.toml", "[agents.scripted.config]\nmax_tokens = 1\n")
+    config: Json = {"max_tokens": 8192, "auth": {"secret": "sk-1"}}
+    editor = start(run(say("One.")), config=config)
+    editor.ask_agent("Go.")
+    told = editor.call("agent/state")["config"]
+    assert told == {
+        "agent": {"model": "claude-double"},
+        "max_tokens": 8192,
+        "auth": {"secret": "…"},
+    }
 
 
 def test_a_cleared_session_is_another_one(start: Start) -> None:

@@ -17,7 +17,7 @@ def tables(*keys: str) -> st.SearchStrategy[dict[str, object]]:
     return st.dictionaries(st.sampled_from([*keys, "other key"]), VALUES, max_size=len(keys))
 
 
-AGENT = tables("wire", "command", "env", "provider", "model", "hosting")
+AGENT = tables("wire", "command", "env", "provider", "model", "hosting", "config")
 AGENTS = st.dictionaries(st.sampled_from(["builtin", "mine", "new"]), st.one_of(AGENT, ODD))
 WORKSPACE = st.fixed_dictionaries(
     {},

@@ -151,6 +151,7 @@ class TestAWorkspaceNarrows:
             ("provider", "script"),
             ("model", "dear"),
             ("hosting", "mirror"),
+            ("config", {"agent": {"model": "dear"}}),
         ],
     )
     def test_but_changes_nothing_of_the_users_agents(self, key, value):
@@ -203,6 +204,7 @@ class TestProblems:
             ({"edits": []}, "edits: must be a table; it is a list"),
             ({"agents": {"builtin": {"command": []}}}, "a list of strings that is not empty"),
             ({"agents": {"builtin": {"env": {"A": 1}}}}, "must be a table of strings"),
+            ({"agents": {"builtin": {"config": 1}}}, "must be a table of values as JSON has them"),
             (3, "initializationOptions: must be a table; it is a whole number"),
         ],
     )
@@ -225,6 +227,14 @@ class TestProblems:
             " an agent needs both",
             f"{USER_FILE}: agents.pi: ignored, since it has no command; an agent needs both",
         ]
+
+    def test_of_a_configuration_for_an_agent_that_takes_none_drop_it(self):
+        meerkat = {"wire": "meerkat", "command": ["rkat-rpc"], "config": {"max_tokens": 9}}
+        agents = {"zot": {**ZOT, "config": {"max_tokens": 9}}, "meerkat": meerkat}
+        loaded = load(user_file=user(agents=agents))
+        assert loaded.settings.agents["zot"].config == {}
+        assert loaded.settings.agents["meerkat"].config == {"max_tokens": 9}
+        assert "agents.zot.config: ignored" in only_message(loaded)
 
     def test_of_an_agent_that_nobody_defined_list_the_known_ones(self):
         loaded = load(user_file=user(agent="zott", agents={"zot": ZOT}))

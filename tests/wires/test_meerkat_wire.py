@@ -30,7 +30,7 @@ from lsp_agent.protocol.messages import text
 from lsp_agent.protocol.methods import ImageInput
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.runtime.tools.toolbox import BUILT_IN
-from lsp_agent.wires import meerkat_tools, new_wire
+from lsp_agent.wires import meerkat_messages, meerkat_tools, new_wire
 from lsp_agent.wires.meerkat import MeerkatWire
 from lsp_agent.wires.wire import (
     Abort,
@@ -209,9 +209,7 @@ def test_a_server_without_deferred_sessions_gets_the_first_prompt_with_the_creat
     talk = Talk()
     talk.ask("h", Hello())
     talk.answer({"contract_version": "0.8.26", "methods": METHODS})
-    talk.fail(-32602)
-    (reply,) = talk.answer({"config": {"agent": {"model": "m"}}, "generation": 1})
-    assert reply == Reply("h", {"model": "m"})
+    assert talk.fail(-32602) == [Reply("h")]
     frame = talk.ask("p", Prompt("Go."))
     assert isinstance(frame, dict)
     assert (frame["method"], frame["params"]["prompt"]) == ("session/create", "Go.")
@@ -251,6 +249,93 @@ def test_a_session_that_cannot_be_read_is_an_error():
     talk.answer({"contract_version": "0.9.6", "methods": METHODS})
     talk.answer({"registered": 4})
     assert talk.fail(-32603, "disk full") == [Reply("h", error="disk full (-32603).")]
+
+
+# The configuration
+
+CONFIGURED: Frame = {
+    "agent": {"model": "m"},
+    "max_tokens": 8192,
+    "realm": {"r": {"auth": {"a": {"source": {"kind": "inline", "secret": "sk-1"}}}}},
+    "servers": [{"api_key": "sk-2"}],
+}
+
+
+def started(config: Frame, *more: str, seed: bool = False) -> Talk:
+    """Up to the answer to ``initialize``."""
+    talk = Talk(seed=seed, config=config)
+    talk.ask("h", Hello())
+    version = {} if seed else {"contract_version": "0.9.6"}
+    talk.answer({"methods": [*METHODS, *more]} | version)
+    return talk
+
+
+def test_the_configuration_of_the_settings_is_merged_before_a_session_begins():
+    talk = started({"max_tokens": 8192})
+    assert talk.asked[-1]["method"] == "config/patch"
+    assert talk.asked[-1]["params"] == {"patch": {"max_tokens": 8192}}
+    assert talk.answer({"config": CONFIGURED, "generation": 2}) == []
+    assert talk.asked[-1]["method"] == "session/create"
+
+
+def test_the_first_wire_takes_the_bare_configuration():
+    talk = started({"max_tokens": 8192}, seed=True)
+    assert talk.asked[-1]["method"] == "config/patch"
+    assert talk.asked[-1]["params"] == {"max_tokens": 8192}
+    talk.answer(CONFIGURED)
+    assert talk.asked[-1]["method"] == "config/get"
+    (reply,) = talk.answer({"agent": {"model": "m"}})
+    assert reply == Reply("h", {"model": "m", "config": {"agent": {"model": "m"}}})
+
+
+def test_a_session_that_is_taken_up_finds_the_configuration_too():
+    talk = Talk(config={"max_tokens": 1})
+    talk.ask("h", Hello("an-older-one"))
+    talk.answer({"contract_version": "0.9.6", "methods": METHODS})
+    talk.answer({"config": CONFIGURED, "generation": 2})
+    assert talk.asked[-1]["method"] == "tools/register"
+
+
+@pytest.mark.parametrize("code", [-32602, -32601])
+def test_a_configuration_that_is_refused_ends_the_start_with_the_reason(code: int):
+    talk = started({"max_tokens": "many"})
+    (reply,) = talk.fail(code, "invalid type: string")
+    assert isinstance(reply, Reply)
+    assert "does not take the table `config`" in (reply.error or "")
+    assert f"invalid type: string ({code})." in (reply.error or "")
+
+
+def test_the_state_has_the_configuration_without_its_secrets():
+    talk = started({}, "config/get")
+    talk.answer({"session_id": ID})
+    talk.answer({"session_id": ID, "model": "n", "provider": "p"})
+    assert talk.asked[-1]["method"] == "config/get"
+    answer = {"config": CONFIGURED, "generation": 1, "realm_id": "lsp-agent"}
+    (reply,) = talk.answer(answer)
+    assert isinstance(reply, Reply)
+    assert reply.data["model"] == "n"  # the session's, whatever the default is
+    assert reply.data["config"] == {
+        "agent": {"model": "m"},
+        "max_tokens": 8192,
+        "realm": {"r": {"auth": {"a": {"source": {"kind": "inline", "secret": "…"}}}}},
+        "servers": [{"api_key": "…"}],
+    }
+
+
+def test_a_configuration_is_looked_into_to_a_depth_only():
+    deep: Any = "sk-1"
+    for _ in range(200):
+        deep = [deep]
+    shown = meerkat_messages.configured({"config": {"deep": deep}})["config"]
+    assert "sk-1" not in str(shown)
+    assert str(shown).count("[") == 32
+
+
+def test_the_state_is_told_without_a_configuration_that_cannot_be_had():
+    talk = started({}, "config/get")
+    talk.answer({"session_id": ID})
+    talk.answer({"session_id": ID, "model": "n"})
+    assert talk.fail(-32603) == [Reply("h", {"sessionRef": ID, "model": "n"})]
 
 
 def test_an_isolated_server_has_nothing_to_take_up():
@@ -489,6 +574,9 @@ def test_a_limit_of_model_calls_is_its_own_reason(talk: Talk):
         ("tool_config_changed", {"payload": {}}, "debug", "tool config changed"),
         ("background_job_completed", {"detail": "ok"}, "info", "background job completed: ok"),
         ("stream_truncated", {"reason": "slow"}, "warning", "stream truncated: slow"),
+        ("boundary_append_applied", {}, "debug", "boundary append applied"),
+        ("model_fallback_staged", {}, "info", "model fallback staged"),
+        ("model_fallback_target_failed", {}, "warning", "model fallback target failed"),
         ("compaction_started", {"input_tokens": 5}, "info", "compaction started"),
         ("compaction_failed", {"reason": {"kind": "x"}}, "warning", "compaction failed: x"),
         ("model_fallback_committed", {}, "warning", "model fallback committed"),
@@ -554,6 +642,8 @@ def test_a_response_without_any_event_is_a_whole_turn(talk: Talk):
         (-32012, "A hook of Meerkat's configuration"),
         (-32013, "boom (-32013)."),
         (-32603, "boom (-32603)."),
+        (-32021, "boom (-32021)."),
+        (-32036, "boom (-32036)."),
         (-1, "boom (-1)."),
     ],
 )
@@ -574,7 +664,9 @@ def test_a_failed_run_and_the_error_of_its_response_are_one(talk: Talk):
     ]
 
 
-@pytest.mark.parametrize("code", [-32600, -32601, -32602, -32001, -32002, -32003, -32004, -32020])
+@pytest.mark.parametrize(
+    "code", [-32700, -32600, -32601, -32602, -32001, -32002, -32003, -32004, -32020]
+)
 def test_a_prompt_that_never_ran_is_refused(talk: Talk, code: int):
     talk.ask("p", Prompt("Go."))
     (reply,) = talk.fail(code)
@@ -620,7 +712,6 @@ def test_a_stop_of_a_prompt_without_a_session_cancels_its_request():
     talk.ask("h", Hello())
     talk.answer({"contract_version": "0.8.26", "methods": METHODS})
     talk.fail(-32602)
-    talk.answer({})
     prompt = talk.ask("p", Prompt("Go."))
     cancel = talk.ask("a", Abort())
     assert isinstance(prompt, dict)

@@ -111,6 +111,7 @@ async def _state(context: Context, session: Session) -> StateResult:
         capabilities=session.capabilities,
         questions=context.questions.open(session.id),
         agents=sorted(session.settings.agents),
+        config=cast(Any, told.get("config")),
     )
 
 
