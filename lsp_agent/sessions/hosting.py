@@ -257,14 +257,14 @@ class Hosting:
     # -- ToolHost
 
     async def intercept(self, request: ToolRequest) -> Verdict:
-        verdict = await self._tools.intercept(request)
+        verdict = await self._tools.consent.intercept(request)
         if isinstance(verdict, Allow):
             await self._before(request)
         return verdict
 
     async def decide(self, request: ToolRequest, *, patient: bool = False) -> Allow | Block:
         """``patient``: the agent waits as long as a person needs, whatever the call."""
-        decision = await self._tools.decide(request, patient=patient)
+        decision = await self._tools.consent.decide(request, patient=patient)
         if isinstance(decision, Allow):
             await self._before(request)
         return decision
@@ -337,7 +337,7 @@ class Hosting:
         began, still_wanted = anyio.current_time(), self.still_wanted()
         verdict = await self.intercept(call)
         if isinstance(verdict, Gate):
-            verdict = await self._tools.decide(call, brief=seconds is not None)
+            verdict = await self._tools.consent.decide(call, brief=seconds is not None)
             if isinstance(verdict, Allow):
                 await self._before(call)
         if isinstance(verdict, Block):

@@ -170,7 +170,7 @@ class Bench:
         """The agent, or its command, changes the disk itself; if it may."""
         if self.cell.review.startswith("before"):
             request = ToolRequest("write", {"path": "doc.txt", "content": ""}, "c1")
-            decision = await self.tools.decide(request)
+            decision = await self.tools.consent.decide(request)
             if isinstance(decision, Block):
                 self.open()
                 return decision.reason
