@@ -22,10 +22,14 @@ class Pi:
 
     def settings(self, *steps: Step, command: tuple[str, ...] = (PI,), **more: Any) -> Json:
         self.model = self._models.enter_context(ModelServer(*steps))
-        models = [
-            {"id": name, "name": name, "contextWindow": 32000, "maxTokens": 4096, "reasoning": True}
-            for name in ("one", "two")
-        ]
+        known: Json = {
+            "contextWindow": 32000,
+            "maxTokens": 4096,
+            "reasoning": True,
+            "input": ["text", "image"],
+            "cost": {"input": 2, "output": 10, "cacheRead": 0, "cacheWrite": 0},
+        }
+        models = [{"id": name, "name": name} | known for name in ("one", "two")]
         provider: Json = {
             "baseUrl": self.model.base_url,
             "api": "openai-completions",

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "server"))  # project
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents_real"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "wires"))  # zot_replay
 sys.path.insert(0, str(Path(__file__).parents[1] / "scenarios"))  # actors
 
 import agents_page

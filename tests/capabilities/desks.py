@@ -4,11 +4,14 @@ A desk also knows what its agent has not: the tests then show what a person gets
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, Self
+import subprocess
+from collections.abc import Callable, Mapping
+from typing import Any, Self, cast
 
-from actors import Actor, Step, WithOpenAI
+from acp_agents import INSTALLED
+from actors import Actor, Meerkat, Opencode, QwenCode, RealPi, Step, WithOpenAI
 from model_server import ModelServer
+from pi_agent import PI
 from project import EVENTS, Editor, Project
 from raw_client import Json, wait_until
 
@@ -28,6 +31,9 @@ class Desk:
     #: What the page says of a capability that the agent has, and where it lacks it, why.
     has = "yes"
     lacks: Mapping[str, str] = {}
+    program: str
+    #: Of one request: input and output.
+    usage = (10, 5)
 
     def __init__(self, project: Project, actor: Actor) -> None:
         self.project = project
@@ -38,13 +44,16 @@ class Desk:
 
     def __enter__(self) -> Self:
         self.actor.__enter__()
-        self.settings = self.actor.settings()
+        self.settings = self.settings_of_agent()
         self.editor = self.another_editor()
         self.session: str = self.editor.call("agent/newSession")["sessionId"]
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.actor.__exit__(*exc)
+
+    def settings_of_agent(self) -> Json:
+        return self.actor.settings()
 
     def another_editor(self) -> Editor:
         """Over a server of its own."""
@@ -60,35 +69,35 @@ class Desk:
 
     @property
     def version(self) -> str:
-        raise NotImplementedError
+        """As it says itself."""
+        done = subprocess.run(
+            [self.program, "--version"], capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()[-1]
 
     def begin_anew(self) -> None:
-        """What was told and asked before is another test's."""
+        """What was told and asked before is another test's, which may have failed in the middle."""
+        self.call("agent/abort")
         self._seen = len(self.editor.messages)
         self.editor.answers.clear()
 
     # What the model does
 
-    @property
-    def model(self) -> ModelServer:
-        raise NotImplementedError
-
     def says(self, *steps: Step) -> None:
         """What the model says from now on."""
-        self.model.then(*steps)
+        raise NotImplementedError
 
     def requests(self) -> list[Json]:
         """What the model was asked so far, by every session."""
-        return self.model.requests
+        raise NotImplementedError
 
     def model_is_told(self, words: str) -> bool:
         """In its last request."""
         return words in json.dumps(self.requests()[-1])
 
     def model_remembers(self, words: str) -> bool:
-        """As what was said before its last prompt, not as a summary of it."""
-        messages = self.requests()[-1]["messages"]
-        return any(words in json.dumps(message) for message in messages[:-1])
+        """From before its last prompt, and not from a summary in that."""
+        raise NotImplementedError
 
     # What the person does and sees
 
@@ -139,10 +148,33 @@ class Desk:
         return f"{next(self._numbers)}{suffix}"
 
 
-class Embedded(Desk):
-    """Over OpenAI's SDK."""
+class ModelDesk(Desk):
+    """Of an agent that asks a model service on loopback."""
+
+    kind: Callable[[Project], Actor]
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project, self.kind(project))
+
+    @property
+    def _model(self) -> ModelServer:
+        return cast(Any, self.actor).model
+
+    def says(self, *steps: Step) -> None:
+        self._model.then(*steps)
+
+    def requests(self) -> list[Json]:
+        return self._model.requests
+
+    def model_remembers(self, words: str) -> bool:
+        return any(words in json.dumps(message) for message in self.requests()[-1]["messages"][:-1])
+
+
+class EmbeddedDesk(ModelDesk):
+    """The embedded agent over OpenAI's SDK."""
 
     agent = "embedded"
+    kind = WithOpenAI
     lacks: Mapping[str, str] = {
         "thinking": NONE,
         "steer": NONE,
@@ -150,13 +182,113 @@ class Embedded(Desk):
     }
     version = "this lsp-agent"
 
-    def __init__(self, project: Project) -> None:
-        super().__init__(project, WithOpenAI(project))
 
-    @property
-    def model(self) -> ModelServer:
-        return self.actor._model
+class PiDesk(ModelDesk):
+    agent = "pi"
+    needs = "pi"
+    kind = RealPi
+    program = PI
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        # Else it finds these sessions too short to be compacted.
+        home = project.home / "pi"
+        home.mkdir()
+        settings = json.dumps({"compaction": {"keepRecentTokens": 1}})
+        (home / "settings.json").write_text(settings, encoding="utf-8")
+
+
+class OpencodeDesk(ModelDesk):
+    agent = "opencode"
+    needs = "opencode"
+    kind = Opencode
+    program = str(INSTALLED / "opencode")
+    lacks: Mapping[str, str] = {
+        "argument_streaming": NONE,
+        "hosted_read": f"{NONE}: it sees the disk",
+        "hosted_edit": f"{NONE}: merged",
+        "hosted_write": f"{NONE}: merged",
+        "steer": NONE,
+        "compact": NONE,
+    }
+
+
+class QwenDesk(ModelDesk):
+    agent = "qwen-code"
+    needs = "qwen"
+    kind = QwenCode
+    program = str(INSTALLED / "qwen")
+    lacks: Mapping[str, str] = {
+        "argument_streaming": NONE,
+        "progress": NONE,
+        "steer": NONE,
+        "compact": NONE,
+        "cost": NONE,
+    }
+
+    def settings_of_agent(self) -> Json:
+        """It knows two models, and that they take images."""
+        agent = super().settings_of_agent()
+        path = self.project.home / "agent" / ".qwen" / "settings.json"
+        known: Json = {"envKey": "ANTHROPIC_API_KEY", "baseUrl": self._model.url}
+        known["generationConfig"] = {"modalities": {"image": True}}
+        models = [{"id": name, "name": name} | known for name in ("one", "two")]
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings["modelProviders"] = {"anthropic": models}
+        path.write_text(json.dumps(settings), encoding="utf-8")
+        return agent | {"model": "one"}
+
+
+class MeerkatDesk(Desk):
+    """The double of it. Each process reads its script once, so what it says anew begins another
+    session."""
+
+    agent = "Meerkat"
+    has = "double"
+    lacks: Mapping[str, str] = {
+        "argument_streaming": f"{NONE} (double)",
+        "steer": f"{NONE} (double)",
+        "compact": f"{NONE} (double)",
+        "cost": f"{NONE} (double)",
+    }
+    version = "a double of 0.9.6"
+    usage = (100, 10)
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project, Meerkat(project))
+        self._log = project.home / "frames.jsonl"
+        self._log.touch()
+
+    def settings_of_agent(self) -> Json:
+        settings = super().settings_of_agent()
+        return settings | {"command": [*settings["command"], "--log", str(self._log)]}
+
+    def says(self, *steps: Step) -> None:
+        self.actor.settings(*steps)
+        self.session = self.editor.call("agent/newSession")["sessionId"]
+
+    def requests(self) -> list[Json]:
+        """The prompts: what its model is asked in between goes no way of ours."""
+        return [each["params"] for each in self._frames() if each.get("method") == "turn/start"]
+
+    def model_is_told(self, words: str) -> bool:
+        """Since its last prompt, results of tools included."""
+        frames = self._frames()
+        starts = [at for at, each in enumerate(frames) if each.get("method") == "turn/start"]
+        return words in json.dumps(frames[starts[-1] :])
+
+    def model_remembers(self, words: str) -> bool:
+        """The double has the session's rows; what would come of them is not played."""
+        last = self.requests()[-1]["session_id"]
+        return any(
+            each["session_id"] == last and words in json.dumps(each)
+            for each in self.requests()[:-1]
+        )
+
+    def _frames(self) -> list[Json]:
+        """Sent to it."""
+        return list(map(json.loads, self._log.read_text(encoding="utf-8").splitlines()))
 
 
 #: One for each column but zot's.
-DESKS: tuple[type[Any], ...] = (Embedded,)
+DESKS: tuple[type[Any], ...] = (EmbeddedDesk, PiDesk, OpencodeDesk, MeerkatDesk)

@@ -207,12 +207,14 @@ def test_models(desk: Desk) -> None:
     desk.says(Step("One."), Step("Two."))
     desk.ask()
     told = desk.call("agent/models")
-    other = next(model["id"] for model in told["models"] if model["id"] != told["current"])
+    provider = told["current"].rpartition("/")[0]
+    known = [each["id"] for each in told["models"] if each["id"].rpartition("/")[0] == provider]
+    other = next(each for each in known if each != told["current"])
     assert desk.call("agent/setModel", model=other)["model"] == other
     desk.ask()
-    first, second = (request["model"] for request in desk.requests()[-2:])
+    first, second = (request.get("model") for request in desk.requests()[-2:])
     assert first != second
-    assert other.endswith(second)
+    assert second in other
     desk.call("agent/setModel", model=told["current"])
 
 
@@ -220,27 +222,30 @@ def test_models(desk: Desk) -> None:
 
 
 def test_sessions(desk: Desk) -> None:
-    desk.says(Step("Here."), Step("There."), Step("Here again."))
+    desk.says(*[Step("Well.")] * 3)
     desk.ask("In the first one.")
     other = desk.second_session()
-    assert desk.ask("In the second one.", sessionId=other)["text"] == "There."
+    desk.ask("In the second one.", sessionId=other)
     assert not desk.model_is_told("In the first one.")
-    assert desk.ask("In the first one again.")["text"] == "Here again."
+    desk.ask("In the first one again.")
     assert not desk.model_is_told("In the second one.")
     told = {each["sessionId"]: each for each in desk.call("agent/sessions")["sessions"]}
     assert {told[session]["status"] for session in (desk.session, other)} == {"idle"}
+    messages = str(desk.call("agent/messages", sessionId=other))
+    assert "In the second one." in messages
+    assert "In the first one" not in messages
 
 
 def test_resume(desk: Desk) -> None:
-    """After the server was ended, and with it the agent."""
+    """In another server, and so by another process of the agent."""
+    desk.says(*[Step("Noted.")] * 2)
     other = desk.second_session()
-    desk.says(Step("I will keep that in mind."), Step("Blue."))
     desk.ask("The word is blue.", sessionId=other)
     desk.editor.call("agent/closeSession", {"sessionId": other})
     later = desk.another_editor()
     later.call("agent/resumeSession", {"sessionId": other})
     turn = later.ask_agent("Which word?", sessionId=other)
-    assert (turn["sessionId"], turn["text"]) == (other, "Blue.")
+    assert (turn["sessionId"], turn["text"]) == (other, "Noted.")
     assert desk.model_remembers("The word is blue.") is ("resume" not in desk.lacks)
     if "resume" in desk.lacks:
         assert desk.model_is_told("The word is blue.")
@@ -259,7 +264,7 @@ def test_images(desk: Desk) -> None:
 def test_usage(desk: Desk) -> None:
     desk.says(Step("Well."))
     usage = desk.ask()["usage"]
-    assert (usage["input"], usage["output"]) == (10, 5)
+    assert (usage["input"], usage["output"]) == desk.usage
     (told,) = desk.events("usage")
     assert told["cumulative"] == desk.call("agent/state")["usage"]
 

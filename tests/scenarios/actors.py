@@ -90,6 +90,10 @@ class WithSdk(ZotTools):
     def __exit__(self, *exc: object) -> None:
         self._models.close()
 
+    @property
+    def model(self) -> ModelServer:
+        return self._model
+
     def settings(self, *steps: Step, **more: Any) -> Json:
         self._model = self._models.enter_context(ModelServer(*steps))
         key = {f"{self.provider.upper()}_API_KEY": "x"}
@@ -153,7 +157,8 @@ class Meerkat(ZotTools):
         """Its processes are the editor's to end."""
 
     def settings(self, *steps: Step) -> Json:
-        self._folder.mkdir()
+        """Those of a process take the steps of the last call before its start."""
+        self._folder.mkdir(exist_ok=True)
         self._asked.touch()
         script = self._folder / "steps.json"
         script.write_text(json.dumps({"steps": list(map(_meerkat_step, steps))}), encoding="utf-8")
@@ -174,6 +179,7 @@ class Meerkat(ZotTools):
 def _meerkat_step(given: Step) -> Json:
     step: Json = {"text": given.text, "delay": given.delay}
     step["calls"] = [{"name": call.name, "args": call.args} for call in given.calls]
+    step |= {"thinking": given.reasoning, "hang": given.pause > 0}
     if given.refusal is not None:
         step["error"] = {"code": -32010, "message": given.refusal.message}
     return step
@@ -211,6 +217,10 @@ class RealPi(ZotTools):
     def __exit__(self, *exc: object) -> None:
         self._models.close()
 
+    @property
+    def model(self) -> ModelServer:
+        return self._pi.model
+
     def settings(self, *steps: Step, **more: Any) -> Json:
         return self._pi.settings(*steps, **more)
 
@@ -243,6 +253,10 @@ class AcpActor:
 
     def __exit__(self, *exc: object) -> None:
         self._models.close()
+
+    @property
+    def model(self) -> ModelServer:
+        return self._agent.model
 
     def settings(self, *steps: Step) -> Json:
         return self._agent.settings(*steps)
