@@ -27,7 +27,7 @@ from lsp_agent.protocol.messages import Block, Usage, text
 from lsp_agent.wires import meerkat_messages as meerkat
 from lsp_agent.wires import meerkat_tools
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.frames import Frame, frame, string
+from lsp_agent.wires.frames import Frame, frame, integer, string
 from lsp_agent.wires.open_calls import missing_result
 from lsp_agent.wires.usage import added, beyond
 
@@ -285,7 +285,10 @@ class Turn:
         retry = frame(payload.get("retry"))
         why = string(frame(retry.get("failure")), "message") or "the model failed"
         plan = frame(retry.get("plan"))
-        message = f"{why}; attempt {plan.get('attempt')} of {plan.get('max_retries')}"
+        attempt, most = integer(plan, "attempt"), integer(plan, "max_retries")
+        message = f"{why}; " + (
+            "trying again" if attempt is None else f"attempt {attempt} of {most}"
+        )
         step = self._step
         if step is not None and (step.blocks or step.said or step.thought):
             message += ", so the text so far is dropped"
