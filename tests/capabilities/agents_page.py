@@ -7,7 +7,7 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 
 #: The columns.
-AGENTS = ("embedded", "zot", "pi", "opencode", "Meerkat")
+AGENTS = ("embedded", "zot", "pi", "opencode", "qwen-code", "Meerkat")
 #: The rows: a test's name without ``test_`` and what the page calls it.
 CAPABILITIES: Mapping[str, str] = {
     "version": "tested with",

@@ -6,6 +6,7 @@ A desk also knows what its agent has not: the tests then show what a person gets
 import json
 import subprocess
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Self, cast
 
 from acp_agents import INSTALLED
@@ -67,7 +68,7 @@ class Desk:
             return self.version
         return self.lacks.get(capability, self.has)
 
-    @property
+    @cached_property
     def version(self) -> str:
         """As it says itself."""
         done = subprocess.run(
@@ -142,6 +143,15 @@ class Desk:
         if self._second is None:
             self._second = self.editor.call("agent/newSession")["sessionId"]
         return self._second
+
+    def close_second_session(self) -> None:
+        self.editor.call("agent/closeSession", {"sessionId": self._second})
+        self._second = None
+
+    def status_of(self, session: str, editor: Editor | None = None) -> str | None:
+        """As the person's editor lists it, or the one that is named."""
+        listed = (editor or self.editor).call("agent/sessions")["sessions"]
+        return next((each["status"] for each in listed if each["sessionId"] == session), None)
 
     def name(self, suffix: str) -> str:
         """A file's name that no other test has."""
@@ -236,7 +246,8 @@ class QwenDesk(ModelDesk):
         settings = json.loads(path.read_text(encoding="utf-8"))
         settings["modelProviders"] = {"anthropic": models}
         path.write_text(json.dumps(settings), encoding="utf-8")
-        return agent | {"model": "one"}
+        command = ["one" if word == "fake" else word for word in agent["command"]]
+        return agent | {"command": command}
 
 
 class MeerkatDesk(Desk):
@@ -291,4 +302,4 @@ class MeerkatDesk(Desk):
 
 
 #: One for each column but zot's.
-DESKS: tuple[type[Any], ...] = (EmbeddedDesk, PiDesk, OpencodeDesk, MeerkatDesk)
+DESKS: tuple[type[Any], ...] = (EmbeddedDesk, PiDesk, OpencodeDesk, QwenDesk, MeerkatDesk)

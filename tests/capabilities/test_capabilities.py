@@ -5,7 +5,7 @@ Where an agent has none of a thing (``desk.lacks``), its test shows what the per
 
 import json
 
-from desks import Desk
+from desks import PATIENCE, Desk
 from model_server import Call, Step
 from project import Stubborn
 from raw_client import wait_until
@@ -62,7 +62,7 @@ def test_progress(desk: Desk) -> None:
     desk.editor.answers = ["allow"]
     prompt = desk.begin()
     if "progress" not in desk.lacks:
-        assert "first" in desk.soon("toolProgress")["text"]
+        assert wait_until(lambda: "first" in desk.joined("toolProgress"), PATIENCE)
         assert not desk.events("toolResult")
     go.touch()
     desk.editor.result(prompt)
@@ -155,7 +155,7 @@ def test_abort_in_a_command(desk: Desk) -> None:
     desk.says(do(desk.actor.command(stubborn.command)))
     desk.editor.answers = ["allow"]
     prompt = desk.begin()
-    assert wait_until(lambda: len(stubborn.processes()) >= 2, desk.editor.timeout)
+    assert wait_until(lambda: len(stubborn.processes()) >= 2, PATIENCE)
     desk.stop(prompt)
     assert stubborn.processes() == []
 
@@ -178,6 +178,7 @@ def test_steer(desk: Desk) -> None:
         assert desk.editor.result(prompt)["text"] == "Blue, then."
         return
     steered = desk.editor.request("agent/prompt", params)
+    desk.call("agent/state")  # which the agent answers after it has heard this
     go.touch()
     turns = [desk.editor.result(each) for each in (prompt, steered)]
     assert turns[0]["turnId"] == turns[1]["turnId"]
@@ -185,15 +186,14 @@ def test_steer(desk: Desk) -> None:
 
 
 def test_compact(desk: Desk) -> None:
-    desk.says(*[Step(f"Answer {number}. " * 40) for number in range(4)])
-    session = desk.session
-    for number in range(4):
-        desk.ask(f"Question {number}. " * 40)
     if "compact" in desk.lacks:
-        failure = desk.editor.failure("agent/compact", {"sessionId": session})
+        failure = desk.editor.failure("agent/compact", {"sessionId": desk.session})
         assert failure.data["kind"] == "unsupported"
         return
-    desk.says(*[Step("The summary.")] * 2, Step("Well."))
+    desk.says(*[Step(f"Answer {number}. " * 40) for number in range(4)])
+    for number in range(4):
+        desk.ask(f"Question {number}. " * 40)
+    desk.says(*[Step("The summary.")] * 2)
     summary = desk.call("agent/compact")["summary"]
     assert summary.startswith("The summary.")
     assert [event["summary"] for event in desk.events("compacted")] == [summary]
@@ -229,8 +229,8 @@ def test_sessions(desk: Desk) -> None:
     assert not desk.model_is_told("In the first one.")
     desk.ask("In the first one again.")
     assert not desk.model_is_told("In the second one.")
-    told = {each["sessionId"]: each for each in desk.call("agent/sessions")["sessions"]}
-    assert {told[session]["status"] for session in (desk.session, other)} == {"idle"}
+    for session in (desk.session, other):
+        assert wait_until(lambda session=session: desk.status_of(session) == "idle", PATIENCE)
     messages = str(desk.call("agent/messages", sessionId=other))
     assert "In the second one." in messages
     assert "In the first one" not in messages
@@ -241,8 +241,9 @@ def test_resume(desk: Desk) -> None:
     desk.says(*[Step("Noted.")] * 2)
     other = desk.second_session()
     desk.ask("The word is blue.", sessionId=other)
-    desk.editor.call("agent/closeSession", {"sessionId": other})
+    desk.close_second_session()
     later = desk.another_editor()
+    assert wait_until(lambda: desk.status_of(other, later) == "closed", PATIENCE)
     later.call("agent/resumeSession", {"sessionId": other})
     turn = later.ask_agent("Which word?", sessionId=other)
     assert (turn["sessionId"], turn["text"]) == (other, "Noted.")
