@@ -169,6 +169,14 @@ class EditChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionChanged:
+    """One of the agent's options has another value, whoever chose it."""
+
+    option_id: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class AgentStatus:
     status: Literal["starting", "ready", "exited", "restarting"]
     message: str | None = None
@@ -196,6 +204,7 @@ Event = (
     | QuestionAsked
     | QuestionAnswered
     | EditChanged
+    | OptionChanged
     | AgentStatus
 )
 

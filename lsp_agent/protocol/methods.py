@@ -186,6 +186,34 @@ class RevertResult(Model):
     files: list[RevertedFile]
 
 
+class OptionValue(Model):
+    value: str
+    name: str
+    description: str | None = None
+
+
+class Option(Model):
+    """What the agent is set to, such as its mode or how much it thinks; ``value`` is one of
+    ``values``."""
+
+    id: str
+    name: str
+    description: str | None = None
+    value: str
+    values: list[OptionValue]
+
+
+class OptionsResult(Model):
+    """All options as they are now."""
+
+    options: list[Option]
+
+
+class SetOptionParams(SessionParams):
+    id: str
+    value: str
+
+
 class StateResult(Model):
     """``usage`` is the session's so far; ``capabilities`` has one boolean a feature. ``config`` is
     the agent's own configuration, where it tells it, with "…" for each secret."""
@@ -203,6 +231,7 @@ class StateResult(Model):
     usage: dict[str, JsonValue]
     hosting: Literal["starting", "hosted", "mirror"]
     capabilities: dict[str, bool]
+    options: list[Option]
     questions: list[Question]
     agents: list[str]
     config: dict[str, JsonValue] | None = None
@@ -358,6 +387,8 @@ METHODS: tuple[Method, ...] = (
     Method("lastAnswer", SessionParams, LastAnswerResult, "What the agent said last."),
     Method("models", SessionParams, ModelsResult, "The models of a session's agent."),
     Method("setModel", SetModelParams, StateResult, "Switches the model."),
+    Method("options", SessionParams, OptionsResult, "What the agent can be set to."),
+    Method("setOption", SetOptionParams, OptionsResult, "Sets an option of the agent's."),
     Method("compact", SessionParams, CompactResult, "Summarises the transcript."),
     Method("clear", SessionParams, Empty, "Drops the transcript."),
     Method("sessions", Empty, SessionsResult, "The sessions, the newest first."),

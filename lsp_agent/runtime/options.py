@@ -8,6 +8,8 @@ from lsp_agent.protocol.errors import LspAgentError
 
 #: Model calls in one turn, unless told otherwise.
 MAX_STEPS = 200
+#: How much a model is to think.
+REASONING = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 class NotConfigured(LspAgentError):
@@ -54,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reasoning",
         metavar="LEVEL",
         default="",
-        help="off, minimal, low, medium, high, xhigh, max",
+        help=", ".join(REASONING),
     )
     add("--no-ext", action="store_true", help="no extensions but those of --ext")
     add("--no-skill", action="store_true", help="no skills; always so here")

@@ -20,7 +20,7 @@ from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
 from lsp_agent.runtime.compaction import run_compaction
 from lsp_agent.runtime.extensions import CommandFailed, Extensions, Notify
-from lsp_agent.runtime.options import NotConfigured, Options
+from lsp_agent.runtime.options import REASONING, NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
 from lsp_agent.runtime.prompt import system_prompt
 from lsp_agent.runtime.providers import choose
@@ -38,6 +38,10 @@ TOKEN_VARIABLE = "ZOTCORE_RPC_TOKEN"  # noqa: S105  its name only
 _MOST_UNREAD_BYTES = 256 << 20
 #: How long the last output may take to be read.
 _FLUSH_SECONDS = 1.0
+
+#: The one option: the id, and the values, of which the first leaves it to the provider.
+_THINKING = "thinkingLevel"
+_LEVELS = ("default", *REASONING)
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -144,6 +148,8 @@ class Rpc:
             "get_state": lambda _: self._state(),
             "get_messages": lambda _: {"messages": [shown(message) for message in agent.messages]},
             "get_models": lambda _: self._models(),
+            "get_options": lambda _: self._options(),
+            "set_option": self._set_option,
             "get_commands": lambda _: self._slash_commands(),
             "set_model": self._set_model,
             "clear": lambda _: self._clear(),
@@ -296,6 +302,24 @@ class Rpc:
                 for model in provider.models
             ]
         }
+
+    def _options(self) -> Mapping[str, object]:
+        """Not among zot's commands: what the agent is set to, beside its model."""
+        provider = self._agent.provider
+        model = provider.find(self._agent.model)
+        if provider.reasoning is None or model is None or not model.reasoning:
+            return {"options": []}
+        values = [{"value": level, "name": level.capitalize()} for level in _LEVELS]
+        value = provider.reasoning or _LEVELS[0]
+        option = {"id": _THINKING, "name": "Thinking level", "value": value, "values": values}
+        return {"options": [option]}
+
+    def _set_option(self, command: Command) -> Mapping[str, object]:
+        option, value = command.text("option"), command.text("value")
+        if option != _THINKING or value not in _LEVELS:
+            raise _Refused(f"there is no option {option!r} with a value {value!r}")
+        self._agent.provider.reasoning = "" if value == _LEVELS[0] else value
+        return self._options()
 
     def _slash_commands(self) -> Mapping[str, object]:
         commands = self._agent.extensions.commands()

@@ -28,6 +28,8 @@ NAMES = (
     "lastAnswer",
     "models",
     "setModel",
+    "options",
+    "setOption",
     "compact",
     "clear",
     "sessions",

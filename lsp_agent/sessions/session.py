@@ -21,6 +21,7 @@ from lsp_agent.protocol.events import (
     Compacted,
     Event,
     Notice,
+    OptionChanged,
     QueueChanged,
     StampedEvent,
     StopReason,
@@ -443,7 +444,7 @@ class Session:
         if isinstance(event, UsageReported):
             self.usage = event.cumulative
         turn = self._sent_turn
-        if isinstance(event, (Notice, Compacted)):
+        if isinstance(event, (Notice, Compacted, OptionChanged)):
             self.emit(event, turn.id if turn else None)
         elif turn is None:
             return  # the agent still speaks of a turn that was ended without it

@@ -77,6 +77,8 @@ _ENVIRONMENT: Mapping[str, str] = {
     "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
     "OPENCODE_PERMISSION": '{"edit":"ask","bash":"ask"}',
     "QWEN_CODE_SAFE_MODE": "1",
+    # Safe mode still lets the repository's settings choose a sandbox: a container that they name.
+    "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(Path(__file__).with_name("qwen_settings.json")),
 }
 
 _ALLOWS_ITSELF = "In its present mode the agent decides by itself what it may do, and asks nobody."

@@ -9,6 +9,7 @@ from typing import cast
 from lsp_agent.protocol.events import StopReason, ToolKind
 from lsp_agent.protocol.messages import Block, Message, Usage, text
 from lsp_agent.protocol.methods import ImageInput
+from lsp_agent.wires.acp_options import choices
 from lsp_agent.wires.frames import Frame, frame, frames, integer, number, string
 from lsp_agent.wires.usage import token_counts
 from lsp_agent.wires.zot_messages import tool_kind as zot_kind
@@ -17,11 +18,6 @@ METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 AUTH_REQUIRED = -32000
 RESOURCE_NOT_FOUND = -32002
-
-#: The modes, as qwen-code, Gemini CLI and Claude Code call them, in which an agent asks before it
-#: acts, and in which it does not act.
-ASKING_MODE = "default"
-PLAN_MODE = "plan"
 
 STOP_REASONS: Mapping[str, StopReason] = {
     "end_turn": "endTurn",
@@ -179,21 +175,13 @@ def models(source: Frame, before: Models | None) -> Models | None:
             windows[string(model, "modelId")] = size
     for option in frames(source.get("configOptions")):
         if string(option, "category") == "model" and string(option, "type") == "select":
-            ids = tuple(string(choice, "value") for choice in _choices(option))
+            ids = tuple(string(choice, "value") for choice in choices(option))
             current = string(option, "currentValue")
             return Models(string(option, "id"), current, ids, windows)
     if listed:
         ids = tuple(string(model, "modelId") for model in listed)
         return Models(None, string(older, "currentModelId"), ids, windows)
     return before
-
-
-def _choices(option: Frame) -> list[Frame]:
-    """Options come plain or in groups."""
-    found: list[Frame] = []
-    for choice in frames(option.get("options")):
-        found += frames(choice.get("options")) if "options" in choice else [choice]
-    return found
 
 
 # Errors

@@ -8,9 +8,10 @@ from lsp_agent.protocol.events import AssistantMessage, ToolCall, ToolResult, Us
 from lsp_agent.protocol.messages import Message, Usage
 from lsp_agent.wires import acp_messages as acp
 from lsp_agent.wires.acp_messages import Models
+from lsp_agent.wires.acp_options import Options
 from lsp_agent.wires.frames import Frame, frame, frames, string
 from lsp_agent.wires.usage import added
-from lsp_agent.wires.wire import Command, Decoded, GetCommands, GetMessages, GetModels
+from lsp_agent.wires.wire import Command, Decoded, GetCommands, GetMessages, GetModels, GetOptions
 
 
 class Agent:
@@ -39,8 +40,7 @@ class Record:
     def __init__(self) -> None:
         self.id: str | None = None
         self.models: Models | None = None
-        self.mode = ""
-        self._modes: frozenset[str] = frozenset()
+        self.options = Options()
         self.commands: list[dict[str, object]] = []
         self.plan: tuple[str, ...] = ()
         self.usage: Usage = {}
@@ -79,21 +79,9 @@ class Record:
         return self._messages[-1]
 
     def configure(self, source: Frame) -> None:
-        """Takes models and mode from an answer or update. Options replace those before."""
+        """Takes models, modes and options from an answer or update."""
         self.models = acp.models(source, self.models)
-        modes = frame(source.get("modes"))
-        if mode := string(modes, "currentModeId"):
-            self.mode = mode
-            listed = frames(modes.get("availableModes"))
-            self._modes = frozenset(string(mode, "id") for mode in listed)
-        for option in frames(source.get("configOptions")):
-            if string(option, "category") == "mode":
-                self.mode = string(option, "currentValue")
-
-    @property
-    def allows_itself(self) -> bool:
-        """Whether its mode is one in which it decides what it may do, and it could ask."""
-        return acp.ASKING_MODE in self._modes and self.mode not in (acp.ASKING_MODE, acp.PLAN_MODE)
+        self.options = self.options.told_by(source)
 
     def choose(self, model: str) -> None:
         """A model was set; an older agent's answer to that says nothing of it."""
@@ -123,7 +111,7 @@ class Record:
             self.commands.append(told)
 
     def answer(self, command: Command, agent: Agent) -> Mapping[str, object]:
-        """The data of the reply to GetState, GetMessages, GetModels or GetCommands."""
+        """The data of the reply to what is answered from the record."""
         match command:
             case GetMessages():
                 return {"messages": [dict(message) for message in self._messages]}
@@ -132,8 +120,13 @@ class Record:
                 return {"models": [self._model(model, agent) for model in ids]}
             case GetCommands():
                 return {"commands": self.commands}
+            case GetOptions():
+                return self.told_options()
             case _:
                 return self.state(agent)
+
+    def told_options(self) -> dict[str, object]:
+        return {"options": [option.told() for option in self.options.all]}
 
     def state(self, agent: Agent) -> dict[str, object]:
         state: dict[str, object] = {"messageCount": len(self._messages)}

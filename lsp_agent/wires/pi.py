@@ -11,12 +11,14 @@ from typing import cast
 from lsp_agent.protocol.events import (
     Compacted,
     Notice,
+    OptionChanged,
     StopReason,
     TextDelta,
     ThinkingDelta,
     TurnStarted,
 )
 from lsp_agent.protocol.settings import AgentSettings
+from lsp_agent.wires import pi_messages
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.credentials import credentials
 from lsp_agent.wires.frames import Frame, frame, string
@@ -38,7 +40,8 @@ _CAPABILITIES: Mapping[str, bool] = {
     "resume": True,
     "models": True,
     "setModel": True,
-    "thinkingLevel": False,
+    "thinkingLevel": True,
+    "options": True,
     "images": True,
     "thinking": True,
     "toolProgress": True,
@@ -60,7 +63,6 @@ _SILENT = frozenset(
         "queue_update",
         "entry_appended",
         "session_info_changed",
-        "thinking_level_changed",
         "bash_execution_update",
         "compaction_start",
     }
@@ -161,10 +163,6 @@ class PiWire:
                 self._settled(aborted=source.get("aborted") is True, batch=batch)
             case "extension_ui_request":
                 self._dialogs.asked(source, batch)
-            case "extension_error":
-                where = f"{string(source, 'extensionPath')} ({string(source, 'event')})"
-                told = f"An extension of pi's failed: {where}: {string(source, 'error')}"
-                batch.add(Notice("error", told, "agent"))
             case "compaction_end" | "compaction":  # the latter in the oldest builds
                 self._compacted(source, batch)
             case "error":
@@ -174,6 +172,18 @@ class PiWire:
                 self._turn.frame(kind, source, batch)
                 if kind == "tool_execution_end":
                     self._dialogs.call_ended(string(source, "toolCallId"), batch)
+            case _:
+                self._other(kind, source, batch)
+
+    def _other(self, kind: str, source: Frame, batch: Batch) -> None:
+        """What needs no turn, and what is no more than a note."""
+        match kind:
+            case "thinking_level_changed":
+                batch.add(OptionChanged(pi_messages.THINKING, string(source, "level")))
+            case "extension_error":
+                where = f"{string(source, 'extensionPath')} ({string(source, 'event')})"
+                told = f"An extension of pi's failed: {where}: {string(source, 'error')}"
+                batch.add(Notice("error", told, "agent"))
             case _ if kind not in _SILENT:
                 known = kind in TURN_FRAMES
                 batch.add(_debug(f"{kind} outside a turn" if known else f"frame {kind[:80]!r}"))

@@ -26,6 +26,9 @@ _LEVELS: Mapping[str, Level] = {"warning": "warning", "error": "error"}
 #: What our extension registers for no other reason than to be seen.
 HOST_COMMAND = "lsp-agent"
 
+#: The id of its one option.
+THINKING = "thinkingLevel"
+
 #: Messages of pi's own in the transcript, and what they are to a reader.
 _SUMMARIES = ("compactionSummary", "branchSummary")
 
@@ -120,6 +123,15 @@ def find_model(wanted: str, source: Frame) -> Frame | None:
     whole = [found for found in known if model_id(found) == wanted]
     named = whole or [found for found in known if string(found, "id") == wanted]
     return named[0] if len(named) == 1 else None
+
+
+def options(levels: list[str], state: Frame) -> list[dict[str, object]]:
+    """The level is the one thing that a session can be set to, where there is a choice."""
+    if len(levels) < 2:
+        return []
+    values = [{"value": level, "name": level.capitalize()} for level in levels]
+    value = string(state, "thinkingLevel")
+    return [{"id": THINKING, "name": "Thinking level", "value": value, "values": values}]
 
 
 def commands(source: Frame) -> list[dict[str, object]]:

@@ -21,12 +21,14 @@ from lsp_agent.wires.wire import (
     GetCommands,
     GetMessages,
     GetModels,
+    GetOptions,
     GetState,
     Hello,
     Prompt,
     Reply,
     Send,
     SetModel,
+    SetOption,
     Steer,
 )
 
@@ -47,6 +49,8 @@ _NEEDED_FOR: Mapping[type, str] = {
     Clear: "clear",
     GetModels: "models",
     SetModel: "setModel",
+    GetOptions: "options",
+    SetOption: "options",
     GetCommands: "commands",
 }
 
@@ -81,6 +85,8 @@ class Requests:
         self._begun: set[str] = set()
         #: Whether each compaction under way was aborted.
         self._compactions: dict[str, bool] = {}
+        #: The thinking levels of the present model, as last told.
+        self._levels: list[str] = []
 
     def send(self, request_id: str, command: Command, *, steered: bool) -> Mapping[str, object]:
         """The frame of ``command``; ``steered``: something may wait in pi's own queue."""
@@ -92,6 +98,12 @@ class Requests:
                 return self._step(request_id, command, request)
             case SetModel():  # which one is meant is looked up first
                 return self._step(request_id, command, {"type": "get_available_models"})
+            case GetOptions():
+                return self._step(request_id, command, {"type": "get_available_thinking_levels"})
+            case SetOption(pi.THINKING, level):
+                return self._step(
+                    request_id, command, {"type": "set_thinking_level", "level": level}
+                )
             case Abort() if steered:  # what waits would be taken up after the abort
                 return self._step(request_id, command, {"type": "clear_queue"})
             case Compact():
@@ -239,6 +251,8 @@ class Requests:
                 self._choose_model(request_id, command, pi.find_model(wanted, data), batch)
             case SetModel() if error is None:
                 batch.add(Reply(request_id, {"model": pi.model_id(data)}))
+            case GetOptions() | SetOption() if error is None:
+                self._option_step(kind, request_id, command, data, batch)
             case Hello() if kind == "switch_session":
                 if error is not None or data.get("cancelled") is True:
                     why = f": {error}" if error else ""
@@ -276,6 +290,20 @@ class Requests:
         provider, model = string(found, "provider"), string(found, "id")
         request = {"type": "set_model", "provider": provider, "modelId": model}
         batch.add(Send(self._step(request_id, command, request)))
+
+    def _option_step(
+        self, kind: str, request_id: str, command: Command, data: Frame, batch: Batch
+    ) -> None:
+        """Which levels there are depends on the model; which one it is says the state alone."""
+        match kind:
+            case "set_thinking_level":
+                request = {"type": "get_available_thinking_levels"}
+                batch.add(Send(self._step(request_id, command, request)))
+            case "get_available_thinking_levels":
+                self._levels = [str(level) for level in items(data.get("levels"))]
+                batch.add(Send(self._step(request_id, command, {"type": "get_state"})))
+            case _:
+                batch.add(Reply(request_id, {"options": pi.options(self._levels, data)}))
 
     def _check_host(
         self, request_id: str, command: Hello, version: str | None, batch: Batch

@@ -70,6 +70,17 @@ class SetModel:
 
 
 @dataclass(frozen=True, slots=True)
+class GetOptions:
+    """Only to an agent with the capability ``options``, as is SetOption."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption:
+    option_id: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class GetCommands:
     pass
 
@@ -93,6 +104,8 @@ Command = (
     | GetMessages
     | GetModels
     | SetModel
+    | GetOptions
+    | SetOption
     | GetCommands
     | RunCommand
 )
@@ -103,10 +116,13 @@ class Reply:
     """The answer to the command that was encoded with ``request_id``.
 
     ``data`` is in canonical form, by command: Hello and GetState
-    ``{provider?, model?, version?, messageCount?, usage?, sessionRef?}`` (``sessionRef`` is what
+    ``{provider?, model?, version?, messageCount?, usage?, sessionRef?,
+    config?}`` (``sessionRef`` is what
     a later process can resume the session by), GetMessages ``{messages: [Message]}``,
     GetModels ``{models: [{id, provider, contextWindow?, maxOutput?, reasoning?}]}``,
-    SetModel ``{model}``, GetCommands ``{commands: [{name, description?}]}``, RunCommand
+    SetModel ``{model}``, GetOptions and SetOption ``{options: [{id, name, description?, value,
+    values: [{value, name, description?}]}]}`` as they are then, GetCommands
+    ``{commands: [{name, description?}]}``, RunCommand
     ``{action: "prompt"|"insert"|"display"|"noop", text}``; else empty.
     ``error`` is None when it succeeded.
     """

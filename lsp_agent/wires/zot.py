@@ -21,6 +21,7 @@ from lsp_agent.wires.wire import (
     GetCommands,
     GetMessages,
     GetModels,
+    GetOptions,
     GetState,
     Hello,
     Launch,
@@ -28,6 +29,7 @@ from lsp_agent.wires.wire import (
     Reply,
     RunCommand,
     SetModel,
+    SetOption,
 )
 from lsp_agent.wires.zot_turn import TURN_FRAMES, Turn
 
@@ -47,6 +49,7 @@ _CAPABILITIES: Mapping[str, bool] = {
     "toolProgress": True,
     "argsStreaming": True,
     "commands": True,
+    "options": True,
     "runCommand": True,
     "permissions": True,
     "hostedFiles": True,
@@ -60,6 +63,7 @@ _NEEDED_FOR: Mapping[type, str] = {
     Clear: "clear",
     GetModels: "models",
     SetModel: "setModel",
+    GetOptions: "options",
     GetCommands: "commands",
 }
 
@@ -70,6 +74,7 @@ _TYPES: Mapping[type, str] = {
     GetState: "get_state",
     GetMessages: "get_messages",
     GetModels: "get_models",
+    GetOptions: "get_options",
     GetCommands: "get_commands",
 }
 
@@ -130,6 +135,8 @@ class ZotWire:
                     frame["token"] = self._token
             case SetModel(model):
                 frame |= {"type": "set_model", "model": model}
+            case SetOption(option_id, value):
+                frame |= {"type": "set_option", "option": option_id, "value": value}
             case RunCommand(name, args):
                 frame |= {"type": "run_command", "name": name, "args": args}
             case _:

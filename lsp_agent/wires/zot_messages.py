@@ -4,17 +4,19 @@ from collections.abc import Mapping
 
 from lsp_agent.protocol.events import Level, StopReason, ToolKind
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Role, Usage, text
-from lsp_agent.wires.frames import Frame, frame, integer, items, number, string
+from lsp_agent.wires.frames import Frame, frame, frames, integer, items, number, string
 from lsp_agent.wires.usage import token_counts
 from lsp_agent.wires.wire import (
     Command,
     GetCommands,
     GetMessages,
     GetModels,
+    GetOptions,
     GetState,
     Hello,
     RunCommand,
     SetModel,
+    SetOption,
 )
 
 #: zot's reasons; ``tool_use`` ends a step only. ``end_turn`` is what its documentation says.
@@ -93,6 +95,9 @@ def reply_data(command: Command, data: object) -> dict[str, object]:
             return {"models": [_model(frame(item)) for item in items(source.get("models"))]}
         case SetModel(model):
             return {"model": string(source, "model") or model}
+        case GetOptions() | SetOption():
+            told = (_option(frame(item)) for item in items(source.get("options")))
+            return {"options": [item for item in told if item["id"]]}
         case GetCommands():
             told = (_command(frame(item)) for item in items(source.get("commands")))
             return {"commands": [item for item in told if item["name"]]}
@@ -133,6 +138,15 @@ def _command(source: Frame) -> dict[str, object]:
     if description := string(source, "description"):
         result["description"] = description
     return result
+
+
+def _option(source: Frame) -> dict[str, object]:
+    values = [
+        {"value": string(each, "value"), "name": string(each, "name")}
+        for each in frames(source.get("values"))
+    ]
+    told: dict[str, object] = {key: string(source, key) for key in ("id", "name", "value")}
+    return {**told, "values": values}
 
 
 def _block(source: Frame) -> Block:

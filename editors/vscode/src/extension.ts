@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { Agent } from "./agent";
 import { attachment } from "./chat/suggestions";
 import { ChatView } from "./chat/view";
-import { pickAction, pickCommand, pickModel, pickSession } from "./pickers";
+import { pickAction, pickCommand, pickModel, pickOption, pickSession } from "./pickers";
 import { Questions } from "./questions";
 import { Review, reporting } from "./review";
 import { SECTION, initializationOptions } from "./settings";
@@ -69,6 +69,7 @@ function commands(
     },
     "chat.sessions": () => pickSession(made),
     "chat.model": () => pickModel(made),
+    "chat.options": () => pickOption(made),
     "chat.command": () => pickCommand(made, (text) => chat.insert(text)),
     "chat.stop": () => made.stopAll(),
     "chat.answer": () => questions.pick(),

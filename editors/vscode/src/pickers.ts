@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { CommandInfo, ModelInfo, SessionInfo } from "./protocol";
+import type { CommandInfo, ModelInfo, Option, SessionInfo } from "./protocol";
 import { reporting } from "./review";
 
 type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
@@ -114,7 +114,34 @@ export async function pickModel(agent: Agent): Promise<void> {
   }
 }
 
-/** What can be done now, for the status bar. */
+/** What else the agent can be set to: its mode, how much it thinks. */
+export async function pickOption(agent: Agent): Promise<void> {
+  const client = await agent.ensure();
+  const sessionId = await agent.openSession();
+  const { options } = await client.request<{ options: Option[] }>("options", { sessionId });
+  if (options.length === 0) {
+    void vscode.window.showInformationMessage("The agent has no options.");
+    return;
+  }
+  const items = options.map((option) => ({
+    label: option.name,
+    description: option.values.find(({ value }) => value === option.value)?.name ?? option.value,
+    detail: option.description ?? "",
+    option,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title: "Agent options" });
+  if (chosen === undefined) return;
+  const { id, name, value: current, values } = chosen.option;
+  const choices = values.map(({ value, name: label, description }) => ({
+    label,
+    description: value === current ? "current" : "",
+    detail: description ?? "",
+    value,
+  }));
+  const choice = await vscode.window.showQuickPick(choices, { title: name });
+  if (choice) await client.request("setOption", { sessionId, id, value: choice.value });
+}
+
 /** What the agent and its extensions offer; `insert` puts the chosen one into the prompt. */
 export async function pickCommand(
   agent: Agent,
@@ -135,6 +162,7 @@ export async function pickCommand(
   if (chosen) await insert(`${chosen.label} `);
 }
 
+/** What can be done now, for the status bar. */
 export async function pickAction(agent: Agent, changes: number): Promise<void> {
   const actions: [string, string][] = [["lspAgent.chat.open", "$(comment-discussion) Open chat"]];
   if (agent.isAnyBusy) actions.push(["lspAgent.chat.stop", "$(debug-stop) Stop"]);

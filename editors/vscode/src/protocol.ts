@@ -123,6 +123,7 @@ export type AgentEvent = { sessionId: string; turnId?: string; seq: number; time
   | { type: "questionAsked"; question: Question }
   | { type: "questionAnswered"; questionId: string; optionId: string | null }
   | { type: EditEventType; edit: Edit }
+  | { type: "optionChanged"; optionId: string; value: string }
   | { type: "agentStatus"; status: AgentStatus; message?: string }
 );
 
@@ -165,6 +166,14 @@ export interface ModelInfo {
   id: string;
   provider: string;
   contextWindow?: number;
+}
+
+export interface Option {
+  id: string;
+  name: string;
+  description?: string;
+  value: string;
+  values: { value: string; name: string; description?: string }[];
 }
 
 export interface CommandInfo {

@@ -93,7 +93,7 @@ class AnthropicProvider(RemoteProvider):
         return body
 
     def _thinking(self, model: str) -> dict[str, object]:
-        level, known = self._reasoning, self._known(model)
+        level, known = self.reasoning, self._known(model)
         if not level or not known.model.reasoning:
             return {}
         effort: dict[str, object] = {"output_config": {"effort": _EFFORTS.get(level, level)}}

@@ -100,7 +100,7 @@ class OpenAIProvider(RemoteProvider):
         without = known.thinking == "not with tools" and bool(request.tools)
         if without or request.model in self._thoughtless:
             return "none"
-        return "none" if self._reasoning == "off" else self._reasoning
+        return "none" if self.reasoning == "off" else self.reasoning or ""
 
     def _messages(self, request: Request) -> Iterator[dict[str, object]]:
         takes_images = self._known(request.model).model.images

@@ -96,6 +96,8 @@ class Provider(Protocol):
     models: tuple[Model, ...]
     #: Whether the conversation is summarized by itself when it is about to fill the context.
     compacts: bool
+    #: How much models that can are to think, "" as the provider has it; None where it is no choice.
+    reasoning: str | None
 
     def find(self, model: str) -> Model | None:
         """What is known of a model; of one that is not listed what is assumed, None if it cannot

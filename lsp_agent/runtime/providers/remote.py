@@ -18,7 +18,7 @@ from lsp_agent.protocol.providers import (
     KEY_VARIABLES,
     KEYRING_SERVICE,
 )
-from lsp_agent.runtime.options import NotConfigured, Options
+from lsp_agent.runtime.options import REASONING, NotConfigured, Options
 from lsp_agent.runtime.providers import summary
 from lsp_agent.runtime.providers.catalogue import Catalogue, Known
 from lsp_agent.runtime.providers.failures import Asked, Failed, origin
@@ -40,8 +40,9 @@ CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 300.0
 #: The most that one answer may have.
 MOST_CHARACTERS = 32 << 20
+#: Of what is cut out of messages: a shorter key is none, but a word such as "x".
+_SHORTEST_KEY = 8
 
-_REASONING = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 _DEFAULT_URLS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",
     "openai": "https://api.openai.com/v1",
@@ -109,8 +110,8 @@ def _from_keyring(provider: str) -> str | None:
 
 def reasoning(options: Options) -> str:
     """Raises NotConfigured."""
-    if options.reasoning and options.reasoning not in _REASONING:
-        raise NotConfigured(f"--reasoning must be one of {', '.join(_REASONING)}")
+    if options.reasoning and options.reasoning not in REASONING:
+        raise NotConfigured(f"--reasoning must be one of {', '.join(REASONING)}")
     return options.reasoning
 
 
@@ -119,7 +120,7 @@ def require_sdk(package: str) -> None:
     if importlib.util.find_spec(package) is None:
         raise NotConfigured(
             f"the provider {package} needs the package {package}:"
-            f" {sys.executable} -m pip install {package}"
+            f" `{sys.executable} -m pip install {package}`"
         )
 
 
@@ -133,7 +134,7 @@ class RemoteProvider(ABC):
         self.models = tuple(known.model for known in catalogue.known.values())
         self._access = access
         self._catalogue = catalogue
-        self._reasoning = reasoning
+        self.reasoning: str | None = reasoning
         self._used_ids: set[str] = set()
         #: Models that refused to think while there are tools.
         self._thoughtless: set[str] = set()
@@ -182,8 +183,9 @@ class RemoteProvider(ABC):
         return Asked(model, origin(self._access.base_url), self._access.key_source)
 
     def _words(self, text: str) -> str:
-        """Services repeat keys in what they say of them."""
-        return f"{self.name}: {text.replace(self._access.key, '…')}"
+        """Services repeat keys in what they say of them; "x" for a server at home is none."""
+        key = self._access.key
+        return f"{self.name}: {text.replace(key, '…') if len(key) >= _SHORTEST_KEY else text}"
 
     def new_id(self, given: str) -> str:
         """A call's id: not every server gives one, or a new one in each answer."""

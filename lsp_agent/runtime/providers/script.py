@@ -36,6 +36,7 @@ class ScriptProvider:
     """Goes through the steps of a script, one for each answer or summary."""
 
     name = "script"
+    reasoning: str | None = None
     models = (Model("script", context_window=200_000, max_output=64_000, reasoning=False),)
 
     #: Its steps are written for prompts, not for summaries that come by themselves.

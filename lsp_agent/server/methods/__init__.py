@@ -8,6 +8,7 @@ from lsp_agent.server.context import Context
 from lsp_agent.server.methods import (
     answers,
     edits,
+    options,
     prompting,
     review,
     sessions,
@@ -37,6 +38,8 @@ HANDLERS: dict[str, Handler] = {
     "lastAnswer": answers.last_answer,
     "models": sessions.models,
     "setModel": sessions.set_model,
+    "options": options.options,
+    "setOption": options.set_option,
     "compact": sessions.compact,
     "clear": sessions.clear,
     "sessions": sessions.sessions,

@@ -21,7 +21,7 @@ from lsp_agent.sessions.excerpts import Excerpt
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.text.positions import Encoding, to_column
-from lsp_agent.workspace.documents import OpenDocument
+from lsp_agent.workspace.open_document import OpenDocument
 
 
 def prompt(context: Context, params: PromptParams) -> Awaitable[PromptResult]:

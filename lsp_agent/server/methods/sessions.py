@@ -19,6 +19,7 @@ from lsp_agent.protocol.methods import (
     StoredSessionParams,
 )
 from lsp_agent.server.context import Context
+from lsp_agent.sessions import agent_options
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Known
 from lsp_agent.workspace.paths import uri_to_path
@@ -109,6 +110,7 @@ async def _state(context: Context, session: Session) -> StateResult:
         usage=cast(Any, dict(session.usage)),
         hosting=session.hosting.state,
         capabilities=session.capabilities,
+        options=cast(Any, await agent_options.known(session.agent)),
         questions=context.questions.open(session.id),
         agents=sorted(session.settings.agents),
         config=cast(Any, told.get("config")),

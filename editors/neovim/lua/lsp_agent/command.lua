@@ -249,6 +249,11 @@ M.commands = {
   },
   { name = "models", summary = "Chooses the model.", run = on_session("choose_model") },
   {
+    name = "options",
+    summary = "Sets what else the agent can be set to: its mode, how much it thinks.",
+    run = on_session("choose_option"),
+  },
+  {
     name = "run",
     argument = "[command] [args]",
     summary = "Runs a slash command of the agent's or of its extensions; without a name you "

@@ -28,6 +28,47 @@ function M.choose_model()
   end)
 end
 
+-- One of an option's values, then.
+---@param session lsp_agent.Session
+---@param to vim.lsp.Client
+---@param option table
+local function choose_value(session, to, option)
+  vim.ui.select(option.values, {
+    prompt = option.name,
+    kind = "lsp_agent_option_value",
+    format_item = function(value)
+      local mark = value.value == option.value and " (current)" or ""
+      local described = value.description and " · " .. value.description or ""
+      return value.name .. mark .. described
+    end,
+  }, function(value)
+    if value then
+      local params = { sessionId = session.id, id = option.id, value = value.value }
+      client.request(to, "agent/setOption", params, function() end)
+    end
+  end)
+end
+
+function M.choose_option()
+  chat.request("agent/options", {}, function(result, session, to)
+    if #result.options == 0 then
+      tell("The agent has no options.")
+      return
+    end
+    vim.ui.select(result.options, {
+      prompt = "Option",
+      kind = "lsp_agent_option",
+      format_item = function(option)
+        return ("%s: %s"):format(option.name, option.value)
+      end,
+    }, function(option)
+      if option then
+        choose_value(session, to, option)
+      end
+    end)
+  end)
+end
+
 -- Shows a session's Markdown in a buffer of its own.
 ---@param to vim.lsp.Client
 ---@param id string

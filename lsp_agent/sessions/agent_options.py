@@ -1,0 +1,56 @@
+"""What a session's agent is set to beside its model: its mode, how much it thinks, and the like."""
+
+from contextlib import suppress
+from typing import cast
+
+from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.sessions.agent_keeper import STATE_SECONDS, AgentKeeper
+from lsp_agent.wires.wire import GetOptions, SetOption
+
+Option = dict[str, object]
+
+
+async def offered(agent: AgentKeeper) -> list[Option]:
+    """``{id, name, description?, value, values}`` each; empty where the agent has none. Starts
+    the agent.
+
+    :raises RequestFailed: as ``AgentKeeper.ask`` does
+    """
+    await agent.running()
+    if not agent.capabilities.get("options", False):
+        return []
+    try:
+        told = await agent.ask(GetOptions())
+    except RequestFailed:
+        if agent.capabilities.get("options", False):
+            raise
+        return []  # it has just turned out that it knows of none
+    return cast(list[Option], told.get("options", []))
+
+
+async def known(agent: AgentKeeper) -> list[Option]:
+    """As ``offered``, of an agent that runs and answers at once; else empty."""
+    link = agent.link
+    if link is not None and link.alive and agent.capabilities.get("options", False):
+        with suppress(RequestFailed):
+            reply = await link.request(GetOptions(), STATE_SECONDS)
+            return cast(list[Option], reply.data.get("options", []))
+    return []
+
+
+async def choose(agent: AgentKeeper, option_id: str, value: str) -> list[Option]:
+    """Sets an option, for as long as the agent's session lasts; all of them as they are then.
+
+    :raises BadParams: for an option or a value that there is not
+    :raises RequestFailed: as ``AgentKeeper.ask`` does
+    """
+    options = await offered(agent)
+    option = next((each for each in options if each["id"] == option_id), None)
+    if option is None:
+        names = ", ".join(str(each["id"]) for each in options) or "none"
+        raise BadParams("id", f"the agent has no option {option_id!r}; it has: {names}")
+    values = [str(each["value"]) for each in cast(list[Option], option["values"])]
+    if value not in values:
+        raise BadParams("value", f"{option_id} is one of: {', '.join(values)}")
+    told = await agent.ask(SetOption(option_id, value))
+    return cast(list[Option], told.get("options", []))
