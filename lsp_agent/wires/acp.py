@@ -7,6 +7,7 @@ work cannot stand still for, and would refuse a whole frame for one odd field.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, cast
 
 from lsp_agent.protocol.events import Notice, OptionChanged, StopReason, UsageReported
