@@ -9,7 +9,7 @@ from lsprotocol import types
 from lsp_agent.server.hints import SOURCE
 from lsp_agent.server.titles import action, shortened
 from lsp_agent.text.positions import Encoding, to_column
-from lsp_agent.workspace.documents import OpenDocument
+from lsp_agent.workspace.open_document import OpenDocument
 
 #: ``agent: what to do``, with what closes a comment behind it left out.
 _MARKER = re.compile(r"\bagent:[ \t]*(?P<prompt>\S.*?)\s*(?:\*/|-->|\*\)|#\})?\s*$", re.MULTILINE)

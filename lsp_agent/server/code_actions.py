@@ -14,7 +14,7 @@ from lsp_agent.server.context import Context
 from lsp_agent.server.review_actions import review_actions
 from lsp_agent.server.titles import action, shortened, told_apart
 from lsp_agent.text.plain import escaped_line
-from lsp_agent.workspace.documents import OpenDocument
+from lsp_agent.workspace.open_document import OpenDocument
 
 
 def code_actions(

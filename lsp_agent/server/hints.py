@@ -14,7 +14,8 @@ from lsp_agent.protocol.settings import Settings
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.open_review import FileReview, OpenReviews
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.open_document import OpenDocument
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lsp_agent.protocol.edits import Edit, EditStatus, Hunk, Position
 from lsp_agent.sessions.edits import Edits
-from lsp_agent.workspace.documents import OpenDocument
+from lsp_agent.workspace.open_document import OpenDocument
 
 #: Statuses of edits and hunks that wait for a decision.
 OPEN: tuple[EditStatus, ...] = ("applied", "proposed")

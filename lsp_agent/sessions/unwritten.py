@@ -1,8 +1,8 @@
 """What a command cannot see because it is not on disk: unsaved documents, open proposals."""
 
 from lsp_agent.sessions.services import Services
-from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.ledger import Change
+from lsp_agent.workspace.open_document import OpenDocument
 
 
 class Unwritten:

@@ -11,9 +11,10 @@ import anyio
 
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import Timings, merged
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import uri_to_path
 from lsp_agent.workspace.proof import place
 from lsp_agent.workspace.withheld import DocumentClosed, NotWanted, Withheld

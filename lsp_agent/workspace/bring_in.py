@@ -14,11 +14,12 @@ import anyio
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import Merge, merge3_fine, preferring
 from lsp_agent.workspace.disk_look import Content
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost, NotWanted, View
 from lsp_agent.workspace.flight import merged
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import from_ledger
 from lsp_agent.workspace.withheld import Withheld
 

@@ -13,7 +13,7 @@ from lsp_agent.text.edits import TextEdit
 from lsp_agent.text.lines import Text, clamp
 from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.positions import Encoding, to_units
-from lsp_agent.workspace.documents import ContentChange
+from lsp_agent.workspace.open_document import ContentChange
 from lsp_agent.workspace.repair import Splice, splice_of
 
 How = Literal["same", "state", "merge", "repaired", "words", "nearer"]

@@ -9,8 +9,8 @@ client is sent an edit that changes nothing: it tells of that one too, or of non
 import anyio
 
 from lsp_agent.text.edits import TextEdit
-from lsp_agent.workspace.documents import OpenDocument
 from lsp_agent.workspace.editor import Applied, Editor
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.withheld import Withheld
 
 NOTHING = (TextEdit(0, 0, 0, 0, ""),)

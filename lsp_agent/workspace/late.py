@@ -5,8 +5,8 @@ import contextlib
 from collections.abc import Callable
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.documents import ContentChange, OpenDocument
 from lsp_agent.workspace.flight import Flight, Strayed, Timings
+from lsp_agent.workspace.open_document import ContentChange, OpenDocument
 
 
 class Late:

@@ -20,10 +20,11 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.bring_in import BringIn, Brought, Desk, DiskChange, NotOpen, Waits
 from lsp_agent.workspace.disk_look import Content, Seen, Unreadable, look, moves
-from lsp_agent.workspace.documents import Documents, OpenDocument, alike
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.file_host import FileHost
 from lsp_agent.workspace.ledger import Ledger, Origin
+from lsp_agent.workspace.open_document import OpenDocument, alike
 from lsp_agent.workspace.paths import from_ledger
 
 __all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits"]

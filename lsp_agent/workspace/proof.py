@@ -11,7 +11,6 @@ import anyio.to_thread
 
 from lsp_agent.text.edits import TextEdit, text_edits
 from lsp_agent.text.lines import LONG, Text
-from lsp_agent.workspace.documents import ContentChange, OpenDocument
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import (
     Again,
@@ -29,6 +28,7 @@ from lsp_agent.workspace.flight import (
 from lsp_agent.workspace.hearing import refusal
 from lsp_agent.workspace.late import Late
 from lsp_agent.workspace.line_ends import with_last_line_end_of, with_line_ends_of
+from lsp_agent.workspace.open_document import ContentChange, OpenDocument
 from lsp_agent.workspace.repair import carried
 from lsp_agent.workspace.signs import likely_in
 from lsp_agent.workspace.withheld import DocumentClosed, NotWanted

@@ -24,9 +24,10 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.presence import Step, present, without
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, View
 from lsp_agent.workspace.ledger import Change, ChangeStatus, Ledger
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import from_ledger, open_folder
 from lsp_agent.workspace.reviews import Reviews
 from lsp_agent.workspace.signs import nearer

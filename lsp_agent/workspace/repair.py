@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from lsp_agent.text.edits import text_edits
 from lsp_agent.text.lines import Text, clamp
 from lsp_agent.text.positions import Encoding, to_column
-from lsp_agent.workspace.documents import ContentChange
+from lsp_agent.workspace.open_document import ContentChange
 
 Splice = tuple[int, int, str]
 """The code points from the first offset to the second became the text."""

@@ -21,12 +21,13 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace import files
 from lsp_agent.workspace.beside import follow, the_document
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.entries import Entry
 from lsp_agent.workspace.files import ChangedOnDisk, FileProblem, NotText, NotWritten
 from lsp_agent.workspace.flight import Strayed, Timings, merged
 from lsp_agent.workspace.ledger import Change, Ledger
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import SafePath
 from lsp_agent.workspace.proof import Placement
 from lsp_agent.workspace.withheld import DocumentClosed, NotWanted

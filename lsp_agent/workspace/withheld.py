@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsp_agent.protocol.errors import ErrorKind, LspAgentError, RequestFailed
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.documents import OpenDocument
+from lsp_agent.workspace.open_document import OpenDocument
 
 
 class Withheld(RequestFailed):

@@ -7,7 +7,8 @@ from review_kit import edit as an_edit
 
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.server.open_review import FileReview, OpenReviews, open_hunks
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.open_document import OpenDocument
 
 PATH = "/w/a.txt"
 

@@ -74,7 +74,7 @@ async def _at_once(function: Callable[..., Any], *args: Any, **_: Any) -> Any:
 def without_threads() -> Generator[None]:
     with (
         mock.patch.object(anyio.to_thread, "run_sync", _at_once),
-        mock.patch("lsp_agent.workspace.documents.threading.Thread", Inline),
+        mock.patch("lsp_agent.workspace.open_document.threading.Thread", Inline),
         mock.patch("lsp_agent.workspace.journal.threading.Thread", Inline),
         mock.patch("lsp_agent.workspace.journal.queue.SimpleQueue", Jobs),
     ):

@@ -13,12 +13,13 @@ from typing import Any, Literal
 from scripted_editor import Policy, ScriptedEditor
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import EditorTraits
 from lsp_agent.workspace.file_host import FileHost, Origin, View
 from lsp_agent.workspace.flight import Timings
 from lsp_agent.workspace.ledger import Change, Ledger
 from lsp_agent.workspace.mirror import Brought, DiskChange, Known, Mirror, Waits
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import Confinement, path_to_uri
 from lsp_agent.workspace.reviews import Reviews
 

@@ -10,12 +10,13 @@ from lsp_agent.text.edits import TextEdit
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.beside import OpenTwice
 from lsp_agent.workspace.bring_in import Waits
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Applied, EditorTraits
 from lsp_agent.workspace.file_host import FileHost, Origin, View
 from lsp_agent.workspace.flight import Timings
 from lsp_agent.workspace.ledger import Ledger
 from lsp_agent.workspace.mirror import Brought, Known, Mirror
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import from_ledger, path_to_uri
 from lsp_agent.workspace.reviews import Reviews
 

@@ -13,7 +13,8 @@ from scripted_editor import Buffer, Policy
 
 from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding
-from lsp_agent.workspace.documents import ContentChange, Documents
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.open_document import ContentChange
 from lsp_agent.workspace.paths import path_to_uri
 
 URI = "untitled:1"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lsp_agent.text.edits import apply_edits, text_edits
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.documents import ContentChange, Documents
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.flight import (
     Again,
     Attempt,
@@ -17,6 +17,7 @@ from lsp_agent.workspace.flight import (
     Unknown,
     merged,
 )
+from lsp_agent.workspace.open_document import ContentChange
 from lsp_agent.workspace.repair import carried
 from lsp_agent.workspace.signs import nearer
 

@@ -6,8 +6,9 @@ import pytest
 from scripted_editor import POLICIES, Policy, ScriptedEditor, VirtualClock, run
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.documents import Documents, OpenDocument
+from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.hearing import Deaf
+from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.proof import Proof, place
 
 URI = "untitled:doc"

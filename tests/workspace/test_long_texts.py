@@ -7,7 +7,8 @@ from scripted_editor import POLICIES, ScriptedEditor
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace import flight, proof
-from lsp_agent.workspace.documents import ContentChange, Documents
+from lsp_agent.workspace.documents import Documents
+from lsp_agent.workspace.open_document import ContentChange
 from lsp_agent.workspace.proof import place
 
 URI = "untitled:doc"
