@@ -77,13 +77,15 @@ class AgentProcess:
         line_bytes: int,
         secrets: Sequence[str] = (),
     ) -> "AgentProcess":
-        """Starts ``argv`` in ``cwd`` with ``env`` added to this process's environment.
+        """Starts ``argv`` in ``cwd`` with ``env`` added to this process's environment, and without
+        the relative entries of PATH: a repository could bring what they lead to.
 
         ``line_bytes`` limits a line of the agent's, in bytes; values in ``secrets`` are shown as
         ``***``. Raises RequestFailed (``agentNotFound``) if the program cannot be run there,
         (``agentExited``) if the supervisor cannot.
         """
         environment = {**os.environ, **env}
+        environment["PATH"] = _absolute(environment.get("PATH", os.defpath))
         program = _program(argv[0], cwd, environment)
         adopt_orphans()
         loop = asyncio.get_running_loop()
@@ -242,10 +244,15 @@ def _program(name: str, cwd: str, environment: Mapping[str, str]) -> str:
         kinds = [(path.is_file(), "is not executable"), (path.is_dir(), "is a folder")]
         problem = next((words for is_one, words in kinds if is_one), "does not exist")
         raise _not_found(name, f"{path} {problem}")
-    found = shutil.which(name, path=environment.get("PATH", os.defpath))
+    found = shutil.which(name, path=environment["PATH"])
     if found is None:
         raise _not_found(name, "there is no such program on PATH")
-    return str(Path(cwd) / found)
+    return found
+
+
+def _absolute(path: str) -> str:
+    """The entries of PATH that lead to the same folder from everywhere."""
+    return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
 
 
 def _not_found(name: str, reason: str) -> RequestFailed:

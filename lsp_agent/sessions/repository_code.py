@@ -1,10 +1,15 @@
-"""Code of a repository's that an agent would run by itself, and that no switch of its own stops.
+"""What a repository brings that an agent would obey by itself, and that no switch of its own stops.
 
 opencode loads what lies in ``.opencode/plugin`` and ``.opencode/tool`` (both also in the plural) of
 the folder it starts in and of those above, up to the repository's root (tried with 1.18.33, with
 ``OPENCODE_DISABLE_PROJECT_CONFIG`` and ``OPENCODE_PURE`` set).
+
+pi keeps its transcripts where ``sessionDir`` of ``.pi/settings.json`` says, before it asks whether
+the folder is trusted (tried with 1.5.2, with ``--no-approve``).
 """
 
+import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,21 +17,44 @@ from lsp_agent.protocol.errors import RequestFailed
 
 #: In an agent's ``env``, which only the person's own settings can set: it may run such code.
 CONSENT = "LSP_AGENT_REPOSITORY_CODE"
+#: Either stands above what a repository's settings say.
+_PI_SESSIONS = ("--session-dir", "PI_CODING_AGENT_SESSION_DIR")
 _FOLDERS = ("plugin", "plugins", "tool", "tools")
 
 
 def require_none(agent: str, command: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
-    """Blocking. :raises RequestFailed: "notConfigured" where there is such code"""
-    if not any("opencode" in word for word in command) or env.get(CONSENT) == "1":
+    """Blocking. :raises RequestFailed: "notConfigured" where there is such a thing"""
+    if env.get(CONSENT) == "1":
         return
-    found = next(_code(Path(cwd)), None)
-    if found is not None:
-        raise RequestFailed(
-            "notConfigured",
-            f"{agent} would run the code in {found}, which the repository brings. Remove it, or"
-            f' read it and set agents.{agent}.env.{CONSENT} = "1" in your own settings.',
-            {"agent": agent},
-        )
+    if any("opencode" in word for word in command):
+        found = next(_code(Path(cwd)), None)
+        if found is not None:
+            raise _refused(agent, f"would run the code in {found}, which the repository brings")
+    if any(Path(word).name == "pi" for word in command):
+        chosen = _PI_SESSIONS[0] in command or _PI_SESSIONS[1] in {**os.environ, **env}
+        settings = Path(cwd) / ".pi" / "settings.json"
+        if not chosen and _names_sessions(settings):
+            raise _refused(agent, f"would keep what is said where the repository's {settings} says")
+
+
+def _refused(agent: str, what: str) -> RequestFailed:
+    return RequestFailed(
+        "notConfigured",
+        f"{agent} {what}. Remove it, or read it and set"
+        f' agents.{agent}.env.{CONSENT} = "1" in your own settings.',
+        {"agent": agent},
+    )
+
+
+def _names_sessions(settings: Path) -> bool:
+    """Where it cannot be read or is no JSON, pi takes nothing from it."""
+    try:
+        given = json.loads(settings.read_text(encoding="utf-8-sig", errors="replace"))
+    except (OSError, ValueError):
+        return False
+    except RecursionError:
+        return True
+    return isinstance(given, dict) and "sessionDir" in given
 
 
 def _code(cwd: Path) -> Iterator[Path]:

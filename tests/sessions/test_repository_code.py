@@ -57,3 +57,18 @@ def test_a_repository_without_any_is_fine(repository: Path) -> None:
     (repository / ".opencode" / "command").mkdir()
     plugin(repository.parent)
     require_none("oc", OPENCODE, {}, str(repository))
+
+
+def test_pi_is_not_started_where_the_repository_chooses_the_folder_of_its_transcripts(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PI_CODING_AGENT_SESSION_DIR", raising=False)
+    (repository / ".pi").mkdir()
+    settings = repository / ".pi" / "settings.json"
+    settings.write_text('\ufeff{"session\\u0044ir": "/elsewhere"}', encoding="utf-8")
+    with pytest.raises(RequestFailed, match=str(settings)):
+        require_none("pi", ["/usr/bin/pi"], {}, str(repository))
+    require_none("pi", ["pi", "--session-dir", "/mine"], {}, str(repository))
+    require_none("pi", ["pi"], {"PI_CODING_AGENT_SESSION_DIR": "/mine"}, str(repository))
+    settings.write_text('{"theme": "dark"}')
+    require_none("pi", ["pi"], {}, str(repository))
