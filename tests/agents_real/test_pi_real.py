@@ -71,6 +71,19 @@ def test_models_are_listed_and_changed(editor: Callable[..., Editor], pi: Pi) ->
     assert started.failure("agent/setModel", {"model": "fake/three"}).code
 
 
+def test_its_thinking_level_is_an_option_that_is_set_and_told(
+    editor: Callable[..., Editor],
+) -> None:
+    started = editor(say("Hi."))
+    (option,) = started.call("agent/options", {})["options"]
+    assert option["id"] == "thinkingLevel"
+    wanted = next(v["value"] for v in option["values"] if v["value"] != option["value"])
+    (now,) = started.call("agent/setOption", {"id": option["id"], "value": wanted})["options"]
+    assert now["value"] == wanted
+    started.event("optionChanged", value=wanted)
+    assert started.call("agent/state", {})["options"] == [now]
+
+
 def test_a_failed_answer_is_tried_again_and_one_that_cannot_be_is_an_error(
     editor: Callable[..., Editor], pi: Pi
 ) -> None:

@@ -65,6 +65,20 @@ def test_thinking_stays_out_of_the_text_and_goes_back_where_it_is_wanted(desk: D
         assert asked[0]["signature"] == "signed deep thought"
 
 
+def test_how_much_it_thinks_is_an_option_that_the_next_answer_follows(desk: Desk):
+    desk.server.answers[:] = [text("Ah."), text("Hm.")]
+    (option,) = desk.agent.ask("get_options")["data"]["options"]
+    desk.agent.prompt()
+    (now,) = desk.agent.ask("set_option", option=option["id"], value="high")["data"]["options"]
+    desk.agent.prompt()
+    assert desk.agent.ask("set_option", option=option["id"], value="default")["success"]
+    assert not desk.agent.ask("set_option", option=option["id"], value="wild")["success"]
+    assert (option["value"], now["value"]) == ("default", "high")
+    if desk.provider == "anthropic":  # OpenAI's default model does not think where it has tools
+        told = [request.get("thinking") for request in desk.server.requests]
+        assert told == [None, {"type": "adaptive"}]
+
+
 def test_an_answer_of_thinking_alone_ends_the_turn_without_a_message(desk: Desk):
     desk.server.answers[:] = [answer({"thinking": "hm"})]
     frames = desk.agent.prompt()
