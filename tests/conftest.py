@@ -36,6 +36,12 @@ def _zot() -> str | None:
     return None if shutil.which("zot") else "no zot on PATH"
 
 
+def _zot_examples() -> str | None:
+    if os.environ.get("LSP_AGENT_ZOT_SOURCE"):
+        return None
+    return "LSP_AGENT_ZOT_SOURCE names no folder with zot's sources"
+
+
 def _rkat() -> str | None:
     return None if shutil.which("rkat-rpc") else "no rkat-rpc on PATH: Meerkat's releases have it"
 
@@ -78,6 +84,7 @@ def _acp_agent(program: str) -> str | None:
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
+    "zot_examples": _zot_examples,
     "rkat": _rkat,
     "neovim": _neovim,
     "vscode": _vscode,

@@ -61,6 +61,7 @@ def _examine(folder: Path, console: Console | None) -> dict[str, Any]:
     add(checks.chosen_agent(loaded, found))
     variables = checks.key_variables(loaded)
     add(checks.credentials(loaded, variables))
+    add(checks.package(loaded))
     add(checks.folders())
     add([scripted_turn()])
     if not any(finding.status == "failure" for finding in findings):
@@ -82,7 +83,12 @@ def _show(console: Console, finding: Finding) -> None:
     mark, check = _MARKS[finding.status], f"{finding.check:<11}"
     console.print(f"{mark} [dim]{check}[/] {escape(finding.message)}")
     if finding.remedy is not None:
-        console.print(f"{'':<14}[dim]→[/] {escape(finding.remedy)}")
+        console.print(_arrow(finding.remedy, 14))
+
+
+def _arrow(remedy: str, column: int) -> str:
+    lines = escape(remedy).replace("\n", f"\n{'':<{column + 2}}")
+    return f"{'':<{column}}[dim]→[/] {lines}"
 
 
 def _show_agent(console: Console, agent: dict[str, Any]) -> None:
@@ -95,7 +101,7 @@ def _show_agent(console: Console, agent: dict[str, Any]) -> None:
         words = f"speaks {agent['wire']}, {HOSTING_WORDS[agent['hosting']]}"
         console.print(f"{'':<4}[dim]{words}[/]")
     if agent["remedy"]:
-        console.print(f"{'':<4}[dim]→[/] {escape(agent['remedy'])}")
+        console.print(_arrow(agent["remedy"], 4))
 
 
 def _show_rest(console: Console, report: dict[str, Any]) -> None:

@@ -48,7 +48,7 @@ KNOWN: Mapping[str, KnownAgent] = {
     "opencode": KnownAgent("acp", ("acp",), "npm install -g opencode-ai", "mirror"),
     "qwen": KnownAgent("acp", ("--acp",), "npm install -g @qwen-code/qwen-code", "hosted"),
     "gemini": KnownAgent("acp", ("--experimental-acp",), "npm install -g @google/gemini-cli"),
-    "rkat-rpc": KnownAgent("meerkat", (), "pip install meerkat-sdk, which fetches it"),
+    "rkat-rpc": KnownAgent("meerkat", (), "put rkat-rpc from Meerkat's releases on PATH"),
     "claude-code-acp": KnownAgent("acp", (), "npm install -g @zed-industries/claude-code-acp"),
 }
 
@@ -104,8 +104,6 @@ def _configured(chosen: str, name: str, agent: AgentSettings) -> AgentFound:
 
 def _unconfigured(program: str) -> AgentFound:
     known, path = KNOWN[program], shutil.which(program)
-    command = ", ".join(f'"{word}"' for word in (program, *known.arguments))
-    table = f'[agents.{program}] with wire = "{known.wire}" and command = [{command}]'
     return AgentFound(
         program,
         configured=False,
@@ -115,7 +113,20 @@ def _unconfigured(program: str) -> AgentFound:
         program=program,
         path=path,
         version=path and _version(path),
-        remedy=f"to use it, write into {user_settings_path()}: {table}",
+        remedy=f"to use it, {how_to_choose(program)}",
+    )
+
+
+def how_to_choose(program: str) -> str:
+    """What to write into which file, for one of ``KNOWN``; of several lines."""
+    known = KNOWN[program]
+    command = ", ".join(f'"{word}"' for word in (program, *known.arguments))
+    return (
+        f"write into {user_settings_path()}:"
+        f'\n  agent = "{program}"'
+        f"\n  [agents.{program}]"
+        f'\n  wire = "{known.wire}"'
+        f"\n  command = [{command}]"
     )
 
 

@@ -4,6 +4,7 @@ Nothing here shows a credential: of variables and of agents' environments only t
 of commands only the program.
 """
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -16,9 +17,9 @@ from platformdirs import user_data_path
 
 from lsp_agent import __version__
 from lsp_agent.agents.private_folder import PrivateFolder
-from lsp_agent.cli.doctor_agents import HOSTING_WORDS, AgentFound
+from lsp_agent.cli.doctor_agents import HOSTING_WORDS, AgentFound, how_to_choose
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL
+from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, KEY_VARIABLES, provider_of
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings
 from lsp_agent.protocol.settings_files import WORKSPACE_FILE, user_settings_path
 from lsp_agent.protocol.settings_sources import Loaded
@@ -117,7 +118,7 @@ def chosen_agent(loaded: Loaded, found: list[AgentFound]) -> Iterator[Finding]:
     try:
         choice = choose_agent(loaded.settings, None, None)
     except RequestFailed as error:
-        yield Finding("agent", "failure", str(error), _without_agent())
+        yield Finding("agent", "failure", str(error), _without_agent(found))
         return
     chosen = next(agent for agent in found if agent.chosen)
     if chosen.path is None:
@@ -134,12 +135,11 @@ def chosen_agent(loaded: Loaded, found: list[AgentFound]) -> Iterator[Finding]:
     yield Finding("hosting", status, f"{choice.name} {HOSTING_WORDS[chosen.hosting]}")
 
 
-def _without_agent() -> str:
-    path = user_settings_path()
-    zot = 'agent = "zot" and, under [agents.zot], wire = "zot" and command = ["zot", "rpc"]'
-    if shutil.which("zot"):
-        return f"or use zot, which is installed: write into {path}: {zot}"
-    return f"or install another agent, such as zot, and write into {path}: {zot}"
+def _without_agent(found: list[AgentFound]) -> str:
+    installed = [agent.name for agent in found if not agent.configured]
+    if installed:
+        return f"or use {installed[0]}, which is installed: {how_to_choose(installed[0])}"
+    return f"or install another agent, such as zot, and {how_to_choose('zot')}"
 
 
 def key_variables(loaded: Loaded) -> dict[str, bool]:
@@ -176,6 +176,21 @@ def _without_key(name: str, agent: AgentSettings, variables: Mapping[str, bool])
     if name == BUILTIN_AGENT:
         return HOW_TO_GET_A_MODEL
     return f"sign in with {agent.command[0]} itself, or set a variable such as {min(variables)}"
+
+
+def package(loaded: Loaded) -> Iterator[Finding]:
+    """Whether the embedded agent has what its provider needs; only where that is missing."""
+    agent = loaded.settings.agents.get(BUILTIN_AGENT)
+    if agent is None or loaded.settings.agent != BUILTIN_AGENT or "--provider" in agent.command:
+        return
+    name = agent.provider or provider_of({**os.environ, **agent.env}) or ""
+    if name in KEY_VARIABLES and importlib.util.find_spec(name) is None:
+        yield Finding(
+            "package",
+            "failure",
+            f"the provider {name} needs the Python package {name}",
+            f"{sys.executable} -m pip install {name}",
+        )
 
 
 def folders() -> Iterator[Finding]:

@@ -72,7 +72,7 @@ def chosen_agent_starts(name: str) -> Finding:
         "start",
         "failure",
         f"{name} does not start: {problem}",
-        f"run the command of agents.{name} in a terminal and see what it says",
+        f"see whether {name} works in a terminal, without an editor",
     )
 
 

@@ -212,7 +212,7 @@ class EditorClient:
 def call_title(event: Json) -> str:
     """A ``toolCall`` in one line, fit for a terminal."""
     args: Json = event["args"] or {}
-    subject = str(args.get("command") or args.get("path") or "")
+    subject = str(args.get("command") or args.get("path") or next(iter(event["paths"]), ""))
     return escaped_line(f"{event['tool']} {subject}".strip())
 
 

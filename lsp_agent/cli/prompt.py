@@ -130,7 +130,7 @@ class _Prompt:
             case "assistantMessage":
                 self._end_text()
             case "toolCall":
-                title = self._calls[event["toolCallId"]] = call_title(event)
+                title = self._calls[event["toolCallId"]] = self._near(call_title(event))
                 self._note(f"[blue]●[/] {escape(title)}")
             case "toolProgress" if self._console.is_terminal:
                 for line in event["text"].splitlines():
@@ -140,15 +140,27 @@ class _Prompt:
                 title = self._calls.pop(event["toolCallId"], "")
                 if event["isError"]:
                     why = "".join(block.get("text", "") for block in event["content"])
-                    self._note(f"[red]✗[/] {escape(title)} [dim]{escape(_last_line(why))}[/]")
+                    self._note(f"[red]✗[/] {escape(title)} [dim]{escape(_why(why))}[/]")
             case "editApplied" | "editProposed" if event["edit"]["editId"] not in self._edits:
                 self._edits.add(event["edit"]["editId"])
                 done = "changed" if event["type"] == "editApplied" else "to be changed"
                 self._note(f"[green]✓[/] [dim]{escape(self._name(event['edit']))} {done}[/]")
-            case "notice" if event["level"] in ("warning", "error"):
-                self._note(f"[yellow]![/] {escape(escaped_lines(event['message']))}")
-            case "error":
+            case "agentStatus" | "notice" | "error":
+                self._tell(event)
+            case _:
+                pass
+
+    def _tell(self, event: Json) -> None:
+        """What is not of the turn itself."""
+        match event:
+            case {"type": "agentStatus", "status": "starting"} if self._console.is_terminal:
+                self._note("[dim]· the agent is starting[/]")  # some take many seconds
+            case {"type": "error"}:
                 self._note(f"[red]✗[/] {escape(escaped_lines(event['message']))}")
+            case {"type": "notice", "level": "info"}:
+                self._note(f"[dim]· {escape(escaped_lines(event['message']))}[/]")
+            case {"type": "notice", "level": "warning" | "error"}:
+                self._note(f"[yellow]![/] {escape(escaped_lines(event['message']))}")
             case _:
                 pass
 
@@ -169,6 +181,11 @@ class _Prompt:
     async def _answer(self, question: Json) -> str | None:
         """What the person says; None, which refuses, where there is none."""
         if not self._has_person:
+            self._note(
+                f"[yellow]![/] Refused, as there is no terminal to ask on:"
+                f" {escape(escaped_line(question['title']))}"
+                " [dim](allow it in your settings: permissions.allow)[/]"
+            )
             return None
         options: list[Json] = question["options"]
         async with self._asking:
@@ -235,10 +252,17 @@ class _Prompt:
             )
             self._console.print(colours if self._console.is_terminal else escape(diff), end="")
 
+    def _near(self, title: str) -> str:
+        """With paths below the folder as the person would write them."""
+        return title.replace(f" {self._folder}/", " ", 1)
+
     def _name(self, edit: Json) -> str:
         path = edit["uri"].removeprefix(self._folder.as_uri() + "/")
         return escaped_line(path.rsplit("/", 1)[-1] if "://" in path else path)
 
 
-def _last_line(text: str) -> str:
-    return printable_line(text.strip().rpartition("\n")[2])[:200]
+def _why(text: str) -> str:
+    """The last line of a failed call's result; before how a command ended what it said last."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    told = lines[-2:] if lines and lines[-1].startswith("[exit ") else lines[-1:]
+    return printable_line("  ".join(line for line in told if not line.startswith("$ ")))[:200]

@@ -203,7 +203,7 @@ class AgentLink:
             how = "ended"
         else:
             how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
-        said = f": {stderr.splitlines()[-1]}" if stderr else "."
+        said = f": {stderr.splitlines()[-1].rstrip('.')}." if stderr else "."
         return RequestFailed(
             "agentExited",
             f"The agent {how}{said} The next prompt starts it again.",

@@ -43,7 +43,10 @@ def choose_agent(settings: Settings, name: str | None, model: str | None) -> Age
     if agent is None:
         known = ", ".join(sorted(settings.agents))
         raise RequestFailed(
-            "agentNotFound", f"No agent {name!r} is configured; there is: {known}.", {"agent": name}
+            "agentNotFound",
+            f"No agent {name!r} is configured; there is: {known}. `lsp-agent doctor` lists those"
+            " that are installed, and what to write into the settings.",
+            {"agent": name},
         )
     if name == BUILTIN_AGENT and not _has_provider(agent):
         raise RequestFailed(

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "server"))  # project, raw_client
+for _folder in ("runtime", "server"):  # rpc_process; project, raw_client
+    sys.path.insert(0, str(Path(__file__).parents[1] / _folder))
 
-from project import Project, new_project
-from scripted_agents import EmbeddedAgent, ScriptedAgent, ZotAgent
+from project import Project, new_project  # noqa: E402
+from scripted_agents import EmbeddedAgent, ScriptedAgent, ZotAgent  # noqa: E402
 
 
 @pytest.fixture

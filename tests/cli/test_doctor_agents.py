@@ -1,11 +1,14 @@
 """Which agents the doctor finds, and what it says of each."""
 
+import importlib.util
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lsp_agent.cli import doctor_agents
+from lsp_agent.cli import doctor_agents, doctor_checks
 from lsp_agent.cli.doctor_agents import AgentFound
 from lsp_agent.protocol.settings_sources import SettingsFile, load
 
@@ -42,7 +45,11 @@ def test_a_known_agent_on_the_path_is_listed_with_what_to_write(machine: Machine
     assert (found.path, found.version) == (str(path), "1.2.3")
     assert (found.wire, found.hosting) == ("acp", "mirror")
     assert found.remedy is not None
-    assert '[agents.opencode] with wire = "acp" and command = ["opencode", "acp"]' in found.remedy
+    written = tomllib.loads(found.remedy.partition(":\n")[2])
+    assert written == {
+        "agent": "opencode",
+        "agents": {"opencode": {"wire": "acp", "command": ["opencode", "acp"]}},
+    }
 
 
 def test_one_that_the_settings_have_is_listed_once_under_its_name_there(machine: Machine) -> None:
@@ -94,3 +101,15 @@ def test_an_agent_that_does_not_say_its_version_is_not_waited_for(
     machine.program("zot", "exit 3")
     found = machine.agents()
     assert (found["pi"].version, found["zot"].version) == (None, None)
+
+
+def test_a_package_that_the_provider_needs_is_named_with_its_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = {"agents": {"builtin": {"provider": "openai"}}}
+    loaded = load(user_file=SettingsFile("config.toml", settings))
+    assert list(doctor_checks.package(loaded)) == []
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    (missing,) = doctor_checks.package(loaded)
+    assert missing.status == "failure"
+    assert missing.remedy == f"{sys.executable} -m pip install openai"

@@ -115,6 +115,12 @@ def test_the_text_is_on_stdout_and_all_else_on_stderr(project: Project) -> None:
     assert ESCAPE not in done.stderr
 
 
+def test_files_below_the_folder_are_named_from_there(project: Project) -> None:
+    path = project.file("a.txt", "one\n")
+    set_up(project, step("", edit(str(path), "one", "two")), step("Done."))
+    assert prompt(project, "Go.").stderr.startswith("● edit a.txt\n")
+
+
 def test_as_json_stdout_has_the_events_one_a_line(project: Project) -> None:
     project.file("a.txt", "one\n")
     set_up(project, step("", edit("a.txt", "one", "two")), step("Done."))
@@ -131,7 +137,8 @@ def test_without_a_terminal_nothing_that_must_be_asked_is_done(project: Project)
     set_up(project, step("", bash("touch made")), step("Then not."))
     done = prompt(project, "Go.")
     assert done.returncode == 0
-    assert "✗ bash touch made" in done.stderr
+    assert "! Refused, as there is no terminal to ask on: bash: touch made" in done.stderr
+    assert "✗ bash touch made Not run: " in done.stderr
     assert not (project.folder / "made").exists()
 
 

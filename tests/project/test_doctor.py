@@ -114,6 +114,12 @@ def test_without_a_model_the_agent_cannot_run(person: Person) -> None:
     assert found(report, "start") == []
 
 
+def test_without_a_model_an_agent_that_is_installed_is_named_instead(person: Person) -> None:
+    person.program("qwen", "echo 1.0")
+    (agent,) = found(person.report(), "agent", "failure")
+    assert agent["remedy"].startswith("or use qwen, which is installed: write into ")
+
+
 def test_a_program_that_is_not_there_is_named_with_the_key_to_correct(person: Person) -> None:
     person.settings('agent = "mine"\n[agents.mine]\nwire = "zot"\ncommand = ["nowhere", "rpc"]\n')
     (agent,) = found(person.report(), "agent", "failure")
