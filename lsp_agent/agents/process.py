@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -189,7 +190,8 @@ class AgentProcess:
             with anyio.move_on_after(_LAST_RESORT) as patience:
                 await self.wait()
             if patience.cancelled_caught:
-                self._stdio.transport.kill()
+                with suppress(ProcessLookupError):  # gone, and only its end was not yet told
+                    self._stdio.transport.kill()
             await self.wait()
             await self._stdio.finish(_DRAIN)
         return await self.wait()
