@@ -117,8 +117,8 @@ class Reply:
 
     ``data`` is in canonical form, by command: Hello and GetState
     ``{provider?, model?, version?, messageCount?, usage?, sessionRef?,
-    config?}`` (``sessionRef`` is what
-    a later process can resume the session by), GetMessages ``{messages: [Message]}``,
+    config?}`` (``sessionRef`` is what a later process can resume the session by; ``config`` has
+    no secrets), GetMessages ``{messages: [Message]}``,
     GetModels ``{models: [{id, provider, contextWindow?, maxOutput?, reasoning?}]}``,
     SetModel ``{model}``, GetOptions and SetOption ``{options: [{id, name, description?, value,
     values: [{value, name, description?}]}]}`` as they are then, GetCommands
