@@ -1,0 +1,166 @@
+"""Agents in a repository that nobody trusts: each is started there, reads, edits and runs what the
+person allows, and nothing that the repository named has run or was told anything.
+
+opencode's part is in ``test_opencode_real.py``.
+"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "scenarios"))
+
+from actors import Actor, Meerkat, QwenCode, RealPi, WithOpenAI
+from hostile_repository import INSTRUCTION, HostileRepository
+from model_server import ModelServer, Step
+from project import EVENTS, LSP_AGENT, Editor, Project
+from raw_client import Json
+
+#: In seconds, on a machine that may be busy with the other tests.
+PATIENCE = 90.0
+ASKS: Json = EVENTS | {"ask": True}
+
+
+class Stranger:
+    """A server that the repository names; ``heard`` is what was said to it. A context manager."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        heard = self.heard
+
+        class Listen(StreamRequestHandler):
+            def handle(self) -> None:
+                heard.append(self.rfile.readline())
+
+        self._server = ThreadingTCPServer(("127.0.0.1", 0), Listen)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> "Stranger":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class Ground(Project):
+    """The server runs in the repository, as editors start it; in its environment are a key and a
+    PATH with relative entries, and no proxy comes between."""
+
+    def __init__(self, base: Path, runtime: Path) -> None:
+        super().__init__(base, runtime)
+        self.secret = f"CANARY-{uuid.uuid4().hex}"
+        self.key = f"sk-{uuid.uuid4().hex}"
+        self.log = base / "server.log"
+        self.outside = self.home / "secret.txt"
+        self.outside.write_text(f"{self.secret}\n")
+
+    def environment(self) -> dict[str, str]:
+        given = {
+            name: value
+            for name, value in super().environment().items()
+            if not name.lower().endswith("_proxy")
+        }
+        path = os.pathsep.join(["bin", "", ".", "node_modules/.bin", given["PATH"]])
+        return given | {"PATH": path, "CANARY_API_KEY": self.key}
+
+    def start(self, *arguments: str) -> Editor:
+        command = [*LSP_AGENT, "serve", "--log-file", str(self.log), "--log-level", "debug"]
+        editor = Editor([*command, *arguments], cwd=self.folder, env=self.environment())
+        self._editors.enter_context(editor)
+        return editor
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    runtime = Path(tempfile.mkdtemp(prefix="la-"))
+    ground = Ground(Path(os.path.realpath(tmp_path)), runtime)
+    try:
+        yield ground
+    finally:
+        ground.close()
+        shutil.rmtree(runtime, ignore_errors=True)
+
+
+@pytest.fixture
+def stranger() -> Iterator[Stranger]:
+    with Stranger() as made:
+        yield made
+
+
+@pytest.fixture
+def repository(ground: Ground, stranger: Stranger) -> HostileRepository:
+    made = HostileRepository(ground.folder, ground.home / "ran", stranger.url, ground.outside)
+    made.lay_out()
+    return made
+
+
+def settings_of(actor: Actor, *steps: Step) -> Json:
+    """As the actor has them, but with nothing that keeps a proxy from coming between."""
+    settings = actor.settings(*steps)
+    env = {n: v for n, v in settings.get("env", {}).items() if n.lower() != "no_proxy"}
+    return settings | {"env": env}
+
+
+def models_of(actor: Any) -> list[ModelServer]:
+    """Meerkat's double has its model within."""
+    model = getattr(actor, "model", None) or getattr(actor, "_model", None)
+    return [model] if model else []
+
+
+AGENTS: list[Any] = [
+    pytest.param(WithOpenAI, id="embedded"),
+    pytest.param(Meerkat, id="meerkat"),
+    pytest.param(RealPi, id="pi", marks=pytest.mark.pi),
+    pytest.param(QwenCode, id="qwen", marks=pytest.mark.qwen),
+]
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_nothing_that_a_repository_names_runs_or_is_told(
+    kind: type[Any], ground: Ground, repository: HostileRepository, stranger: Stranger
+) -> None:
+    read = ground.file("read.txt", "old text\n")
+    edited = ground.file("edited.ts", "let a = 1\n")
+    with kind(ground) as actor:
+        calls = [
+            actor.read(str(read)),
+            actor.read(str(edited)),
+            actor.edit(str(edited), "= 1", "= 2"),
+            actor.command("echo allowed > by-the-person"),
+        ]
+        steps = [*(Step("", (call,)) for call in calls), Step("Done.")]
+        agent = settings_of(actor, *steps)
+        editor = ground.editor(agent=agent, client=ASKS)
+        editor.timeout = PATIENCE
+        editor.handlers["agent/ask"] = lambda _question: {"optionId": "allow"}
+        result = editor.ask_agent("Go.")
+        assert (result["stopReason"], result["text"]) == ("endTurn", "Done."), editor.tool_texts()
+        asked = [one["detail"].partition("\n")[0] for one in editor.received("agent/ask")]
+        assert asked == ["echo allowed > by-the-person"]
+        assert (ground.folder / "by-the-person").read_text() == "allowed\n"
+        model = json.dumps([each.requests for each in models_of(actor)])
+        ground.close()
+    assert repository.ran() == []
+    assert stranger.heard == []
+    said = {"the model": model, "the log": ground.log.read_text()}
+    said |= {"the client": json.dumps(editor.messages), "stderr": editor.stderr}
+    for where, text in said.items():
+        assert ground.secret not in text, f"{where} was told what lies outside"
+        assert ground.key not in text, f"{where} was told the key"
+    if kind in (WithOpenAI, RealPi):
+        assert INSTRUCTION in model
