@@ -4,6 +4,7 @@ A run in which every cell passed is held against docs/agents.md: a page that say
 fails it. With ``LSP_AGENT_WRITE_DOCS=1`` the page is written instead.
 """
 
+import difflib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -84,10 +85,11 @@ class _Gathering:
             agents_page.PAGE.write_text(meant, encoding="utf-8")
             self._said = "wrote docs/agents.md"
         else:
-            self._said = f"docs/agents.md differs from what these tests found. To write it: {_HOW}"
+            differs = difflib.unified_diff(page.splitlines(), meant.splitlines(), lineterm="", n=0)
+            self._said = "\n".join([*differs, f"docs/agents.md is not what was found: {_HOW}"])
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._said:
-            terminalreporter.section("what the agents can", red="differs" in self._said)
+            terminalreporter.section("what the agents can")
             terminalreporter.line(self._said)
