@@ -430,6 +430,7 @@ class AcpWire:
                 batch.add(Notice("error", f"{_ALLOWS_ITSELF} It did not go back: {error}", "agent"))
             case _ if error is not None:
                 self._replay = None
+                self._record.options = self._record.options.after_refusal()
                 batch.add(Reply(sent.request_id, error=error))
             case "initialize":
                 self._initialized(sent, result, batch)

@@ -82,6 +82,10 @@ class Options:
         modes = replace(self.modes, value=mode) if self.modes else None
         return replace(self, listed=listed, modes=modes)
 
+    def after_refusal(self) -> "Options":
+        """A mode that was chosen and is not had is no more a choice."""
+        return self if self.mode == self.chosen_mode else replace(self, chosen_mode="")
+
     @property
     def allows_itself(self) -> bool:
         """Whether its mode is one in which it decides what it may do, and it could ask."""

@@ -104,6 +104,16 @@ def test_a_stopped_turn_and_a_killed_agent_are_followed_by_turns_that_work(
     assert "First." in str(opencode.model.requests[-1]["messages"])
 
 
+def test_its_mode_is_an_option(project: Project, start: Start) -> None:
+    editor = start(say("Hi."))
+    options = editor.call("agent/options")["options"]
+    mode = next(option for option in options if option["id"] == "mode")
+    assert mode["value"] == "build"
+    now = editor.call("agent/setOption", {"id": "mode", "value": "plan"})["options"]
+    assert next(option for option in now if option["id"] == "mode")["value"] == "plan"
+    editor.event("optionChanged", value="plan")
+
+
 def test_no_server_that_a_repository_names_is_started(project: Project, start: Start) -> None:
     server = {"type": "local", "command": ["touch", str(project.folder / "ran")]}
     project.file("opencode.json", json.dumps({"mcp": {"evil": server}}))

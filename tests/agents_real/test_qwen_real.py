@@ -117,6 +117,20 @@ def test_a_stopped_turn_and_a_killed_agent_are_followed_by_turns_that_work(
     assert "First." in str(qwen.model.requests[-1]["messages"])
 
 
+def test_its_mode_is_an_option_and_none_that_asks_nobody_is_had_in_a_folder_it_distrusts(
+    start: Start,
+) -> None:
+    editor = start(say("Hi."))
+    options = editor.call("agent/options")["options"]
+    mode = next(option for option in options if option["id"] == "mode")
+    assert mode["value"] == "default"
+    assert {"plan", "yolo"} <= {value["value"] for value in mode["values"]}
+    editor.call("agent/setOption", {"id": "mode", "value": "plan"})
+    editor.event("optionChanged", value="plan")
+    refused = editor.failure("agent/setOption", {"id": "mode", "value": "yolo"})
+    assert "untrusted folder" in refused.message
+
+
 def test_nothing_that_a_repository_names_runs(project: Project, start: Start) -> None:
     ran = str(project.folder / "ran")
     hook = {"hooks": [{"type": "command", "command": f"touch {ran}"}]}
