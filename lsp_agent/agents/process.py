@@ -106,6 +106,9 @@ class AgentProcess:
             except OSError as error:
                 control.end()
                 raise _not_found(argv[0], error.strerror or str(error)) from error
+            except BaseException:
+                control.end()
+                raise
         process = cls(stdio, control, line_bytes, secrets)
         try:
             failure = await control.started

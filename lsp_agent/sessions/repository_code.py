@@ -2,7 +2,8 @@
 
 opencode loads what lies in ``.opencode/plugin`` and ``.opencode/tool`` (both also in the plural) of
 the folder it starts in and of those above, up to the repository's root (tried with 1.18.33, with
-``OPENCODE_DISABLE_PROJECT_CONFIG`` and ``OPENCODE_PURE`` set).
+``OPENCODE_DISABLE_PROJECT_CONFIG`` and ``OPENCODE_PURE`` set), and the plugins that a configuration
+names there, beside or in ``.opencode``. Of its other keys it obeys none then.
 
 pi keeps its transcripts where ``sessionDir`` of ``.pi/settings.json`` says, before it asks whether
 the folder is trusted (tried with 1.5.2, with ``--no-approve``).
@@ -10,6 +11,7 @@ the folder is trusted (tried with 1.5.2, with ``--no-approve``).
 
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +22,16 @@ CONSENT = "LSP_AGENT_REPOSITORY_CODE"
 #: Either stands above what a repository's settings say.
 _PI_SESSIONS = ("--session-dir", "PI_CODING_AGENT_SESSION_DIR")
 _FOLDERS = ("plugin", "plugins", "tool", "tools")
+_CONFIGURATIONS = (
+    "opencode.json",
+    "opencode.jsonc",
+    ".opencode/opencode.json",
+    ".opencode/opencode.jsonc",
+)
+#: With what can stand for it: an escaped letter, and what opencode puts in before it parses.
+_NAMES_PLUGINS = (b"plugin", b"\\u", b"{file:", b"{env:")
+#: Longer ones are not looked through, in bytes.
+_LONGEST_CONFIGURATION = 1 << 20
 
 
 def require_none(agent: str, command: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
@@ -29,7 +41,7 @@ def require_none(agent: str, command: Sequence[str], env: Mapping[str, str], cwd
     if any("opencode" in word for word in command):
         found = next(_code(Path(cwd)), None)
         if found is not None:
-            raise _refused(agent, f"would run the code in {found}, which the repository brings")
+            raise _refused(agent, f"would run the code that the repository's {found} brings")
     if any(Path(word).name == "pi" for word in command):
         chosen = _PI_SESSIONS[0] in command or _PI_SESSIONS[1] in {**os.environ, **env}
         settings = Path(cwd) / ".pi" / "settings.json"
@@ -63,8 +75,22 @@ def _code(cwd: Path) -> Iterator[Path]:
             place = folder / ".opencode" / name
             if place.is_symlink() or (place.exists() and (not place.is_dir() or _holds(place))):
                 yield place
+        yield from (folder / name for name in _CONFIGURATIONS if _may_name_plugins(folder / name))
         if (folder / ".git").exists():
             return
+
+
+def _may_name_plugins(configuration: Path) -> bool:
+    try:
+        if not stat.S_ISREG(configuration.stat().st_mode):
+            return True
+        with configuration.open("rb") as file:
+            text = file.read(_LONGEST_CONFIGURATION + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return len(text) > _LONGEST_CONFIGURATION or any(name in text for name in _NAMES_PLUGINS)
 
 
 def _holds(place: Path) -> bool:

@@ -287,6 +287,21 @@ async def test_a_cancelled_task_has_its_agent_killed_at_once(tag: str):
 
 @LINUX_ONLY
 @pytest.mark.asyncio
+async def test_nothing_is_left_of_a_start_that_is_given_up_at_any_moment(tag: str):
+    for milliseconds in range(0, 60, 2):
+        with anyio.move_on_after(milliseconds / 1000):
+            process = await AgentProcess.start(
+                ["sh", "-c", f": {tag}; while :; do sleep 0.1; done"],
+                cwd="/",
+                env={},
+                line_bytes=LINE_BYTES,
+            )
+            await process.kill()
+        assert survivors(tag) == [], milliseconds
+
+
+@LINUX_ONLY
+@pytest.mark.asyncio
 async def test_nothing_is_left_after_a_kill(tag: str):
     async with spawner(tag) as agent:
         await agent.do("spawn")

@@ -74,15 +74,23 @@ class Stubborn:
     def processes(self) -> list[int]:
         return processes_with(self.nap)
 
+    @property
+    def runs(self) -> bool:
+        """Whether it and its child sleep; before, what starts it has its words as well."""
+        return list(_command_lines().values()).count(self.nap) == 2
+
 
 def processes_with(words: str) -> list[int]:
     """The processes whose command line has these words (Linux)."""
-    found: list[int] = []
+    return [pid for pid, line in _command_lines().items() if words in line and pid != os.getpid()]
+
+
+def _command_lines() -> dict[int, str]:
+    found: dict[int, str] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if words in line and int(folder.name) != os.getpid():
-                found.append(int(folder.name))
+            line = (folder / "cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
+            found[int(folder.name)] = line.decode(errors="replace")
     return found
 
 

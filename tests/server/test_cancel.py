@@ -31,7 +31,7 @@ def running(editor: Editor, stubborn: Stubborn, **params: object) -> int:
     """Prompts, and waits until the command runs; the request's id."""
     prompt = editor.prompt("Go.", **params)
     editor.event("toolProgress")
-    assert wait_until(lambda: len(stubborn.processes()) >= 2)
+    assert wait_until(lambda: stubborn.runs)
     return prompt
 
 

@@ -89,7 +89,7 @@ def test_it_can_be_stopped(project: Project) -> None:
         project, step("", bash(stubborn.command)), step("Next.", match="next"), options=ALLOWED
     )
     prompt = editor.prompt("Go.")
-    assert wait_until(lambda: len(stubborn.processes()) >= 2)
+    assert wait_until(lambda: stubborn.runs)
     assert editor.call("agent/abort") == {"aborted": True}
     assert stubborn.processes() == []
     assert editor.result(prompt)["stopReason"] == "aborted"

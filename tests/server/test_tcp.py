@@ -173,7 +173,7 @@ def busy(project: Project) -> tuple[Editor, Stubborn]:
     editor = project.editor(step("", bash(stubborn.command)), options=ALLOWED, client=EVENTS)
     editor.prompt("Go.")
     editor.event("toolProgress")
-    assert wait_until(lambda: len(stubborn.processes()) >= 2)
+    assert wait_until(lambda: stubborn.runs)
     assert descendants(editor.process.pid)
     return editor, stubborn
 

@@ -1,5 +1,6 @@
 """Code that a repository brings for an agent that cannot be kept from running it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,38 @@ def test_what_lies_above_up_to_the_root_counts(repository: Path) -> None:
     (repository / "a" / "b").mkdir(parents=True)
     with pytest.raises(RequestFailed):
         require_none("oc", ["npx", "opencode-ai", "acp"], {}, str(repository / "a" / "b"))
+
+
+@pytest.mark.parametrize("name", ["opencode.json", ".opencode/opencode.jsonc"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"plugin": ["./evil.js"]}',
+        '{"\\u0070lugin": ["./evil.js"]}',
+        '{"{file:name.txt}": ["./evil.js"]}',
+        '{"{env:NAME}": ["./evil.js"]}',
+        "/*" + " " * (1 << 20) + "*/",
+    ],
+)
+def test_a_configuration_that_may_name_plugins_counts(
+    repository: Path, name: str, text: str
+) -> None:
+    (repository / ".opencode").mkdir()
+    (repository / name).write_text(text)
+    with pytest.raises(RequestFailed, match=name):
+        require_none("oc", OPENCODE, {}, str(repository))
+
+
+def test_a_configuration_that_cannot_be_looked_through_counts(repository: Path) -> None:
+    os.mkfifo(repository / "opencode.json")
+    with pytest.raises(RequestFailed, match=r"opencode\.json"):
+        require_none("oc", OPENCODE, {}, str(repository))
+
+
+def test_a_configuration_that_names_no_plugin_is_fine(repository: Path) -> None:
+    (repository / "opencode.json").write_text('{"model": "a/b", "mcp": {}}')
+    (repository / ".opencode").write_text("")
+    require_none("oc", OPENCODE, {}, str(repository))
 
 
 def test_a_link_is_not_followed_to_find_out(repository: Path) -> None:
