@@ -133,6 +133,7 @@ SHARED: tuple[type[BaseModel], ...] = (
     methods.RevertedFile,
     methods.ModelInfo,
     methods.SessionInfo,
+    methods.AgentSession,
     methods.CommandInfo,
     methods.Diagnostic,
     methods.FileDiagnostics,

@@ -291,12 +291,26 @@ class SessionsResult(Model):
     sessions: list[SessionInfo]
 
 
+class AgentSession(Model):
+    """``ref`` is for ``agent/newSession``; ``updated`` in seconds since 1970."""
+
+    ref: str
+    title: str | None = None
+    updated: float | None = None
+
+
+class AgentSessionsResult(Model):
+    sessions: list[AgentSession]
+
+
 class NewSessionParams(Model):
-    """``agent`` is a name of the settings; ``cwd`` a folder of the workspace (path or URI)."""
+    """``agent`` is a name of the settings; ``cwd`` a folder of the workspace (path or URI). With
+    ``ref`` it goes on with one of the agent's own sessions (``agent/agentSessions``)."""
 
     agent: str | None = None
     cwd: str | None = None
     model: str | None = None
+    ref: str | None = None
 
 
 class SessionResult(Model):
@@ -392,6 +406,12 @@ METHODS: tuple[Method, ...] = (
     Method("compact", SessionParams, CompactResult, "Summarises the transcript."),
     Method("clear", SessionParams, Empty, "Drops the transcript."),
     Method("sessions", Empty, SessionsResult, "The sessions, the newest first."),
+    Method(
+        "agentSessions",
+        SessionParams,
+        AgentSessionsResult,
+        "The sessions that the agent itself keeps of the folder.",
+    ),
     Method("newSession", NewSessionParams, SessionResult, "Opens a session."),
     Method("closeSession", SessionParams, Empty, "Ends a session and its agent."),
     Method("resumeSession", StoredSessionParams, SessionResult, "Takes up a stored session."),

@@ -33,6 +33,7 @@ NAMES = (
     "compact",
     "clear",
     "sessions",
+    "agentSessions",
     "newSession",
     "closeSession",
     "resumeSession",

@@ -307,6 +307,9 @@ class Session:
                 if self.agent.resume is None or failure.kind != "notConfigured":
                     raise
                 self.agent.resume = None
+                if not self.recap:
+                    told = f"The agent begins a new session: {failure}"
+                    self.emit(Notice("warning", told, "lsp-agent"), turn.id)
                 return await self.agent.running()
         raise RequestFailed("agentExited", "The turn was stopped while the agent started.")
 

@@ -12,9 +12,11 @@ import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.protocol.events import Notice
+from lsp_agent.sessions import own_sessions
 from lsp_agent.sessions.edits import Rejection
 from lsp_agent.sessions.event_log import EventLog
 from lsp_agent.sessions.launcher import AgentChoice, choose_agent
+from lsp_agent.sessions.own_sessions import OwnSession
 from lsp_agent.sessions.recorder import Recorder
 from lsp_agent.sessions.retelling import markdown, recap
 from lsp_agent.sessions.services import Services
@@ -71,16 +73,23 @@ class Sessions:
         return default
 
     def open(
-        self, folder: str | None = None, agent: str | None = None, model: str | None = None
+        self,
+        folder: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        ref: str | None = None,
     ) -> Session:
-        """A new session in a workspace folder (the first, if none is named).
+        """A new session in a workspace folder (the first, if none is named); with ``ref`` it goes
+        on with one that the agent itself keeps.
 
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
         :raises BadParams: for what is no folder
         """
         cwd = self._folder(None) if folder is None else self._inside(folder)
         choice = choose_agent(self._services.settings(cwd), agent, model)
-        return self._begin(choice, cwd)
+        session = self._begin(choice, cwd)
+        session.agent.resume = ref
+        return session
 
     async def resume(self, session_id: str) -> Session:
         """Takes up an earlier session under its own id: by the agent's own means where it has
@@ -165,8 +174,22 @@ class Sessions:
         entry = self._recorders[session.id].entry
         resumed = session.resumed and not session.agent.resumed
         if session.agent.link is None or resumed:
-            return (await entry.transcript()).messages
+            messages = (await entry.transcript()).messages
+            if messages or session.agent.resume is None:
+                return messages
+            await session.agent.running()  # it goes on with one of the agent's own
         return await session.agent.messages()
+
+    async def of_agent(self, session: Session) -> list[OwnSession]:
+        """The sessions that its agent itself keeps of its folder, newest first, but for those
+        that are ours as well.
+
+        :raises RequestFailed: as ``own_sessions.listed`` does
+        """
+        found = await own_sessions.listed(session.agent, session.cwd)
+        ours = {listed.about.ref for listed in await self._store.listed()}
+        ours |= {each.agent.resume for each in self.all()}
+        return [one for one in found if one.ref not in ours]
 
     async def export(self, session_id: str) -> str:
         """As Markdown. :raises RequestFailed: "unknownSession\""""

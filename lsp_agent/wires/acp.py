@@ -36,6 +36,7 @@ from lsp_agent.wires.wire import (
     Granted,
     Hello,
     Launch,
+    ListSessions,
     Prompt,
     ReadText,
     Refused,
@@ -96,7 +97,9 @@ class _Sent:
 
     request_id: str
     command: Command
-    step: Literal["initialize", "open", "mode", "back", "model", "option", "prompt", "close"]
+    step: Literal[
+        "initialize", "open", "mode", "back", "model", "option", "list", "prompt", "close"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,9 @@ class AcpWire:
                 return self._set_model(_Sent(request_id, command, "model"), model)
             case SetOption():
                 return self._set_option(request_id, command)
+            case ListSessions():
+                sent = _Sent(request_id, command, "list")
+                return self._request("session/list", {"cwd": self._cwd}, sent)
             case _:
                 return Reply(request_id, error="ACP has nothing for this")
 
@@ -432,6 +438,11 @@ class AcpWire:
                 self._replay = None
                 self._record.options = self._record.options.after_refusal()
                 batch.add(Reply(sent.request_id, error=error))
+            case _:
+                self._succeeded(sent, result, batch)
+
+    def _succeeded(self, sent: _Sent, result: Frame, batch: Batch) -> None:
+        match sent.step:
             case "initialize":
                 self._initialized(sent, result, batch)
             case "open":
@@ -446,6 +457,10 @@ class AcpWire:
                 self._done(sent, batch)
             case "option":
                 self._option_set(sent, result, batch)
+            case "list":
+                batch.add(Reply(sent.request_id, {"sessions": acp.sessions(result)}))
+            case "prompt" | "close":
+                pass
 
     def _initialized(self, sent: _Sent, result: Frame, batch: Batch) -> None:
         version = integer(result, "protocolVersion")

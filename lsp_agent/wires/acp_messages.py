@@ -2,7 +2,9 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePath
 from typing import cast
 
@@ -45,6 +47,20 @@ def user_message(prompt: str, images: Iterable[ImageInput]) -> Message:
     for image in images:
         shown.append({"type": "image", "mimeType": image.mime_type, "data": image.data})
     return {"role": "user", "content": shown}
+
+
+def sessions(result: Frame) -> list[dict[str, object]]:
+    """Of ``session/list``: its first page."""
+    return [_session(each) for each in frames(result.get("sessions")) if string(each, "sessionId")]
+
+
+def _session(source: Frame) -> dict[str, object]:
+    told: dict[str, object] = {"ref": string(source, "sessionId"), "cwd": string(source, "cwd")}
+    if title := string(source, "title"):
+        told["title"] = title
+    with suppress(ValueError):
+        told["updated"] = datetime.fromisoformat(string(source, "updatedAt")).timestamp()
+    return told
 
 
 # Tool calls

@@ -38,6 +38,7 @@ from lsp_agent.wires.wire import (
     Granted,
     Hello,
     Launch,
+    ListSessions,
     Prompt,
     Refused,
     Reply,
@@ -140,7 +141,7 @@ class MeerkatWire:
                 return requests.catalog(request_id, command)
             case GetCommands():
                 return Reply(request_id, {"commands": []})
-            case Steer() | Compact() | RunCommand() | GetOptions() | SetOption():
+            case Steer() | Compact() | RunCommand() | GetOptions() | SetOption() | ListSessions():
                 return Reply(request_id, error=_CANNOT)
             case _:
                 assert_never(command)

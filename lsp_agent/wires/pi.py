@@ -36,7 +36,7 @@ _CAPABILITIES: Mapping[str, bool] = {
     "steer": True,
     "compact": True,
     "clear": True,
-    "listSessions": False,
+    "listSessions": True,
     "resume": True,
     "models": True,
     "setModel": True,

@@ -6,6 +6,7 @@ abort behind what was steered. Each but the last has the id "type:request_id".
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.messages import Usage
@@ -24,6 +25,7 @@ from lsp_agent.wires.wire import (
     GetOptions,
     GetState,
     Hello,
+    ListSessions,
     Prompt,
     Reply,
     Send,
@@ -40,6 +42,7 @@ _TYPES: Mapping[type, str] = {
     GetMessages: "get_messages",
     GetModels: "get_available_models",
     GetCommands: "get_commands",
+    ListSessions: "get_state",
 }
 
 #: The capability that a build lacks if it does not know the command.
@@ -210,6 +213,9 @@ class Requests:
                 return {"models": [pi.model(found) for found in pi.models(data)]}
             case GetCommands():
                 return {"commands": pi.commands(data)}
+            case ListSessions():
+                file = string(data, "sessionFile")
+                return {"folder": str(PurePath(file).parent)} if file else {}
             case _:
                 return {}
 

@@ -81,6 +81,11 @@ class SetOption:
 
 
 @dataclass(frozen=True, slots=True)
+class ListSessions:
+    """Those that the agent itself keeps; only to an agent with the capability ``listSessions``."""
+
+
+@dataclass(frozen=True, slots=True)
 class GetCommands:
     pass
 
@@ -106,6 +111,7 @@ Command = (
     | SetModel
     | GetOptions
     | SetOption
+    | ListSessions
     | GetCommands
     | RunCommand
 )
@@ -121,7 +127,9 @@ class Reply:
     no secrets), GetMessages ``{messages: [Message]}``,
     GetModels ``{models: [{id, provider, contextWindow?, maxOutput?, reasoning?}]}``,
     SetModel ``{model}``, GetOptions and SetOption ``{options: [{id, name, description?, value,
-    values: [{value, name, description?}]}]}`` as they are then, GetCommands
+    values: [{value, name, description?}]}]}`` as they are then, ListSessions ``{sessions:
+    [{ref, cwd, title?, updated?}]}`` (of any folders; ``ref`` as ``sessionRef``, ``updated`` in
+    seconds since 1970) or ``{folder}`` with the files that ``pi_sessions.py`` reads, GetCommands
     ``{commands: [{name, description?}]}``, RunCommand
     ``{action: "prompt"|"insert"|"display"|"noop", text}``; else empty.
     ``error`` is None when it succeeded.

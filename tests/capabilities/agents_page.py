@@ -28,6 +28,7 @@ CAPABILITIES: Mapping[str, str] = {
     "models": "models: list and change",
     "sessions": "sessions side by side",
     "resume": "resuming",
+    "own_sessions": "sessions that it keeps itself",
     "images": "images in prompts",
     "usage": "usage",
     "cost": "cost",

@@ -189,6 +189,7 @@ class EmbeddedDesk(ModelDesk):
         "thinking": NONE,
         "steer": NONE,
         "resume": f"{NONE}; it is told a summary",
+        "own_sessions": NONE,
     }
     version = "this lsp-agent"
 
@@ -259,6 +260,7 @@ class MeerkatDesk(Desk):
     lacks: Mapping[str, str] = {
         "argument_streaming": f"{NONE} (double)",
         "steer": f"{NONE} (double)",
+        "own_sessions": f"{NONE} (double)",
         "compact": f"{NONE} (double)",
         "cost": f"{NONE} (double)",
     }

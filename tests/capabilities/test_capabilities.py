@@ -266,6 +266,27 @@ def test_resume(desk: Desk) -> None:
         assert any("does not remember" in each["message"] for each in later.events("notice"))
 
 
+def test_own_sessions(desk: Desk) -> None:
+    """One that the agent has kept and we know nothing of any more."""
+    if "own_sessions" in desk.lacks:
+        failure = desk.editor.failure("agent/agentSessions", {"sessionId": desk.session})
+        assert failure.data["kind"] == "unsupported"
+        return
+    desk.says(*[Step("Noted.")] * 2)
+    before = {each["ref"] for each in desk.call("agent/agentSessions")["sessions"]}
+    other = desk.second_session()
+    desk.ask("The word is green.", sessionId=other)
+    desk.close_second_session()
+    desk.editor.call("agent/deleteSession", {"sessionId": other})
+    found = desk.call("agent/agentSessions")["sessions"]
+    (ref,) = {each["ref"] for each in found} - before
+    other = desk.editor.call("agent/newSession", {"ref": ref})["sessionId"]
+    assert "The word is green." in str(desk.call("agent/messages", sessionId=other))
+    desk.ask("Which word?", sessionId=other)
+    assert desk.model_remembers("The word is green.")
+    desk.editor.call("agent/closeSession", {"sessionId": other})
+
+
 # What else goes in and out
 
 

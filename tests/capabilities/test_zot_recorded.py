@@ -22,6 +22,7 @@ from lsp_agent.protocol.events import (
     UsageReported,
     UserMessage,
 )
+from lsp_agent.wires.zot import ZotWire
 
 Json = dict[str, Any]
 
@@ -36,6 +37,7 @@ VERDICTS = {
     "sessions": "not recorded",
     "steer": f"{NONE} (recorded)",
     "resume": f"{NONE} (recorded)",
+    "own_sessions": f"{NONE} (recorded)",
 }
 
 
@@ -195,6 +197,10 @@ def test_resume() -> None:
     told = [each for each in sent_by_zot("response") if each["command"] in ("hello", "get_state")]
     assert not [each for each in told if "session" in json.dumps(each).lower()]
     assert "sessionRef" not in played("state_commands").replies["s"].data
+
+
+def test_own_sessions() -> None:
+    assert not ZotWire().capabilities["listSessions"]
 
 
 def test_images() -> None:

@@ -3,8 +3,9 @@
     acp_agent.py [JSON]
 
 JSON is an object: ``sessions``, what ``session/list`` answers, by folder; ``mode``, the one that
-each session begins in. Prompts: ``deaf N`` asks N things without reading an answer to any, then
-reads all of them; ``mode ID`` goes into another mode by itself; else it says ``mode/thought``.
+each session begins in. It has no session "none such". Prompts: ``deaf N`` asks N things without
+reading an answer to any, then reads all of them; ``mode ID`` goes into another mode by itself; else
+it says ``mode/thought``.
 """
 
 import json
@@ -28,8 +29,12 @@ class Agent:
         while line := sys.stdin.readline():
             frame = json.loads(line)
             if "id" in frame and "method" in frame:
-                result = self.answer(frame["method"], frame.get("params", {}))
-                self.send({"id": frame["id"], "result": result})
+                method, params = frame["method"], frame.get("params", {})
+                if method == "session/load" and params["sessionId"] == "none such":
+                    refusal = {"code": -32002, "message": "there is no such session"}
+                    self.send({"id": frame["id"], "error": refusal})
+                else:
+                    self.send({"id": frame["id"], "result": self.answer(method, params)})
 
     def answer(self, method: str, params: Json) -> Json:
         match method:

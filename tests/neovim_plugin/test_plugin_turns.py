@@ -1,6 +1,9 @@
 """A turn as a person with the plugin sees and steers it."""
 
 import contextlib
+import json
+import sys
+from pathlib import Path
 
 import psutil
 import pytest
@@ -10,6 +13,7 @@ from plugin_desk import PluginDesk
 
 pytestmark = pytest.mark.neovim
 
+ACP_AGENT = Path(__file__).parents[1] / "doubles" / "acp_agent.py"
 STATUS = "return require('lsp_agent').statusline()"
 
 
@@ -295,3 +299,23 @@ def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) ->
     folded = "return vim.api.nvim_win_call(..., function() return vim.fn.foldclosed(%d) end)"
     assert desk.nvim.lua(folded % (thinking + 2), chat) == thinking + 1
     wait_until(lambda: "↑1.2k ↓34 $0.50" in desk.nvim.lua("return vim.wo[...].winbar", chat))
+
+
+def test_a_session_that_the_agent_has_kept_is_gone_on_with(desk: PluginDesk) -> None:
+    path = desk.open("a.txt", "one\n")
+    kept = {
+        "sessionId": "kept",
+        "cwd": str(path.parent),
+        "title": "Begun elsewhere",
+        "updatedAt": "2026-11-21T10:00:00Z",
+    }
+    command = [sys.executable, str(ACP_AGENT), json.dumps({"sessions": [kept]})]
+    agent = {"wire": "acp", "command": command}
+    desk.setup(settings={"agent": "double", "agents": {"double": agent}})
+    desk.wait_for_server()
+    desk.agent("continue")
+    wait_until(lambda: "Begun elsewhere" in str(desk.picker()), 30)
+    desk.choose(desk.picker()["items"][0])
+    desk.wait_for_chat("said in kept")
+    desk.agent("ask Go on.")
+    desk.wait_for_chat("default/low")

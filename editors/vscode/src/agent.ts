@@ -241,12 +241,24 @@ export class Agent implements vscode.Disposable {
     await client.request("resumeSession", { sessionId });
     const chat = this.chatOf(sessionId);
     chat.earlier = false;
-    if (chat.turns.length === 0) {
-      const { messages } = await client.request<{ messages: Message[] }>("messages", { sessionId });
-      retell(chat, messages);
-    }
+    if (chat.turns.length === 0) await this.retell(client, chat);
     this.switchTo(sessionId);
     void this.refreshState(sessionId);
+  }
+
+  /** Goes on, in a new session, with one that the current session's agent itself has kept. Raises
+   * Error. */
+  async continueOwn(ref: string): Promise<void> {
+    const client = await this.ensure();
+    const sessionId = await this.newSession({ agent: this.state?.agent, ref });
+    await this.retell(client, this.chatOf(sessionId));
+    this.switchTo(sessionId);
+  }
+
+  private async retell(client: Client, chat: Chat): Promise<void> {
+    const params = { sessionId: chat.sessionId };
+    const { messages } = await client.request<{ messages: Message[] }>("messages", params);
+    retell(chat, messages);
   }
 
   /** All that the server has, newest first, and the conversations that only we have. */
@@ -275,7 +287,9 @@ export class Agent implements vscode.Disposable {
   }
 
   /** Opens a session and makes it the current one; its id. */
-  async newSession(options: { agent?: string; model?: string } = {}): Promise<string> {
+  async newSession(
+    options: { agent?: string | undefined; model?: string; ref?: string } = {},
+  ): Promise<string> {
     const client = await this.ensure();
     const cwd = currentFolder()?.toString();
     const { sessionId } = await client.request<PromptStarted>("newSession", { ...options, cwd });

@@ -5,7 +5,14 @@ import * as vscode from "vscode";
 import { Agent } from "./agent";
 import { attachment } from "./chat/suggestions";
 import { ChatView } from "./chat/view";
-import { pickAction, pickCommand, pickModel, pickOption, pickSession } from "./pickers";
+import {
+  pickAction,
+  pickCommand,
+  pickModel,
+  pickOption,
+  pickOwnSession,
+  pickSession,
+} from "./pickers";
 import { Questions } from "./questions";
 import { Review, reporting } from "./review";
 import { SECTION, initializationOptions } from "./settings";
@@ -68,6 +75,7 @@ function commands(
       await chat.focus();
     },
     "chat.sessions": () => pickSession(made),
+    "chat.continueOwn": () => pickOwnSession(made),
     "chat.model": () => pickModel(made),
     "chat.options": () => pickOption(made),
     "chat.command": () => pickCommand(made, (text) => chat.insert(text)),

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { CommandInfo, ModelInfo, Option, SessionInfo } from "./protocol";
+import type { AgentSession, CommandInfo, ModelInfo, Option, SessionInfo } from "./protocol";
 import { reporting } from "./review";
 
 type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
@@ -54,6 +54,28 @@ export async function pickSession(agent: Agent): Promise<void> {
   picker.onDidHide(() => picker.dispose());
   await list();
   picker.show();
+}
+
+/** Those that the agent itself has kept of the folder, from its own terminal client for one. */
+export async function pickOwnSession(agent: Agent): Promise<void> {
+  const client = await agent.ensure();
+  const sessionId = await agent.openSession();
+  await agent.refreshState(sessionId);
+  const { sessions } = await client.request<{ sessions: AgentSession[] }>("agentSessions", {
+    sessionId,
+  });
+  if (sessions.length === 0) {
+    void vscode.window.showInformationMessage("The agent has kept no other session of this folder.");
+    return;
+  }
+  const items = sessions.map(({ ref, title, updated }) => ({
+    label: title ?? ref,
+    description: updated ? new Date(updated * 1000).toLocaleString() : "",
+    ref,
+  }));
+  const title = "Go on with a session of the agent's own";
+  const chosen = await vscode.window.showQuickPick(items, { title });
+  if (chosen) await agent.continueOwn(chosen.ref);
 }
 
 /** A conversation that is here is shown; one that is not is taken up. */

@@ -151,6 +151,14 @@ export interface State {
   agents: string[];
 }
 
+/** One that the agent itself keeps. */
+export interface AgentSession {
+  ref: string;
+  title?: string;
+  /** Seconds since 1970. */
+  updated?: number;
+}
+
 export interface SessionInfo {
   sessionId: string;
   agent: string;

@@ -43,6 +43,7 @@ HANDLERS: dict[str, Handler] = {
     "compact": sessions.compact,
     "clear": sessions.clear,
     "sessions": sessions.sessions,
+    "agentSessions": sessions.agent_sessions,
     "newSession": sessions.new_session,
     "closeSession": sessions.close_session,
     "resumeSession": sessions.resume_session,

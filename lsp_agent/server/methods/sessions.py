@@ -3,6 +3,8 @@
 from typing import Any, cast
 
 from lsp_agent.protocol.methods import (
+    AgentSession,
+    AgentSessionsResult,
     CompactResult,
     Empty,
     ExportResult,
@@ -59,9 +61,16 @@ async def sessions(context: Context, params: Empty) -> SessionsResult:
     return SessionsResult(sessions=[_info(known) for known in await context.sessions.known()])
 
 
+async def agent_sessions(context: Context, params: SessionParams) -> AgentSessionsResult:
+    found = await context.sessions.of_agent(context.sessions.get(params.session_id))
+    return AgentSessionsResult(
+        sessions=[AgentSession(ref=one.ref, title=one.title, updated=one.updated) for one in found]
+    )
+
+
 async def new_session(context: Context, params: NewSessionParams) -> SessionResult:
     cwd = (uri_to_path(params.cwd) or params.cwd) if params.cwd is not None else None
-    session = context.sessions.open(cwd, params.agent, params.model)
+    session = context.sessions.open(cwd, params.agent, params.model, params.ref)
     return SessionResult(session_id=session.id)
 
 

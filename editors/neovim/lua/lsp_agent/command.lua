@@ -268,6 +268,12 @@ M.commands = {
     run = on_session("choose"),
   },
   {
+    name = "continue",
+    summary = "Goes on with a session that the agent itself has kept of this folder, from its own "
+      .. "terminal client for one.",
+    run = on_session("continue"),
+  },
+  {
     name = "rename",
     argument = "{title}",
     summary = "Gives the session another title.",

@@ -80,19 +80,26 @@ local function export(to, id)
   end)
 end
 
--- Opens a stored session and shows what was said in it.
+-- Shows a session that the server has taken up, with what was said in it.
+---@param project lsp_agent.Project
+---@param to vim.lsp.Client
+---@param info { sessionId: string, title?: string, agent?: string }
+local function show_taken_up(project, to, info)
+  local session = sessions.add(project, info.sessionId)
+  session.title, session.agent = info.title, info.agent
+  chat.show(session)
+  client.request(to, "agent/messages", { sessionId = info.sessionId }, function(result)
+    events.retell(session, result.messages)
+  end)
+end
+
+-- Opens a stored session.
 ---@param project lsp_agent.Project
 ---@param to vim.lsp.Client
 ---@param info table
 local function resume(project, to, info)
-  local params = { sessionId = info.sessionId }
-  client.request(to, "agent/resumeSession", params, function()
-    local session = sessions.add(project, info.sessionId)
-    session.title, session.agent = info.title, info.agent
-    chat.show(session)
-    client.request(to, "agent/messages", params, function(result)
-      events.retell(session, result.messages)
-    end)
+  client.request(to, "agent/resumeSession", { sessionId = info.sessionId }, function()
+    show_taken_up(project, to, info)
   end)
 end
 
@@ -146,6 +153,35 @@ function M.choose()
           if choice then
             of_stored[choice](session.project, to, info)
           end
+        end)
+      end
+    end)
+  end)
+end
+
+--- Goes on with a session that the agent itself has kept, from its own terminal client for one.
+function M.continue()
+  chat.request("agent/agentSessions", {}, function(result, session, to)
+    if #result.sessions == 0 then
+      tell("the agent has kept no other session of this folder")
+      return
+    end
+    vim.ui.select(result.sessions, {
+      prompt = "The agent's own session",
+      kind = "lsp_agent_own_session",
+      format_item = function(info)
+        local when = info.updated and os.date(" · %d %b %H:%M", math.floor(info.updated)) or ""
+        return (info.title or info.ref) .. when
+      end,
+    }, function(info)
+      if info then
+        local params = { agent = session.agent, ref = info.ref }
+        client.request(to, "agent/newSession", params, function(opened)
+          show_taken_up(session.project, to, {
+            sessionId = opened.sessionId,
+            title = info.title,
+            agent = session.agent,
+          })
         end)
       end
     end)
