@@ -321,7 +321,7 @@ class Sitting:
         self.client.flush_all()
         unknown = {self.edit_ids[n] for n, o in self.outcomes.items() if o == "unknown"}
         if unknown:
-            wait_until(lambda: not unknown & set(self._listed("unknown")), 3)
+            wait_until(lambda: not unknown & set(self._listed("unknown")), 20)
 
     def _listed(self, status: str) -> dict[str, Any]:
         found = self.client.call("agent/edits", {"status": status})["edits"]
