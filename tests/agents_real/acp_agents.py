@@ -63,11 +63,15 @@ class Qwen(_Agent):
         return call("run_shell_command", command=line, is_background=False, description="run it")
 
     def settings(self, *steps: Step) -> Json:
-        """Without the suggestion of a next prompt, which would take a step of its own."""
+        """Without the suggestion of a next prompt, which would take a step of its own, and without
+        an update of itself."""
         self.model = self._serve(*steps)
         folder = self.home / ".qwen"
         folder.mkdir(exist_ok=True)
-        quiet = {"ui": {"enableFollowupSuggestions": False}}
+        quiet = {
+            "ui": {"enableFollowupSuggestions": False},
+            "general": {"enableAutoUpdate": False},
+        }
         (folder / "settings.json").write_text(json.dumps(quiet), encoding="utf-8")
         key = {"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": self.model.url}
         program = str(INSTALLED / "qwen")
