@@ -41,7 +41,7 @@ SILENCE_SECONDS = 300.0
 #: The most that one answer may have.
 MOST_CHARACTERS = 32 << 20
 #: Of what is cut out of messages: a shorter key is none, but a word such as "x".
-_SHORTEST_KEY = 8
+_SHORTEST_KEY = 6
 
 _DEFAULT_URLS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",

@@ -2,6 +2,8 @@
 
 from typing import Any, cast
 
+import anyio
+
 from lsp_agent.protocol.methods import (
     AgentSession,
     AgentSessionsResult,
@@ -103,8 +105,19 @@ async def delete_session(context: Context, params: StoredSessionParams) -> Empty
 
 
 async def _state(context: Context, session: Session) -> StateResult:
-    told = await session.agent.state()
     agent = session.choice.agent
+    told: dict[str, object] = {}
+    options: list[agent_options.Option] = []
+
+    async def ask_for_state() -> None:
+        told.update(await session.agent.state())
+
+    async def ask_for_options() -> None:
+        options.extend(await agent_options.known(session.agent))
+
+    async with anyio.create_task_group() as tasks:  # a hung agent holds it up for one time-out
+        tasks.start_soon(ask_for_state)
+        tasks.start_soon(ask_for_options)
     return StateResult(
         session_id=session.id,
         agent=session.choice.name,
@@ -119,7 +132,7 @@ async def _state(context: Context, session: Session) -> StateResult:
         usage=cast(Any, dict(session.usage)),
         hosting=session.hosting.state,
         capabilities=session.capabilities,
-        options=cast(Any, await agent_options.known(session.agent)),
+        options=cast(Any, options),
         questions=context.questions.open(session.id),
         agents=sorted(session.settings.agents),
         config=cast(Any, told.get("config")),
