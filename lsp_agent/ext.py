@@ -102,6 +102,9 @@ class Change:
     args: Mapping[str, Any]
 
 
+#: What a handler may raise; somebody waits for its answer even if it wants to exit.
+_ANYTHING = (Exception, SystemExit)
+
 CommandHandler = Callable[[str], Prompt | Insert | Display | None]
 ToolHandler = Callable[[dict[str, Any]], str | Result]
 EventHandler = Callable[[Json], object]
@@ -249,50 +252,70 @@ class Extension:
             event = events.get()
             try:
                 self._handlers.events[event["event"]](event)
-            except Exception:  # noqa: BLE001  a handler's own: the next event is to be heard
+            except _ANYTHING:  # the next event is to be heard
                 traceback.print_exc()
 
     def _run_command(self, frame: dict[str, Any]) -> None:
         answer: dict[str, object] = {"type": "command_response", "id": frame["id"]}
         try:
-            result = self._handlers.commands[frame["name"]][1](frame.get("args") or "")
-        except Exception as error:  # noqa: BLE001  a handler's own: told to the person
+            handler = self._handlers.commands[frame["name"]][1]
+            self._send(**answer, **_action(handler(frame.get("args") or "")))
+        except _ANYTHING as error:  # told to the person
             self._send(**answer, action="noop", error=_words(error))
-            return
-        match result:
-            case Prompt(text):
-                self._send(**answer, action="prompt", prompt=text)
-            case Insert(text):
-                self._send(**answer, action="insert", insert=text)
-            case Display(text):
-                self._send(**answer, action="display", display=text)
-            case None:
-                self._send(**answer, action="noop")
 
     def _run_tool(self, frame: dict[str, Any]) -> None:
+        answer: dict[str, object] = {"type": "tool_result", "id": frame["id"]}
         try:
-            result = self._handlers.tools[frame["name"]].handler(frame.get("args") or {})
-        except Exception as error:  # noqa: BLE001  a handler's own: told to the model
-            result = Result([_words(error)], is_error=True)
-        if isinstance(result, str):
-            result = Result([result])
-        content = [_block(part) for part in result.content]
-        self._send(type="tool_result", id=frame["id"], content=content, is_error=result.is_error)
+            handler = self._handlers.tools[frame["name"]].handler
+            self._send(**answer, **_answer(handler(frame.get("args") or {})))
+        except _ANYTHING as error:  # told to the model
+            self._send(**answer, **_answer(Result([_words(error)], is_error=True)))
 
     def _decide(self, frame: dict[str, Any]) -> None:
         answer: dict[str, object] = {"type": "event_intercept_response", "id": frame["id"]}
         call = ToolCall(frame["tool_name"], frame.get("tool_args"), frame.get("tool_id") or "")
         try:
             decision = self._handlers.call(call) if self._handlers.call is not None else None
-        except Exception as error:  # noqa: BLE001  a handler's own: what nobody judged does not run
-            decision = Block(f"{self._name} could not decide: {_words(error)}")
-        match decision:
-            case Block(reason):
-                self._send(**answer, block=True, reason=reason)
-            case Change(args):
-                self._send(**answer, modified_args=args)
-            case None:
-                self._send(**answer)
+            self._send(**answer, **_verdict(decision))
+        except _ANYTHING as error:  # what nobody judged does not run
+            reason = f"{self._name} could not decide: {_words(error)}"
+            self._send(**answer, block=True, reason=reason)
+
+
+def _action(result: object) -> Json:
+    match result:
+        case Prompt(text):
+            return {"action": "prompt", "prompt": text}
+        case Insert(text):
+            return {"action": "insert", "insert": text}
+        case Display(text):
+            return {"action": "display", "display": text}
+        case None:
+            return {"action": "noop"}
+        case _:
+            raise TypeError(f"a command answers Prompt, Insert, Display or None, not {result!r}")
+
+
+def _answer(result: object) -> Json:
+    match result:
+        case str():
+            return {"content": [_block(result)], "is_error": False}
+        case Result(content, is_error):
+            return {"content": [_block(part) for part in content], "is_error": is_error}
+        case _:
+            raise TypeError(f"a tool answers a str or a Result, not {result!r}")
+
+
+def _verdict(decision: object) -> Json:
+    match decision:
+        case Block(reason):
+            return {"block": True, "reason": reason}
+        case Change(args):
+            return {"modified_args": args}
+        case None:
+            return {}
+        case _:
+            raise TypeError(f"a call is answered by Block, Change or None, not {decision!r}")
 
 
 def _block(part: str | Image) -> Json:
@@ -310,7 +333,7 @@ def _host(frame: Json) -> Host:
     )
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     """The error for who waits; the whole of it goes to the log."""
     traceback.print_exception(error)
     return f"{type(error).__name__}: {error}"

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from lsp_agent.protocol.data_folder import data_folder
 from lsp_agent.protocol.errors import LspAgentError
 
 MANIFEST = "extension.json"
@@ -113,7 +114,7 @@ def change_fields(path: Path, **values: object) -> None:
 
 def own_folder() -> Path:
     """Where ``lsp-agent ext`` keeps the extensions of the embedded agent."""
-    return _data_folder() / "extensions"
+    return data_folder() / "extensions"
 
 
 def zot_folder(environment: Mapping[str, str]) -> Path:
@@ -284,7 +285,7 @@ def _entry(path: Path, root: Path, most: int) -> bytes:
 
 
 def _trust_record() -> Path:
-    return _data_folder() / "trusted-extensions.json"
+    return data_folder() / "trusted-extensions.json"
 
 
 def _record(known: Mapping[str, str]) -> None:
@@ -306,9 +307,3 @@ def _replace(path: Path, text: str) -> None:
     except OSError:
         new.unlink(missing_ok=True)
         raise
-
-
-def _data_folder() -> Path:
-    from platformdirs import user_data_path  # noqa: PLC0415  at the call: start-up, tests
-
-    return user_data_path("lsp-agent", appauthor=False)

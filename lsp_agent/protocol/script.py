@@ -58,7 +58,7 @@ STEP_FIELDS: tuple[FieldDoc, ...] = (
     FieldDoc(
         "thinking",
         "a string",
-        "What the model thought; for readers of the script, it is not shown to anyone.",
+        "What the model thinks before it says anything, streamed word by word.",
     ),
     FieldDoc(
         "calls",

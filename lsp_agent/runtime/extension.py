@@ -7,6 +7,7 @@ It speaks lines of JSON: ``hello``, ``register_tool``â€¦, ``register_command``â€
 """
 
 import asyncio
+import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -26,10 +27,15 @@ from lsp_agent.runtime.providers.provider import ToolSpec
 
 #: The longest line that is read from an extension, as zot's.
 LINE_BYTES = 4 << 20
+#: Events are not told to one that has left so much unread.
+_MOST_UNREAD_BYTES = 8 << 20
 #: How long each has to acknowledge ``shutdown``; then to end, also after TERM and after KILL.
 SHUTDOWN_SECONDS = 2.0
 TERM_SECONDS = 0.4
 _STDERR_CHUNK = 1 << 16
+#: What all models take as a tool's name; one of another name would spoil every request.
+_TOOL_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
+_COMMAND_NAME = re.compile(r"\S+")
 _INTERCEPTS = frozenset({"tool_call", "turn_start", "assistant_message"})
 
 Frame = Mapping[str, object]
@@ -47,14 +53,14 @@ class SlashCommand:
 
 class Extension:
     """A running extension. ``on_notify(level, message)`` is called for what it tells the person,
-    ``on_end()`` once when it has ended."""
+    ``on_end(how)`` once when it has ended."""
 
     def __init__(
         self,
         manifest: Manifest,
         greeting: Frame,
         on_notify: Callable[[str, str], None],
-        on_end: Callable[[], None],
+        on_end: Callable[[str], None],
     ) -> None:
         self.name = manifest.name
         self.required = manifest.required
@@ -105,7 +111,7 @@ class Extension:
 
     def tell(self, event: str, **payload: object) -> None:
         """An event, if it subscribed to it; nothing is answered."""
-        if event in self._events:
+        if event in self._events and self._unread() < _MOST_UNREAD_BYTES:
             self._send({"type": "event", "event": event, **payload})
 
     async def ask(self, frame: Frame, timeout: float) -> Frame:
@@ -158,17 +164,22 @@ class Extension:
         if self._process is not None and self._process.stdin is not None and not self.ended:
             self._process.stdin.write(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
 
+    def _unread(self) -> int:
+        """Bytes that it has not taken from its stdin, beside what the pipe holds."""
+        if self._process is None or self._process.stdin is None:
+            return 0
+        return self._process.stdin.transport.get_write_buffer_size()
+
     async def _read(self, process: Process) -> None:
         assert process.stdout is not None  # it is a pipe
+        how = f"it sent a line of more than {LINE_BYTES >> 20} MiB"
         try:
             with suppress(ValueError):  # a line over the limit: nothing after it can be told apart
                 while line := await process.stdout.readline():
-                    self._take(line)
+                    await self._take(line)
+                how = await _how_it_ended(process)
         finally:
-            self._lost()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(TERM_SECONDS):
-                await process.wait()
+            self._lost(how)
         processes.signal_group(process.pid, signal.SIGKILL)
         await process.wait()
 
@@ -181,16 +192,16 @@ class Extension:
         finally:
             self._log.close()
 
-    def _lost(self) -> None:
+    def _lost(self, how: str) -> None:
         self.ended = True
         self.ready.set()
         self._acknowledged.set()
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(ExtensionLost())
-        self._on_end()
+        self._on_end(how)
 
-    def _take(self, line: bytes) -> None:
+    async def _take(self, line: bytes) -> None:
         try:
             frame = _object(json_text.loads(line))
         except NotJson:
@@ -206,9 +217,9 @@ class Extension:
             case "shutdown_ack":
                 self._acknowledged.set()
             case kind:
-                self._register(kind, frame)
+                await self._register(kind, frame)
 
-    def _register(self, kind: object, frame: Frame) -> None:
+    async def _register(self, kind: object, frame: Frame) -> None:
         """What it says of itself."""
         name = str(frame.get("name") or "")
         description = str(frame.get("description") or "")
@@ -217,9 +228,13 @@ class Extension:
                 self._greet()
                 if _has_commands_alone(frame.get("capabilities")):
                     self.ready.set()  # nothing of it is needed before the first prompt
+            case "register_tool" if not _TOOL_NAME.fullmatch(name):
+                await self.log(f"no model takes {name!r} as the name of a tool")
             case "register_tool":
                 spec = ToolSpec(name, description, _object(frame.get("schema")))
                 self.tools.setdefault(name, spec)
+            case "register_command" if not _COMMAND_NAME.fullmatch(name.removeprefix("/")):
+                await self.log(f"{name!r} is no name of a command")
             case "register_command":
                 command = SlashCommand(name.removeprefix("/"), description)
                 self.commands.setdefault(command.name.lower(), command)
@@ -238,6 +253,17 @@ class Extension:
         folder = self._manifest.folder
         ack = {"type": "hello_ack", **self._greeting}
         self._send({**ack, "extension_dir": folder, "data_dir": folder})
+
+
+async def _how_it_ended(process: Process) -> str:
+    """Waits a moment for its exit; its stdout has ended."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(TERM_SECONDS):
+            await process.wait()
+    code = process.returncode
+    if code is None:
+        return "it closed its stdout"
+    return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
 
 def _object(value: object) -> Frame:

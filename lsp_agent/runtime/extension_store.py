@@ -5,6 +5,7 @@ Blocking.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -96,9 +97,14 @@ def folder_of(name: str) -> Path:
     return folder
 
 
-def program_is_there(manifest: Manifest) -> bool:
-    """Whether what it runs can be found; one that is compiled may have to be built first."""
-    return manifest.argv[0] == OWN_PROGRAM or shutil.which(manifest.argv[0]) is not None
+def why_not_startable(manifest: Manifest) -> str | None:
+    """What is wrong with the program that it runs; one that is compiled may have to be built."""
+    program = manifest.argv[0]
+    if program == OWN_PROGRAM or shutil.which(program) is not None:
+        return None
+    if Path(program).is_file():
+        return f"{program} is not executable; say: chmod +x {shlex.quote(program)}"
+    return f"there is no {program}; build or install it"
 
 
 @contextmanager

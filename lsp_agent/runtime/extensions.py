@@ -7,6 +7,7 @@ a loaded machine, and ends the agent when it loses its server.
 """
 
 import asyncio
+import base64
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -49,9 +50,12 @@ class Extensions:
         self._running: list[Extension] = []
         self._stopping = False
 
-    async def start(self, folders: Sequence[str], greeting: Frame) -> None:
+    async def start(
+        self, folders: Sequence[str], greeting: Frame, own_tools: frozenset[str]
+    ) -> None:
         """Starts them side by side and waits until they are ready, for at most 3 s. One that
-        cannot be started is told of, and the others go on."""
+        cannot be started is told of, and the others go on. ``own_tools`` are the agent's, which
+        go before theirs."""
         names: set[str] = set()
         for folder in folders:
             try:
@@ -68,15 +72,19 @@ class Extensions:
             async with asyncio.timeout(READY_SECONDS):
                 for extension in self._running:
                     await extension.ready.wait()
-        await self._log_shadowed()
+        await self._log_shadowed(own_tools)
 
     async def _start_one(self, manifest: Manifest, greeting: Frame) -> None:
         def notify(level: str, message: str) -> None:
             self._notify(manifest.name, level, message)
 
-        def end() -> None:
+        def end(how: str) -> None:
             if not self._stopping:
-                self._report(manifest.name, f"extension {manifest.name} has ended")
+                self._report(
+                    manifest.name,
+                    f"extension {manifest.name} has ended ({how}); see: lsp-agent ext logs"
+                    f" {manifest.name}",
+                )
 
         extension = Extension(manifest, greeting, notify, end)
         if manifest.required:
@@ -85,11 +93,13 @@ class Extensions:
         if not manifest.required:
             self._running.append(extension)
 
-    async def _log_shadowed(self) -> None:
+    async def _log_shadowed(self, own_tools: frozenset[str]) -> None:
         """Who offers what somebody else offers already finds out by its log."""
         tools: set[str] = set()
         commands: set[str] = set()
         for extension in self._running:
+            for name in sorted(own_tools & set(extension.tools)):
+                await extension.log(f"tool {name} is the agent's own already")
             for name in sorted(tools & set(extension.tools)):
                 await extension.log(f"tool {name} is another extension's already")
             for name in sorted(commands & set(extension.commands)):
@@ -185,7 +195,7 @@ class Extensions:
         """The text to show, None if it is to be hidden."""
         for extension in self._interceptors("assistant_message"):
             answer = await _answer(extension, "assistant_message", text=text)
-            if answer.get("block") is True:
+            if answer.get("block"):
                 return None
             replacement = answer.get("replace_text")
             text = replacement if isinstance(replacement, str) else text
@@ -220,7 +230,7 @@ async def _answer(extension: Extension, event: str, **payload: object) -> Frame:
 
 
 def _refuse_if_blocked(answer: Frame) -> None:
-    if answer.get("block") is True:
+    if answer.get("block"):  # whatever is truly meant by 1 or "yes": no call runs on a doubt
         raise Blocked(str(answer.get("reason") or "blocked by extension"))
 
 
@@ -230,8 +240,16 @@ def _content(given: object) -> list[Block]:
     for item in cast(list[object], given) if isinstance(given, list) else []:
         block: Frame = cast(Frame, item) if isinstance(item, dict) else {}
         if block.get("type") == "image":
-            data = str(block.get("data") or "")
-            blocks.append(image_block(str(block.get("mime_type") or ""), data))
+            blocks.append(_image(block))
         elif text := str(block.get("text") or ""):
             blocks.append(text_block(text))
     return blocks or [text_block(_NO_CONTENT)]
+
+
+def _image(given: Frame) -> Block:
+    data = "".join(str(given.get("data") or "").split())
+    try:
+        base64.b64decode(data, validate=True)
+    except ValueError:  # a model's service would refuse it, again with every later prompt
+        return text_block("[an image whose data is no base64]")
+    return image_block(str(given.get("mime_type") or ""), data)

@@ -15,12 +15,18 @@ def loads(data: bytes) -> object:
         return _leniently(data.decode(errors="replace"))
 
 
+def whole(text: str) -> str:
+    """Halves of surrogate pairs joined to what they are, or U+FFFD in their place; so for stray
+    bytes too, as ``surrogateescape`` has them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _leniently(text: str) -> object:
     import json  # noqa: PLC0415  only for lines that are not as they should be
 
     try:
         value = json.dumps(json.loads(text), ensure_ascii=False, allow_nan=False)
-        return orjson.loads(value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return orjson.loads(whole(value))
     except json.JSONDecodeError as error:
         if error.pos >= len(text) or error.msg.startswith("Unterminated"):
             raise NotJson("unexpected end of JSON input") from None

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
+from lsp_agent.runtime import json_text
 from lsp_agent.runtime.options import Options
 
 FILE_NAME = "AGENTS.md"
@@ -73,7 +74,7 @@ def system_prompt(options: Options) -> str:
         ]
     if options.append_system_prompt:
         parts.append(f"\n\n{options.append_system_prompt}")
-    return "".join(parts)
+    return json_text.whole("".join(parts))
 
 
 def _place(cwd: str) -> str:
@@ -96,7 +97,7 @@ def instructions(cwd: str) -> Iterator[tuple[str, str]]:
 def _text(path: Path, root: Path) -> str | None:
     """None where there is none that may be read: a link could name any file of the person's."""
     with suppress(OSError):
-        real = path.resolve(strict=True)
+        real = Path(os.path.realpath(path, strict=True))
         if not real.is_relative_to(root.resolve()):
             return None
         # Without O_NONBLOCK, opening a FIFO would wait for a writer.

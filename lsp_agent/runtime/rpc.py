@@ -15,7 +15,7 @@ from typing import Any
 
 from lsp_agent import __version__
 from lsp_agent.protocol import extension_folders
-from lsp_agent.runtime import processes
+from lsp_agent.runtime import json_text, processes
 from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
 from lsp_agent.runtime.compaction import run_compaction
@@ -39,6 +39,8 @@ _MOST_UNREAD_BYTES = 256 << 20
 #: How long the last output may take to be read.
 _FLUSH_SECONDS = 1.0
 
+#: What is not in zot's own protocol, so that a client does not count on it elsewhere.
+_FEATURES = ("steer", "thinking", "resume")
 #: The one option: the id, and the values, of which the first leaves it to the provider.
 _THINKING = "thinkingLevel"
 _LEVELS = ("default", *REASONING)
@@ -71,7 +73,8 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
     toolbox = Toolbox(options.cwd, options.tools, extensions, shell)
     system = await asyncio.to_thread(system_prompt, options)
     agent = Agent(provider, model, options.max_steps, extensions, toolbox, out, system)
-    rpc = Rpc(agent, options.cwd, token)
+    cwd = json_text.whole(options.cwd)  # as it can be told
+    rpc = Rpc(agent, cwd, token)
     signals = _end_on_signals(over)
     try:
         greeting = {
@@ -79,9 +82,10 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
             "zot_version": __version__,
             "provider": provider.name,
             "model": model,
-            "cwd": options.cwd,
+            "cwd": cwd,
         }
-        await extensions.start(await _extension_folders(options, notify), greeting)
+        folders = await _extension_folders(options, notify)
+        await extensions.start(folders, greeting, toolbox.own)
         extensions.tell("session_start")
         reading = asyncio.create_task(rpc.read(LineReader(0, LINE_BYTES)))
         waiting = asyncio.create_task(over.wait())
@@ -93,6 +97,7 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
             end.result()  # a bug of ours ends the process, and is told of
     finally:
         await rpc.stop()
+        agent.leave()
         await extensions.stop()
         await processes.end_tree(None, lambda _: False)
         shell.close()
@@ -143,7 +148,7 @@ class Rpc:
         #: Slash commands that were not answered yet.
         self._answering: set[asyncio.Task[None]] = set()
         self._commands: Mapping[str, Callable[[Command], Mapping[str, object] | None]] = {
-            "hello": lambda _: self._hello(),
+            "hello": self._hello,
             "abort": lambda _: self._abort(),
             "get_state": lambda _: self._state(),
             "get_messages": lambda _: {"messages": [shown(message) for message in agent.messages]},
@@ -152,6 +157,7 @@ class Rpc:
             "set_option": self._set_option,
             "get_commands": lambda _: self._slash_commands(),
             "set_model": self._set_model,
+            "steer": self._steer,
             "clear": lambda _: self._clear(),
             "ping": lambda _: {"pong": True},
         }
@@ -259,13 +265,25 @@ class Rpc:
 
     # -- commands
 
-    def _hello(self) -> Mapping[str, object]:
+    def _hello(self, command: Command) -> Mapping[str, object]:
+        """Beyond zot: ``session`` has the conversation kept on disk, the one that it names if
+        that can be had; the answer names the one that it is."""
+        wanted = command.text("session")
+        if wanted and self._agent.kept is None:
+            self._agent.keep(wanted)
         return {
             "protocol_version": PROTOCOL_VERSION,
             "version": __version__,
             "provider": self._agent.provider.name,
             "model": self._agent.model,
+            "features": _FEATURES,
+            **self._session,
         }
+
+    @property
+    def _session(self) -> Mapping[str, object]:
+        kept = self._agent.kept
+        return {"session": kept.name} if kept else {}
 
     def _abort(self) -> None:
         if self._running is not None and not self._aborted:
@@ -273,6 +291,11 @@ class Rpc:
             self._aborted = True
             # Later: a task that is cancelled before its first step would never say "done".
             asyncio.get_running_loop().call_soon(self._running.cancel)
+
+    def _steer(self, command: Command) -> None:
+        if self._agent.prompt is None or self._aborted:
+            raise _Refused("no turn runs that could be steered; send a prompt")
+        self._agent.steered.append(_content(command))
 
     def _state(self) -> Mapping[str, object]:
         return {
@@ -282,6 +305,7 @@ class Rpc:
             "message_count": len(self._agent.messages),
             "busy": self._busy,
             "usage": self._agent.usage.to_json(),
+            **self._session,
         }
 
     @property
@@ -349,7 +373,7 @@ class Rpc:
     def _clear(self) -> None:
         if self._busy:
             raise _Refused("busy: abort the turn, or wait for its end, before clearing")
-        self._agent.clear()
+        self._agent.replace([])
 
 
 class _Refused(Exception):

@@ -17,9 +17,10 @@ Block = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A whole answer as ``model`` gave it, for providers that want it back unchanged: thinking
-    with its signature, say."""
+    """A whole answer as ``model`` gave it through ``provider``, which wants it back unchanged:
+    thinking with its signature, say. To others it means nothing."""
 
+    provider: str
     model: str
     content: Sequence[object]
 
@@ -87,6 +88,13 @@ def text_of(source: Message) -> str:
 
 def text_in(blocks: Iterable[Block]) -> str:
     return "".join(str(block["text"]) for block in blocks if block["type"] == "text")
+
+
+def native_of(source: Message, provider: str, model: str) -> Native | None:
+    """The answer as that model gave it there, if it did."""
+    native = source.get("native")
+    theirs = native is not None and (native.provider, native.model) == (provider, model)
+    return native if theirs else None
 
 
 def results_of(source: Message) -> list[tuple[Block, list[Block]]]:

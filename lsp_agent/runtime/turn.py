@@ -4,16 +4,22 @@ A turn is a task; stopping it is cancelling that task once. It then closes what 
 way the wire has it: a streaming answer keeps the text so far and ends with ``turn_end{aborted}``;
 of a step's calls the running one answers with how far it got, the others are not run and say
 so, and ``done`` follows without a ``turn_end``. (zot runs the remaining calls even so.)
+
+Beyond zot's wire, whose events and commands may grow: ``thinking_delta`` has what the model thinks,
+and what comes by ``steer`` is a ``user_message`` between two steps; a turn does not end before it
+was answered, unless it is stopped.
 """
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
 from lsp_agent.runtime.agent import CANCELED, Agent
-from lsp_agent.runtime.compaction import compact_in_turn, make_room
+from lsp_agent.runtime.compaction import compact_in_turn, fitted, make_room
 from lsp_agent.runtime.extensions import Blocked
 from lsp_agent.runtime.providers.provider import (
     CallArguments,
@@ -23,6 +29,7 @@ from lsp_agent.runtime.providers.provider import (
     Request,
     Stopped,
     TextPiece,
+    ThinkingPiece,
     Waiting,
 )
 from lsp_agent.runtime.tools import outcome
@@ -30,11 +37,13 @@ from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.tools.toolbox import unknown
 from lsp_agent.runtime.transcript import (
     Block,
+    Message,
     Native,
     Usage,
     message,
     shown_blocks,
     text_block,
+    text_in,
 )
 
 _NOT_RUN = "aborted: not run"
@@ -74,24 +83,44 @@ class _Answer:
         return [text_block("".join(self.text))] if self.text else []
 
 
-async def run_turn(agent: Agent, content: list[Block]) -> None:
-    """Runs the prompt ``content``. When cancelled it ends in order, without an exception."""
-    user = message("user", content)
-    agent.add(user)
-    agent.prompt = user
-    agent.put("user_message", content=shown_blocks(content), time=user["time"])
+def run_turn(agent: Agent, content: list[Block]) -> Coroutine[Any, Any, None]:
+    """Says the prompt ``content``, and runs it when awaited; from now on it can be steered. When
+    cancelled it ends in order, without an exception."""
+    agent.prompt = _say(agent, content)
+    return _run(agent)
+
+
+async def _run(agent: Agent) -> None:
     with suppress(asyncio.CancelledError):  # the step has closed what was open
         await _steps(agent)
     agent.prompt = None
+    agent.steered.clear()
+    agent.spent()
     agent.put("done")
 
 
 async def _steps(agent: Agent) -> None:
     for step in range(1, agent.max_steps + 1):
         await make_room(agent)
-        if not await _Step(agent, step).run():
+        goes_on = await _Step(agent, step).run()
+        if not (_take_steered(agent) or goes_on):
             return
     agent.put("error", message=f"max steps ({agent.max_steps}) exceeded")
+
+
+def _take_steered(agent: Agent) -> bool:
+    """Whether the person has said anything since the step began; the next one answers it."""
+    said = bool(agent.steered)
+    while agent.steered:
+        _say(agent, agent.steered.popleft())
+    return said
+
+
+def _say(agent: Agent, content: list[Block]) -> Message:
+    user = message("user", content)
+    agent.add(user)
+    agent.put("user_message", content=shown_blocks(content), time=user["time"])
+    return user
 
 
 class _Step:
@@ -102,6 +131,8 @@ class _Step:
         self._number = number
         self._answer = _Answer()
         self._results: list[Block] = []
+        #: Characters of the results so far.
+        self._told = 0
 
     async def run(self) -> bool:
         """Whether another step follows."""
@@ -166,7 +197,10 @@ class _Step:
         match piece:
             case TextPiece(text):
                 answer.text.append(text)
+                agent.said(text)
                 await agent.emit("text_delta", delta=text)
+            case ThinkingPiece(text):
+                await agent.emit("thinking_delta", delta=text)
             case CallStarted(call_id, name):
                 answer.calls[call_id] = _Call(call_id, name)
                 await agent.emit("tool_use_start", id=call_id, name=name)
@@ -262,7 +296,8 @@ class _Step:
         self._keep_results()
 
     def _result(self, call: _Call, result: Outcome) -> None:
-        content, is_error = result.content, result.is_error
+        content, is_error = fitted(self._agent, result.content, self._told), result.is_error
+        self._told += len(text_in(content))
         self._agent.put(
             "tool_result", id=call.call_id, is_error=is_error, content=shown_blocks(content)
         )

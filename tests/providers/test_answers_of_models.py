@@ -2,19 +2,28 @@
 
 import base64
 import json
+import sys
 from pathlib import Path
 
 import pytest
-from loopback_service import Frame, ModelServer, answer, call, text
+from loopback_service import Frame, Handler, ModelServer, answer, call, text
 from model_desk import KEY, PROVIDERS, Desk
-from rpc_process import RpcProcess, result_texts, types
+from rpc_process import RpcProcess, eventually, result_texts, types
+
+from lsp_agent.runtime.options import NotConfigured, Options
+from lsp_agent.runtime.providers import remote
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
+THINKS = {"type": "adaptive", "display": "summarized"}
 STEP = ["turn_start", "assistant_start", "text_delta"]
 
 
 def usages(frames: list[Frame]) -> list[Frame]:
     return [frame for frame in frames if frame["type"] == "usage"]
+
+
+def thoughts(frames: list[Frame]) -> str:
+    return "".join(frame["delta"] for frame in frames if frame["type"] == "thinking_delta")
 
 
 def shown_images(request: Frame) -> list[str]:
@@ -51,18 +60,74 @@ def test_text_and_calls_are_streamed_and_run_to_the_end(desk: Desk):
         assert json.loads(streamed) == one["args"]
 
 
-def test_thinking_stays_out_of_the_text_and_goes_back_where_it_is_wanted(desk: Desk):
+def test_thinking_is_told_beside_the_text_and_goes_back_where_it_is_wanted(desk: Desk):
     desk.server.answers[:] = [
         answer({"thinking": "deep thought"}, {"text": "Ah."}, call("bash", command="true")),
         text("Done."),
     ]
     frames = desk.agent.prompt()
-    assert "deep" not in str(frames)
+    assert thoughts(frames) == "deep thought"
+    told = types(frames)
+    assert told[told.index("assistant_start") + 1] == "thinking_delta"
+    assert "deep" not in str([one for one in frames if one["type"] != "thinking_delta"])
     assert "deep" not in str(desk.agent.ask("get_messages"))
     if desk.provider == "anthropic":
         asked = desk.server.requests[1]["messages"][1]["content"]
         assert [block["type"] for block in asked] == ["thinking", "text", "tool_use"]
         assert asked[0]["signature"] == "signed deep thought"
+
+
+def test_a_service_like_openais_gets_back_what_its_calls_must_come_with(desk: Desk):
+    if desk.provider == "anthropic":
+        return
+    signed = {"google": {"thought_signature": "c2ln"}}
+
+    def first(handler: Handler) -> None:
+        function = {"name": "bash", "arguments": '{"command": "true"}'}
+        one = {"index": 0, "id": "c1", "function": function, "extra_content": signed}
+        details = [
+            [{"type": "reasoning.text", "text": "dee", "signature": None, "index": 0}],
+            [{"type": "reasoning.text", "text": "p", "signature": "sig", "index": 0}],
+        ]
+        deltas = [
+            {"reasoning_content": "dee", "reasoning_details": details[0]},
+            {"reasoning_content": "p", "reasoning_details": details[1]},
+            {"tool_calls": [one]},
+        ]
+        frames = [{"choices": [{"delta": delta}]} for delta in deltas]
+        handler.stream([*frames, {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}])
+
+    thoughtless = answer(call("bash", "c2", command="true"))
+    desk.server.answers[:] = [first, thoughtless, text("Done.")]
+    desk.agent.prompt()
+    desk.agent.prompt("and?")
+    one, other, last = [
+        message
+        for message in desk.server.requests[-1]["messages"]
+        if message["role"] == "assistant"
+    ]
+    assert one["reasoning_content"] == "deep"
+    whole = {"type": "reasoning.text", "text": "deep", "signature": "sig", "index": 0}
+    assert one["reasoning_details"] == [whole]
+    assert one["tool_calls"][0]["extra_content"] == signed
+    # DeepSeek refuses a call that comes without thoughts once there were some.
+    assert other["reasoning_content"] == ""
+    assert last == {"role": "assistant", "content": "Done."}
+
+
+def test_an_answer_in_parts_is_the_text_of_them(desk: Desk):
+    if desk.provider == "anthropic":
+        return
+
+    def parts(handler: Handler) -> None:
+        thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "deep"}]}
+        content = [thinking, {"type": "text", "text": "Ah."}]
+        choice = {"index": 0, "delta": {"content": content}, "finish_reason": "stop"}
+        handler.stream([{"choices": [choice]}])
+
+    desk.server.answers[:] = [parts]
+    frames = desk.agent.prompt()
+    assert "".join(frame["delta"] for frame in frames if frame["type"] == "text_delta") == "Ah."
 
 
 def test_how_much_it_thinks_is_an_option_that_the_next_answer_follows(desk: Desk):
@@ -76,7 +141,7 @@ def test_how_much_it_thinks_is_an_option_that_the_next_answer_follows(desk: Desk
     assert (option["value"], now["value"]) == ("default", "high")
     if desk.provider == "anthropic":  # OpenAI's default model does not think where it has tools
         told = [request.get("thinking") for request in desk.server.requests]
-        assert told == [None, {"type": "adaptive"}]
+        assert told == [None, THINKS]
 
 
 def test_an_answer_of_thinking_alone_ends_the_turn_without_a_message(desk: Desk):
@@ -134,6 +199,39 @@ def test_usage_has_the_caches_numbers_and_what_they_cost(desk: Desk):
     assert used[1]["cumulative"]["output"] == before + 400
 
 
+def test_usage_that_is_told_with_each_piece_is_counted_once(desk: Desk):
+    if desk.provider == "anthropic":
+        return
+
+    def counting(handler: Handler) -> None:
+        for number in range(1, 4):
+            choice: Frame = {"index": 0, "delta": {"content": "x"}}
+            choice["finish_reason"] = "stop" if number == 3 else None
+            usage = {"prompt_tokens": 10, "completion_tokens": number}
+            frames.append({"choices": [choice], "usage": usage})
+        handler.stream(frames)
+
+    frames: list[Frame] = []
+    desk.server.answers[:] = [counting]
+    (used,) = usages(desk.agent.prompt())
+    assert (used["input"], used["output"]) == (10, 3)
+
+
+def test_an_answer_without_usage_is_one_all_the_same(desk: Desk):
+    def silent(handler: Handler) -> None:
+        if handler.speaks_anthropic:
+            kinds = ({"type": "text", "text": "hi"}, {"stop_reason": "end_turn"})
+            start = {"type": "content_block_start", "index": 0, "content_block": kinds[0]}
+            end = {"type": "message_delta", "delta": kinds[1]}
+            handler.stream([start, end, {"type": "message_stop"}])
+        else:
+            choice = {"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}
+            handler.stream([{"choices": [choice]}])
+
+    desk.server.answers[:] = [silent]
+    assert desk.agent.prompt()[-2] == {"type": "turn_end", "stop": "end"}
+
+
 # -- the request
 
 
@@ -157,7 +255,20 @@ def test_what_stays_the_same_is_marked_for_the_cache(desk: Desk):
         marked = [
             "cache_control" in block for one in request["messages"] for block in one["content"]
         ]
-        assert marked == [*[False] * (len(marked) - 1), True]
+        assert marked[-1]
+    # The last one, too, is told where the one before had ended.
+    messages = desk.server.requests[-1]["messages"]
+    ends = [["cache_control" in block for block in one["content"]][-1] for one in messages]
+    assert ends == [True, False, True]
+
+
+def test_of_a_long_conversation_no_more_is_marked_than_the_service_takes(desk: Desk):
+    if desk.provider == "openai":
+        return
+    desk.server.answers[:] = [answer(call("bash", command="true"))] * 5
+    desk.agent.prompt()
+    told = json.dumps(desk.server.requests[-1])
+    assert told.count("cache_control") == 3
 
 
 def test_two_prompts_in_a_row_are_one_message_for_the_model(desk: Desk):
@@ -271,9 +382,51 @@ def test_a_summary_that_fails_is_told_and_the_step_is_tried_all_the_same(desk: D
     ]
     desk.agent.prompt("fill")
     frames = desk.agent.prompt("go on")
-    notice = next(frame["message"] for frame in frames if frame["type"] == "ext_notify")
-    assert notice.startswith("the conversation could not be summarized: ")
+    began, failed = [frame["message"] for frame in frames if frame["type"] == "ext_notify"]
+    assert began == "summarizing the conversation, to make room"
+    assert failed.startswith("the conversation could not be summarized: ")
     assert [frame["stop"] for frame in frames if frame["type"] == "turn_end"] == ["end"]
+
+
+def test_a_summary_that_is_aborted_changes_nothing(desk: Desk):
+    for n in (1, 2):
+        desk.agent.prompt(f"question {n}")
+    desk.server.answers[:] = [
+        text("long", usage=full(desk.provider)),
+        lambda handler: handler.server.over.wait(),
+        text("the notes"),
+        text("fine"),
+    ]
+    desk.agent.prompt("fill")
+    desk.agent.send("prompt", id="p", message="stopped")
+    assert eventually(lambda: len(desk.server.requests) == 4, patience=20)  # for the notes
+    desk.agent.send("abort", id="a")
+    assert "compact_done" not in types(desk.agent.until("done"))
+    assert desk.agent.ask("get_state")["data"]["message_count"] == 7
+    frames = desk.agent.prompt("go on")
+    assert [frame["stop"] for frame in frames if frame["type"] == "turn_end"] == ["end"]
+    told = json.dumps(desk.server.requests[-1]["messages"])
+    assert "the notes" in told
+    assert "go on" in told
+
+
+def test_a_prompt_that_fits_into_no_context_spoils_only_itself(desk: Desk):
+    default = desk.agent.ask("get_state")["data"]["model"]
+    assert desk.agent.ask("set_model", model="small-one")["success"]
+    words = "prompt is too long: 300000 tokens > 200000 maximum"
+    desk.server.answers[:] = [
+        lambda handler: handler.error(400, "invalid_request_error", words),
+        text("the notes"),
+        text("fine"),
+    ]
+    too_long = desk.agent.prompt("x" * 1_000_000)
+    assert [frame["stop"] for frame in too_long if frame["type"] == "turn_end"] == ["error"]
+    frames = desk.agent.prompt("a short one")
+    assert [frame["stop"] for frame in frames if frame["type"] == "turn_end"] == ["end"]
+    last = json.dumps(desk.server.requests[-1])
+    assert "a short one" in last
+    assert len(last) < 20_000
+    assert desk.agent.ask("set_model", model=default)["success"]
 
 
 # -- models
@@ -320,7 +473,7 @@ def test_a_model_that_takes_no_tools_while_it_thinks_is_asked_not_to_think(desk:
 def test_a_key_in_the_environment_is_all_that_it_takes(tmp_path: Path, provider: str):
     server = ModelServer()
     name = provider.upper()
-    env = {f"{name}_API_KEY": "sk-from-the-environment", f"{name}_BASE_URL": server.url}
+    env = {f"{name}_API_KEY": "sk-from-the-environment", f"{name}_BASE_URL": f"{server.url}/v1"}
     server.answers[:] = [answer(call("bash", command="env; true")), text("hello")]
     (tmp_path / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
     try:
@@ -333,30 +486,32 @@ def test_a_key_in_the_environment_is_all_that_it_takes(tmp_path: Path, provider:
     assert [frame["stop"] for frame in frames if frame["type"] == "turn_end"] == ["tool_use", "end"]
     assert "sk-from-the-environment" not in str(frames)
     assert server.headers[0]["authorization"] == "Bearer sk-from-the-environment"
+    assert server.paths[0] in ("/v1/messages", "/v1/chat/completions")
     request = server.requests[0]
     told = json.dumps(request.get("system", request["messages"][0]))
     assert "Use tabs." in told
     assert "Be kind." in told
     if provider == "anthropic":
         assert request["output_config"] == {"effort": "low"}
-        assert request["thinking"] == {"type": "adaptive"}
+        assert request["thinking"] == THINKS
+
+
+def keyring(folder: Path, code: str) -> dict[str, str]:
+    """Variables with which a keyring's ``get_password(service, name)`` does this."""
+    module = folder / "modules" / "keyring"
+    module.mkdir(parents=True)
+    program = f"import time\ndef get_password(service, name): {code}\n"
+    (module / "__init__.py").write_text(program, encoding="utf-8")
+    return {"PYTHONPATH": str(module.parent)}
 
 
 def test_a_key_in_the_systems_keyring_is_taken(tmp_path: Path):
-    modules = tmp_path / "modules"
-    (modules / "keyring").mkdir(parents=True)
-    (modules / "keyring" / "__init__.py").write_text(
-        "def get_password(service, name): return f'sk-{service}-{name}'\n", encoding="utf-8"
-    )
-    (modules / "keyring" / "errors.py").write_text(
-        "class KeyringError(Exception): pass\n", encoding="utf-8"
-    )
+    env = keyring(tmp_path, "return f'sk-{service}-{name}'")
     server = ModelServer()
     work = tmp_path / "work"
     work.mkdir()
     try:
         flags = ("--provider", "anthropic", "--base-url", server.url, "--system-prompt", "Only I.")
-        env = {"PYTHONPATH": str(modules)}
         with RpcProcess(work, (), *flags, env=env, script=False) as agent:
             agent.prompt()
             assert "sk-lsp-agent" not in agent.stderr
@@ -364,3 +519,24 @@ def test_a_key_in_the_systems_keyring_is_taken(tmp_path: Path):
         server.close()
     assert server.headers[0]["authorization"] == "Bearer sk-lsp-agent-anthropic"
     assert [block["text"] for block in server.requests[0]["system"]] == ["Only I."]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("raise RuntimeError('locked: sk-1')", "RuntimeError"),
+        ("time.sleep(5)", "no answer within 0.1 s; is it locked?"),
+    ],
+)
+def test_a_keyring_that_does_not_answer_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, words: str
+):
+    monkeypatch.syspath_prepend(keyring(tmp_path, code)["PYTHONPATH"])
+    monkeypatch.delitem(sys.modules, "keyring", raising=False)
+    monkeypatch.setattr(remote, "KEYRING_SECONDS", 0.1 if "sleep" in code else 20)
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(NotConfigured) as told:
+        remote.access("anthropic", Options(str(tmp_path)))
+    assert f"no key for anthropic (the system's keyring: {words}); set " in str(told.value)
+    sys.modules.pop("keyring", None)

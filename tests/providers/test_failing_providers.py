@@ -52,6 +52,21 @@ def half(*after: Frame | str, then: Callable[[Handler], None] | None = None) -> 
     return behave
 
 
+def half_a_thought(handler: Handler) -> None:
+    if handler.speaks_anthropic:
+        block = {"type": "thinking", "thinking": "", "signature": ""}
+        delta = {"type": "thinking_delta", "thinking": "Hm"}
+        handler.stream(
+            [
+                {"type": "message_start", "message": {"usage": {"input_tokens": 3}}},
+                {"type": "content_block_start", "index": 0, "content_block": block},
+                {"type": "content_block_delta", "index": 0, "delta": delta},
+            ]
+        )
+    else:
+        handler.stream([{"choices": [{"index": 0, "delta": {"reasoning_content": "Hm"}}]}])
+
+
 def half_a_call(handler: Handler) -> None:
     if handler.speaks_anthropic:
         block = {"type": "tool_use", "id": "toolu_1", "name": "write", "input": {}}
@@ -84,6 +99,13 @@ def overloaded(handler: Handler) -> None:
     one = {"type": "overloaded_error", "message": "Overloaded"}
     frame = {"type": "error", "error": one}
     handler.stream([f"event: error\ndata: {json.dumps(frame)}\n\n"])
+
+
+def list_of_one(handler: Handler) -> None:
+    """As Gemini has it."""
+    handler.head(400, "application/json")
+    one = {"error": {"code": 400, "message": "Missing a signature", "status": "INVALID_ARGUMENT"}}
+    handler.wfile.write(json.dumps([one]).encode())
 
 
 def page(handler: Handler) -> None:
@@ -146,6 +168,17 @@ CASES = [
         kept="fine",
     ),
     Case(
+        "429, retry-after a date gone by, then well",
+        [
+            error(429, "rate_limit_error", "Slow", retry_after="Sun, 06 Nov 1994 08:49:37 GMT"),
+            text("fine"),
+        ],
+        stop="end",
+        asked=2,
+        waits=1,
+        kept="fine",
+    ),
+    Case(
         "429, retry-after an hour",
         [error(429, "rate_limit_error", "Slow down", retry_after="3600")],
         words=["http 429: Slow down", "try again in 3600 s"],
@@ -178,6 +211,14 @@ CASES = [
         kept="fine",
     ),
     Case("reset, then well", [reset, text("fine")], stop="end", asked=2, waits=1, kept="fine"),
+    Case(
+        "half a thought, then well",
+        [half_a_thought, text("fine")],
+        stop="end",
+        asked=2,
+        waits=1,
+        kept="fine",
+    ),
     Case("half a stream", [half()], words=["broke off"], kept=PARTLY),
     Case("a reset amid the stream", [half(then=reset)], words=["check the network"], kept=PARTLY),
     Case("half a call", [half_a_call], words=["broke off"]),
@@ -222,6 +263,7 @@ CASES = [
         results=["cut off by the token limit"],
     ),
     Case("10 MB of output", [text(MEGABYTES, pieces=1 << 17)], stop="end", kept=MEGABYTES),
+    Case("400, as a list", [list_of_one], words=["http 400: Missing a signature"]),
     Case("an empty answer", [answer()], words=["answered nothing"]),
     Case("a web page", [page], words=["text/html", "base URL"]),
     Case("an answer that is not streamed", [whole_json], words=["application/json", "base URL"]),
@@ -238,6 +280,14 @@ CASES = [
         "context too long",
         [error(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")],
         words=["prompt is too long", "compact or clear"],
+    ),
+    Case(
+        "more bytes than it takes",
+        [error(413, "request_too_large", "Request exceeds the maximum size \ud83d")],
+        words=["http 413: Request exceeds the maximum size \ufffd", "compact or clear"],
+    ),
+    Case(
+        "halves of a letter", [text("a\ud83d\ude00b", pieces=1)], stop="end", kept="a\ufffd\ufffdb"
     ),
     Case(
         "a body that is no JSON",
@@ -316,6 +366,13 @@ def test_a_wait_for_another_try_can_be_stopped_at_once(desk: Desk):
 # -- those that need an agent of their own
 
 
+def test_a_base_url_that_may_lack_its_end_is_named(desk: Desk):
+    desk.server.answers[:] = [error(404, "", "page not found")]
+    told = next(one["message"] for one in desk.agent.prompt() if one["type"] == "error")
+    assert re.search(r"correct the base URL \(http://127\.0\.0\.1:\d+[;)]", told)
+    assert ("; most end in /v1)" in told) == (desk.provider == "openai")
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_service_that_is_not_there_is_named(tmp_path: Path, provider: str):
     with socket.socket() as taken:
@@ -328,6 +385,19 @@ def test_a_service_that_is_not_there_is_named(tmp_path: Path, provider: str):
     assert message.startswith(f"{provider}: cannot talk to http://127.0.0.1:")
     assert message.endswith("check the network, and the base URL")
     assert "pass" not in str(frames)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("proxy", ["socks5://user:pass@127.0.0.1:1", "http://[::1"])
+def test_a_proxy_that_cannot_be_used_is_named(tmp_path: Path, provider: str, proxy: str):
+    flags = ("--provider", provider, "--base-url", "http://model.invalid", "--api-key", KEY)
+    env = {"ALL_PROXY": proxy}
+    with RpcProcess(tmp_path, (), *flags, env=env, script=False) as agent:
+        frames = agent.prompt()
+    message = next(frame["message"] for frame in frames if frame["type"] == "error")
+    assert message.startswith(f"{provider}: the proxy that the environment names cannot be used: ")
+    assert "correct HTTPS_PROXY or ALL_PROXY" in message
+    assert "user:pass" not in str(frames)
 
 
 def test_a_service_without_tls_where_tls_was_asked_for_is_named(tmp_path: Path):

@@ -74,6 +74,12 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, make: object):
     assert texts(tmp_path) == []
 
 
+def test_links_in_a_circle_are_left_alone(tmp_path: Path):
+    (tmp_path / "AGENTS.md").symlink_to("other.md")
+    (tmp_path / "other.md").symlink_to("AGENTS.md")
+    assert texts(tmp_path) == []
+
+
 def test_a_long_one_is_cut(tmp_path: Path):
     write(tmp_path / "AGENTS.md", "x" * 100_000)
     (text,) = texts(tmp_path)

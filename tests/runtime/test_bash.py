@@ -50,11 +50,13 @@ def test_its_exit_code_is_told_and_anything_but_0_is_an_error(
     assert [f["is_error"] for f in frames if f["type"] == "tool_result"] == [code != 0]
 
 
-def test_a_time_out_is_the_recorded_one(tmp_path: Path):
-    frames = run(tmp_path, "sleep 5; echo no", timeout=1)
-    took = r"Took \d\.\ds"
+def test_a_time_out_is_the_recorded_one_and_is_called_so(tmp_path: Path):
+    (text,) = result_texts(run(tmp_path, "sleep 5; echo no", timeout=1))
+    note = "[ended: it took longer than 1 s]\n"
+    assert note in text
+    took = r"Took [\d.]+s"
     expected = re.sub(took, "", result_texts(recorded("bash_timeout"))[0])
-    assert re.sub(took, "", result_texts(frames)[0]) == expected
+    assert re.sub(took, "", text.replace(note, "")) == expected
 
 
 def test_progress_comes_while_it_runs(tmp_path: Path):
@@ -85,7 +87,8 @@ def test_long_output_is_cut_and_kept_in_a_file(tmp_path: Path):
         kept = Path(found[1])
         assert kept.read_text().splitlines() == [f"long line {i}" for i in range(9000)]
         assert "long line 1999\n... [truncated at 2000 lines]\n" in text
-        assert "... [truncated at 51200 bytes]\n\n[exit 0]" in text
+        assert "... [truncated at 51200 bytes]\n... [its end:]\nlong line 8" in text
+        assert "long line 8998\nlong line 8999\n\n[exit 0]" in text
         assert "long line 2000" not in text
         agent.close_stdin()
         agent.wait()
@@ -99,10 +102,16 @@ def test_2000_short_lines_are_shown_whole(tmp_path: Path):
 
 
 def test_2001_short_lines_are_cut_by_lines_alone(tmp_path: Path):
-    text = result_texts(run(tmp_path, "yes | head -n 2001"))[0]
+    text = result_texts(run(tmp_path, "yes | head -n 2000; echo the end"))[0]
     assert text.count("\ny") == 2000
-    assert "truncated at 2000 lines" in text
+    assert "truncated at 2000 lines]\n... [its end:]\nthe end\n\n[exit 0]" in text
     assert "bytes" not in text
+
+
+def test_an_output_of_10_mb_is_shown_by_its_two_ends(tmp_path: Path):
+    text = output(run(tmp_path, "yes $(seq 100) | head -c 10000000; echo; echo failed"))
+    assert len(text) < 60_000
+    assert text.endswith("\nfailed")
 
 
 def test_output_that_is_no_text_has_replacement_characters(tmp_path: Path):

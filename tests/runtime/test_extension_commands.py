@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extension_kit import make_extension
+from extension_kit import FILE_TOOLS, make_extension
 from rpc_process import RpcProcess, call, eventually, result_texts
 
 from lsp_agent.runtime.extension_log import LOG_BYTES, ExtensionLog, log_path
@@ -215,14 +215,34 @@ def test_who_comes_too_late_with_a_name_reads_it_in_the_log(cwd: Path):
         'say(type="register_tool", name="tool", schema={})'
     )
     one = make_extension(cwd / "one", greeting, name="one")
-    two = make_extension(cwd / "two", greeting, name="two")
-    with RpcProcess(cwd, [], "--ext", one, "--ext", two) as agent:
+    two = make_extension(cwd / "two", f"{FILE_TOOLS}\n{greeting}", name="two")
+    with RpcProcess(cwd, [], "--ext", one, "--ext", two, "--tools", "read,bash") as agent:
         agent.ask("ping")
     assert log_path("two").read_text().splitlines() == [
+        "[lsp-agent] tool read is the agent's own already",
         "[lsp-agent] tool tool is another extension's already",
         "[lsp-agent] command /same is another extension's already",
     ]
     assert not log_path("one").exists()
+
+
+def test_a_name_that_cannot_be_used_is_left_out_and_stands_in_the_log(cwd: Path):
+    """A tool of such a name would have every request refused by the model's service."""
+    greeting = "\n".join(
+        f'say(type="register_{kind}", name={name!r}, schema={{}})'
+        for kind, name in [("tool", "two words"), ("tool", ""), ("command", "/"), ("command", "ok")]
+    )
+    folder = make_extension(cwd / "ext", greeting)
+    steps = [{"calls": [call("two words")]}, {"text": "x"}]
+    with RpcProcess(cwd, steps, "--ext", folder) as agent:
+        commands = agent.ask("get_commands")["data"]["commands"]
+        assert [each["name"] for each in commands] == ["ok"]
+        assert result_texts(agent.prompt()) == ['unknown tool "two words"']
+    assert log_path("helper").read_text().splitlines() == [
+        "[lsp-agent] no model takes 'two words' as the name of a tool",
+        "[lsp-agent] no model takes '' as the name of a tool",
+        "[lsp-agent] '/' is no name of a command",
+    ]
 
 
 def test_a_log_does_not_grow_without_end(cwd: Path):

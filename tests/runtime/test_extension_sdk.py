@@ -40,6 +40,21 @@ def judge(call):
     if call.tool == "write":
         return Change({**call.args, "content": "changed"})
 
+    if call.tool == "several" and call.args:
+        return call.args["verdict"]
+
+@extension.command("wrong", "answers what no command may")
+def wrong(args):
+    return args
+
+@extension.command("leave", "wants to end it all")
+def leave(args):
+    raise SystemExit(1)
+
+@extension.tool("unreadable", "cannot be sent as JSON", {"type": "object"})
+def unreadable(args):
+    return Result([b"bytes"]) if args else None
+
 @extension.on("turn_end")
 def ended(event):
     extension.notify(f"turn ended: {event['stop']}", "success")
@@ -94,6 +109,24 @@ def test_what_a_handler_raises_is_told_and_logged_as_a_whole(cwd: Path, probe: s
 def test_a_call_that_nobody_could_judge_does_not_run(cwd: Path, probe: str):
     with RpcProcess(cwd, [{"calls": [call("failing", judge=1)]}, {}], "--ext", probe) as agent:
         assert result_texts(agent.prompt()) == ["probe could not decide: ValueError: cannot tell"]
+
+
+def test_what_a_handler_may_not_answer_is_a_failure_at_once(cwd: Path, probe: str):
+    """Nobody waits for an answer that will not come."""
+    steps = [{"calls": [call("unreadable", x=1), call("unreadable")]}, {}]
+    with RpcProcess(cwd, steps, "--ext", probe) as agent:
+        assert run(agent, "wrong", "x")["error"].startswith("TypeError: a command answers Prompt")
+        assert run(agent, "leave") == {"error": "SystemExit: 1"}
+        unreadable, nothing = result_texts(agent.prompt())
+    assert "bytes" in unreadable
+    assert nothing == "TypeError: a tool answers a str or a Result, not None"
+
+
+def test_a_call_that_was_judged_in_no_known_way_does_not_run(cwd: Path, probe: str):
+    steps = [{"calls": [call("several", verdict=False)]}, {}]
+    with RpcProcess(cwd, steps, "--ext", probe) as agent:
+        (text,) = result_texts(agent.prompt())
+    assert "a call is answered by Block, Change or None, not False" in text
 
 
 def test_a_call_runs_as_it_was_changed(cwd: Path, probe: str):

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -28,9 +28,11 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ext(*args: str) -> tuple[int, str, str]:
     """Exit code, stdout, stderr."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+    out = TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True)
+    with redirect_stdout(out), redirect_stderr(StringIO()) as err:
         code = main(["ext", *args])
-    return code, out.getvalue(), err.getvalue()
+    out.seek(0)
+    return code, out.read(), err.getvalue()
 
 
 def failure(*args: str) -> tuple[int, str]:
@@ -189,7 +191,12 @@ def test_enabled_disabled_and_required_are_kept_in_the_manifest(tmp_path: Path):
 
 def test_one_that_must_be_built_first_is_said_so(tmp_path: Path):
     out = ext("install", make_extension(tmp_path / "source", exec="./built"))[1]
-    assert f"{own_folder()}/helper/built is not there yet" in out
+    program = own_folder() / "helper" / "built"
+    assert f"there is no {program}; build or install it." in out
+    program.write_text("#!/bin/sh\n")
+    assert f"{program} is not executable; say: chmod +x {program}" in ext("list")[1]
+    program.chmod(0o755)
+    assert ext("list")[1] == "helper  1  enabled\n"
 
 
 def test_a_log_is_printed_and_followed(tmp_path: Path):
@@ -203,7 +210,10 @@ def test_a_log_is_printed_and_followed(tmp_path: Path):
         assert following.stdout.readline() == "one\n"
         log.write(b"two\n")
         assert following.stdout.readline() == "two\n"
-        log_path("helper").write_bytes(b"3\n")  # put aside, and begun again
+        log.write(b"last\n")
+        log_path("helper").rename(log_path("helper").with_suffix(".log.1"))
+        assert following.stdout.readline() == "last\n"
+        log_path("helper").write_bytes(b"3\nand more than there was before\n")
         assert following.stdout.readline() == "3\n"
         following.kill()
     log.close()

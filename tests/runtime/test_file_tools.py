@@ -29,6 +29,10 @@ def write(cwd: Path, path: str, content: str) -> str:
     return text(files.write(str(cwd), {"path": path, "content": content}))
 
 
+def read(cwd: Path, path: str, **lines: int) -> str:
+    return text(files.read(str(cwd), {"path": path, **lines}))
+
+
 def edit(cwd: Path, path: str, *edits: tuple[str, str]) -> str:
     pairs = [{"oldText": old, "newText": new} for old, new in edits]
     return text(files.edit(str(cwd), {"path": path, "edits": pairs}))
@@ -81,6 +85,21 @@ def test_a_relative_path_is_cleaned(tmp_path: Path):
     assert failure(files.read, tmp_path, path="./x/../gone") == (
         f"stat {tmp_path}/gone: no such file or directory"
     )
+
+
+def test_every_line_of_a_long_file_can_be_read(tmp_path: Path):
+    (tmp_path / "a").write_text("".join(f"line {number}\n" for number in range(1, 20_001)))
+    assert read(tmp_path, "a", offset=19_999) == "line 19999\nline 20000\n"
+    assert read(tmp_path, "a", offset=20_001) == "(the file ends before these lines)"
+
+
+def test_of_a_huge_file_the_beginning_can_be_read(tmp_path: Path):
+    with (tmp_path / "a").open("wb") as file:
+        file.write(b"one\ntwo\n" + b"x" * 9000)
+        file.truncate(1 << 40)
+    assert read(tmp_path, "a", limit=2) == "one\ntwo\n"
+    beyond = failure(files.read, tmp_path, path="a", offset=9)
+    assert beyond == f"{tmp_path}/a: only the first 64 MiB can be read"
 
 
 def test_failures_have_zots_words(tmp_path: Path):

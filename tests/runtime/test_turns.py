@@ -1,7 +1,9 @@
 """Turns: the events in their order, as zot has them."""
 
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,16 +74,21 @@ def test_text_is_streamed_by_words_and_joins_to_the_message(tmp_path: Path):
     assert message["content"] == [{"type": "text", "text": text}]
 
 
-def test_thinking_never_reaches_the_wire(tmp_path: Path):
+def test_thinking_is_streamed_and_in_no_message(tmp_path: Path):
     with RpcProcess(tmp_path, [{"text": "x", "thinking": "secret thought"}]) as agent:
         frames = agent.prompt()
-    assert "secret" not in str(frames)
+        messages = agent.ask("get_messages")
+    thoughts = [frame["delta"] for frame in frames if frame["type"] == "thinking_delta"]
+    assert "".join(thoughts) == "secret thought"
+    rest = [frame for frame in frames if frame["type"] != "thinking_delta"]
+    assert "secret" not in str([rest, messages])
 
 
-def test_a_step_of_thinking_alone_is_the_recorded_one(tmp_path: Path):
+def test_but_for_its_thoughts_a_step_of_thinking_alone_is_the_recorded_one(tmp_path: Path):
     with RpcProcess(tmp_path, [{"thinking": "hm"}]) as agent:
         frames = agent.prompt()
-    assert types(frames) == types(recorded("thinking_only"))
+    rest = [frame for frame in frames if frame["type"] != "thinking_delta"]
+    assert types(rest) == types(recorded("thinking_only"))
 
 
 def test_streamed_arguments_join_to_the_call(tmp_path: Path):
@@ -243,3 +250,22 @@ def test_a_tools_result_stays_with_its_call_through_a_compaction(tmp_path: Path)
         messages = agent.ask("get_messages")["data"]["messages"]
     roles = [message["role"] for message in messages]
     assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are UTF-8")
+def test_a_folder_whose_name_is_no_utf_8_can_be_worked_in(tmp_path: Path):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    script = tmp_path / "script.json"
+    calls = [
+        call("read", path="none"),
+        call("write", path="a", content="x"),
+        call("bash", command="pwd"),
+    ]
+    script.write_text(json.dumps({"steps": [{"calls": calls}, {"text": "Done."}]}))
+    with RpcProcess(folder, (), "--script", str(script), script=False) as agent:
+        frames = agent.prompt()
+        assert agent.ask("get_state")["data"]["cwd"] == f"{tmp_path}/caf\ufffd"
+    assert (folder / "a").read_text() == "x"
+    assert f"{tmp_path}/caf\ufffd/none" in result_texts(frames)[0]
+    assert f"{tmp_path}/caf\ufffd" in result_texts(frames)[2]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,13 +20,16 @@ from lsp_agent.runtime.providers.provider import (
     Request,
     Stopped,
     TextPiece,
+    ThinkingPiece,
 )
 from lsp_agent.runtime.providers.remote import CONNECT_SECONDS, SILENCE_SECONDS, RemoteProvider
-from lsp_agent.runtime.transcript import Block, Message, Native, Usage, results_of
+from lsp_agent.runtime.transcript import Block, Message, Native, Usage, native_of, results_of
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+#: The SDK adds it; others name it in their base URL, so it is meant there.
+_VERSION = "/v1"
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 #: Tokens of thinking, for models that are told a number.
 _BUDGETS: Mapping[str, int] = {"minimal": 1024, "low": 4096, "medium": 8192, "high": 16384}
@@ -40,7 +43,7 @@ class AnthropicProvider(RemoteProvider):
 
     async def _stream(self, request: Request) -> AsyncGenerator[Piece]:
         if self._client is None:
-            self._client = await asyncio.to_thread(self._connect)
+            self._client = await self._in_thread(self._connect)
         from anthropic import APIError  # noqa: PLC0415  with the client
 
         answer = _Answer(self, request)
@@ -64,7 +67,7 @@ class AnthropicProvider(RemoteProvider):
         return AsyncAnthropic(
             api_key=None if access.bearer else access.key,
             auth_token=access.key if access.bearer else None,
-            base_url=access.base_url,
+            base_url=access.base_url.rstrip("/").removesuffix(_VERSION),
             max_retries=0,  # ours tell the person
             timeout=timeout,
             # What is said here is for nobody else, wherever the server may send us.
@@ -101,7 +104,8 @@ class AnthropicProvider(RemoteProvider):
             case "always":
                 return effort
             case "adaptive" if level != "off":
-                return {"thinking": {"type": "adaptive"}, **effort}
+                # Newer models keep what they think to themselves unless they are asked to show it.
+                return {"thinking": {"type": "adaptive", "display": "summarized"}, **effort}
             case "budget" if level != "off":
                 tokens = min(_BUDGETS.get(level, _LARGEST_BUDGET), known.model.max_output // 2)
                 return {"thinking": {"type": "enabled", "budget_tokens": tokens}}
@@ -110,58 +114,65 @@ class AnthropicProvider(RemoteProvider):
 
 
 def _messages(request: Request, *, takes_images: bool) -> list[dict[str, object]]:
-    """Neighbours of one role as one message; the last block is where the next request's cached
-    beginning ends."""
+    """Neighbours of one role as one message. The end of the last one is where the next request's
+    cached beginning ends. That of the person's or the tools' before is where this one's does: the
+    service looks back from a mark by 20 blocks only, and many calls at once have more."""
     merged: list[tuple[str, list[object]]] = []
+    ids: dict[object, str] = {}
     for source in request.messages:
         role = "assistant" if source["role"] == "assistant" else "user"
-        content = list(_content(source, request.model, takes_images=takes_images))
+        native = native_of(source, AnthropicProvider.name, request.model)
+        ours = _content(source, ids, takes_images=takes_images)
+        content = list(native.content if native else ours)
         if merged and merged[-1][0] == role:
             merged[-1][1].extend(content)
         elif content:
             merged.append((role, content))
-    if merged:
-        last = merged[-1][1]
-        last[-1] = {**cast(Frame, last[-1]), **_CACHED}
+    for _, content in [one for one in merged if one[0] == "user"][-2:]:
+        content[-1] = {**cast(Frame, content[-1]), **_CACHED}
     return [{"role": role, "content": content} for role, content in merged]
 
 
-def _content(source: Message, model: str, *, takes_images: bool) -> Iterator[object]:
-    native = source.get("native")
-    if native is not None and native.model == model:
-        yield from native.content
-    elif source["role"] == "tool":
-        for block, content in results_of(source):
-            yield {
-                "type": "tool_result",
-                "tool_use_id": block["call_id"],
-                "is_error": block["is_error"],
-                "content": list(_blocks(content, takes_images=takes_images)),
-            }
-    else:
-        yield from _blocks(source["content"], takes_images=takes_images)
+#: What ids of calls may not have; some services give such ones.
+_NOT_IN_IDS = re.compile("[^A-Za-z0-9_-]")
 
 
-def _blocks(blocks: Sequence[Block], *, takes_images: bool) -> Iterator[object]:
-    for block in blocks:
-        match block["type"]:
-            case "text":
-                if str(block["text"]).strip():  # others are refused
-                    yield {"type": "text", "text": block["text"]}
-            case "image":
-                image = images.shown(block, takes_images=takes_images)
-                if isinstance(image, str):
-                    yield {"type": "text", "text": image}
-                else:
-                    source = {"type": "base64", "media_type": image[0], "data": image[1]}
-                    yield {"type": "image", "source": source}
-            case _:
+def _content(source: Message, ids: dict[object, str], *, takes_images: bool) -> Iterator[object]:
+    """``ids`` grows by the calls' ids, each with the one that it goes by."""
+    if source["role"] != "tool":
+        for block in source["content"]:
+            if block["type"] == "tool_call":
+                call_id = ids[block["id"]] = _NOT_IN_IDS.sub("_", str(block["id"]))
                 yield {
                     "type": "tool_use",
-                    "id": block["id"],
+                    "id": call_id,
                     "name": block["name"],
                     "input": block["args"] if isinstance(block["args"], dict) else {},
                 }
+            else:
+                yield from _shown(block, takes_images=takes_images)
+        return
+    for block, content in results_of(source):
+        shown = [one for inner in content for one in _shown(inner, takes_images=takes_images)]
+        yield {
+            "type": "tool_result",
+            "tool_use_id": ids.get(block["call_id"], block["call_id"]),
+            "is_error": block["is_error"],
+            "content": shown,
+        }
+
+
+def _shown(block: Block, *, takes_images: bool) -> Iterator[object]:
+    if block["type"] == "text":
+        if str(block["text"]).strip():  # others are refused
+            yield {"type": "text", "text": block["text"]}
+        return
+    image = images.shown(block, takes_images=takes_images)
+    if isinstance(image, str):
+        yield {"type": "text", "text": image}
+    else:
+        source = {"type": "base64", "media_type": image[0], "data": image[1]}
+        yield {"type": "image", "source": source}
 
 
 class _Answer:
@@ -203,7 +214,7 @@ class _Answer:
         content = [_native(block) for block in self._blocks.values()]
         content = [block for block in content if block is not None]
         if content:
-            yield Native(self._request.model, content)
+            yield Native(self._provider.name, self._request.model, content)
         calls = any(block["type"] == "tool_use" for block in self._blocks.values())
         match self._stop:
             case "refusal":
@@ -239,7 +250,9 @@ class _Answer:
                 if text:
                     yield CallArguments(str(block["id"]), text)
             case "thinking_delta":
-                block["thinking"] = string(block, "thinking") + string(delta, "thinking")
+                text = string(delta, "thinking")
+                block["thinking"] = string(block, "thinking") + text
+                yield ThinkingPiece(text)
             case "signature_delta":
                 block["signature"] = string(delta, "signature")
             case _:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
 
+from lsp_agent.runtime import json_text
+from lsp_agent.wires.failures import ADD_CREDIT, CHECK_RIGHTS, LATER, NO_CREDIT, STATUS_OF
+
 #: The longest ``retry-after`` that is waited for.
 LONGEST_WAIT = 60.0
 _RETRIED = frozenset({408, 409, 429})
@@ -15,20 +18,6 @@ _TOO_LONG = re.compile(
     r"maximum context|context_length_exceeded",
     re.IGNORECASE,
 )
-_NO_CREDIT = re.compile(r"insufficient_quota|credit balance|billing", re.IGNORECASE)
-#: Errors that come inside of a stream have a name instead of a status.
-_STATUS_OF: Mapping[str, int] = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "server_error": 500,
-    "overloaded_error": 529,
-}
 _LONGEST_TEXT = 400
 
 
@@ -57,11 +46,13 @@ class Failed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked, as far as a remedy depends on it."""
+    """What was asked, as far as a remedy depends on it. ``hint``: what may be wrong with the base
+    URL, to be put behind its origin."""
 
     model: str
     origin: str
     key_source: str
+    hint: str
 
 
 def failure(error: Exception, asked: Asked) -> Failed:
@@ -92,15 +83,17 @@ def _answered(
 ) -> Failed:
     kind, code, message = _fields(body)
     if status < 300:  # it came inside of the stream
-        status = _STATUS_OF.get(kind, _STATUS_OF.get(code, 0))
+        status = STATUS_OF.get(kind, STATUS_OF.get(code, 0))
     told = one_line(message or (body if isinstance(body, str) else "") or text)
     everything = f"{kind} {code} {told}"
     wait = retry_after(headers)
-    too_long = status in (0, 400, 413, 422, 500) and bool(_TOO_LONG.search(everything))
-    no_credit = status == 402 or bool(_NO_CREDIT.search(everything))
+    too_long = status == 413 or (
+        status in (0, 400, 422, 500) and bool(_TOO_LONG.search(everything))
+    )
+    no_credit = status == 402 or bool(NO_CREDIT.search(everything))
     again = status in _RETRIED or status >= 500 or status == 0
     again = again and not too_long and not no_credit and headers.get("x-should-retry") != "false"
-    remedy = _no_credit() if no_credit else _remedy(status, headers, wait, asked)
+    remedy = ADD_CREDIT if no_credit else _remedy(status, headers, wait, asked)
     if too_long:
         remedy = "compact or clear the conversation, or choose a model with more context"
     name = f"http {status}: " if status else ""
@@ -116,6 +109,8 @@ def _answered(
 
 def _fields(body: object) -> tuple[str, str, str]:
     """An error's type, code and message, wherever in the body they are."""
+    if isinstance(body, list) and body:  # Gemini sends a list of one
+        return _fields(cast(list[object], body)[0])
     if not isinstance(body, dict):
         return "", "", ""
     fields = cast(dict[str, object], body)
@@ -127,10 +122,6 @@ def _fields(body: object) -> tuple[str, str, str]:
     return tuple(str(fields.get(name) or "") for name in ("type", "code", "message"))  # type: ignore[return-value]
 
 
-def _no_credit() -> str:
-    return "the account has no credit left: add some with the provider, or use another key"
-
-
 def _remedy(status: int, headers: Mapping[str, str], wait: float | None, asked: Asked) -> str:
     if 300 <= status < 400:
         target = origin(headers.get("location", ""))
@@ -139,20 +130,18 @@ def _remedy(status: int, headers: Mapping[str, str], wait: float | None, asked: 
         case 401:
             return f"the key was refused: check {asked.key_source}"
         case 403:
-            return "this key may not do that: check its rights, or choose another model"
+            return CHECK_RIGHTS
         case 404:
             return (
-                f"choose another model than {asked.model}, or correct the base URL ({asked.origin})"
+                f"choose another model than {asked.model}, or correct the base URL"
+                f" ({asked.origin}{asked.hint})"
             )
         case 429:
-            return f"too many requests: try again in {wait:.0f} s" if wait else _LATER
+            return f"too many requests: {f'try again in {wait:.0f} s' if wait else LATER}"
         case 0:
             return ""
         case _:
-            return _LATER if status >= 500 else ""
-
-
-_LATER = "try again in a while"
+            return LATER if status >= 500 else ""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -189,7 +178,7 @@ def origin(url: str) -> str:
 
 
 def one_line(text: str) -> str:
-    line = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    line = " ".join(re.sub(r"<[^>]*>", " ", json_text.whole(text)).split())
     return line if len(line) <= _LONGEST_TEXT else f"{line[:_LONGEST_TEXT]}…"
 
 

@@ -4,9 +4,13 @@ The SDKs make typed objects without looking whether the types are right, and ser
 "the same" protocol leave out fields or add some. So they are read as what they are: JSON.
 """
 
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, cast
 
+import orjson
+
+from lsp_agent.runtime import json_text
 from lsp_agent.runtime.providers.failures import Asked, Failed, failure
 
 Frame = Mapping[str, object]
@@ -39,8 +43,14 @@ async def event_frames(
 
 
 def _frame(event: Any) -> Frame:
-    """Nothing where it is JSON, but no object."""
-    return event.to_dict(warnings=False) if hasattr(event, "to_dict") else {}
+    """Nothing where it is JSON, but no object. What could not be told on, as halves of surrogate
+    pairs, is replaced."""
+    frame: Frame = event.to_dict(warnings=False) if hasattr(event, "to_dict") else {}
+    try:
+        orjson.dumps(frame)
+    except TypeError:
+        return cast(Frame, json_text.loads(json.dumps(frame).encode()))
+    return frame
 
 
 def part(frame: Frame, name: str) -> Frame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
@@ -20,21 +19,39 @@ from lsp_agent.runtime.providers.provider import (
     Request,
     Stopped,
     TextPiece,
+    ThinkingPiece,
 )
 from lsp_agent.runtime.providers.remote import CONNECT_SECONDS, SILENCE_SECONDS, RemoteProvider
-from lsp_agent.runtime.transcript import Block, Message, Usage, results_of, text_in
+from lsp_agent.runtime.transcript import (
+    Block,
+    Message,
+    Native,
+    Usage,
+    native_of,
+    results_of,
+    text_in,
+)
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
+#: Under which names services tell thoughts; of these some refuse calls that come without them.
+_THOUGHTS = "reasoning_content"
+_THOUGHT_TEXTS = (_THOUGHTS, "reasoning")
+_THOUGHT_PARTS = "reasoning_details"
+#: The members of calls that are not the protocol's, by the call's id: Gemini signs its own there.
+_BESIDE_CALLS = "calls"
+
+
 class OpenAIProvider(RemoteProvider):
     name = "openai"
+    base_url_end = "/v1"
     _client: AsyncOpenAI | None = None
 
     async def _stream(self, request: Request) -> AsyncGenerator[Piece]:
         if self._client is None:
-            self._client = await asyncio.to_thread(self._connect)
+            self._client = await self._in_thread(self._connect)
         from openai import APIError  # noqa: PLC0415  with the client
 
         answer = _Answer(self, request)
@@ -106,6 +123,7 @@ class OpenAIProvider(RemoteProvider):
         takes_images = self._known(request.model).model.images
         if request.system:
             yield {"role": "system", "content": request.system}
+        thinks = any(_sent_back(one, request.model).get(_THOUGHTS) for one in request.messages)
         waiting: list[Block] = []  # neighbours of the role user go as one message
         for source in request.messages:
             if source["role"] == "user":
@@ -114,7 +132,7 @@ class OpenAIProvider(RemoteProvider):
             yield from _user(waiting, takes_images=takes_images)
             waiting = []
             if source["role"] == "assistant":
-                yield _assistant(source)
+                yield _assistant(source, request.model, thinks=thinks)
             else:
                 for block, content in results_of(source):
                     text = text_in(content) or "(an image, shown below)"
@@ -139,7 +157,11 @@ def _user(blocks: Sequence[Block], *, takes_images: bool) -> Iterator[dict[str, 
         yield {"role": "user", "content": "\n\n".join(str(one["text"]) for one in parts)}
 
 
-def _assistant(source: Message) -> dict[str, object]:
+def _assistant(source: Message, model: str, *, thinks: bool) -> dict[str, object]:
+    """``thinks``: the service has told thoughts, and so may insist on them with every call."""
+    message: dict[str, object] = {"role": "assistant", "content": text_in(source["content"])}
+    back = _sent_back(source, model)
+    beside = part(back, _BESIDE_CALLS)
     calls = [
         {
             "id": block["id"],
@@ -148,12 +170,24 @@ def _assistant(source: Message) -> dict[str, object]:
                 "name": block["name"],
                 "arguments": orjson.dumps(block["args"] or {}).decode(),
             },
+            **part(beside, str(block["id"])),
         }
         for block in source["content"]
         if block["type"] == "tool_call"
     ]
-    message: dict[str, object] = {"role": "assistant", "content": text_in(source["content"])}
-    return message | ({"tool_calls": calls} if calls else {})
+    if not calls:
+        return message
+    thoughts = {name: value for name, value in back.items() if name != _BESIDE_CALLS}
+    return message | ({_THOUGHTS: ""} if thinks else {}) | thoughts | {"tool_calls": calls}
+
+
+def _sent_back(source: Message, model: str) -> Frame:
+    """What the model gave beside words and calls, and wants back with its calls."""
+    native = native_of(source, OpenAIProvider.name, model)
+    return cast(Frame, native.content[0]) if native is not None else {}
+
+
+_OF_A_CALL = frozenset({"index", "id", "type", "function"})
 
 
 class _Call:
@@ -164,6 +198,7 @@ class _Call:
         self.given_id = ""
         self.name = ""
         self.early = ""
+        self.beside: dict[str, object] = {}
 
 
 class _Answer:
@@ -175,6 +210,9 @@ class _Answer:
         self._request = request
         self._anything = False
         self._calls: dict[int, _Call] = {}
+        self._thoughts: dict[str, str] = {}
+        self._thought_parts: dict[object, dict[str, object]] = {}
+        self._usage: Usage | None = None
 
     def take(self, frame: Frame) -> Iterator[Piece]:
         choices = frame.get("choices")
@@ -183,15 +221,19 @@ class _Answer:
             yield from self._go_on(part(choice, "delta"))
             self.stop = string(choice, "finish_reason") or self.stop
         if usage := part(frame, "usage"):
-            yield self._spent(usage)
+            self._usage = self._spent(usage)  # some services tell it anew with each frame
 
     def finish(self) -> Iterator[Piece]:
         """Raises Failed where the stream broke off."""
         if not self.stop:
             raise Failed("the answer broke off in the middle", "ask again", again=True)
+        if self._usage is not None:
+            yield self._usage
         called = [call for call in self._calls.values() if call.call_id]
         for call in called:
             yield CallEnded(call.call_id)
+        if called and (back := self._to_send_back()):
+            yield Native(self._provider.name, self._request.model, [back])
         match self.stop:
             case "content_filter":
                 yield Stopped("error", "openai: the answer was withheld by the service's filter")
@@ -205,16 +247,37 @@ class _Answer:
                 yield Stopped("end")
 
     def _go_on(self, delta: Frame) -> Iterator[Piece]:
-        # Thinking comes under other names, and is not the answer.
-        if text := string(delta, "content") or string(delta, "refusal"):
+        yield from self._think(delta)
+        if text := _text(delta.get("content")) or string(delta, "refusal"):
             self._anything = True
             yield TextPiece(text)
-        elif any(string(delta, name) for name in ("reasoning_content", "reasoning")):
-            self._anything = True
         calls = delta.get("tool_calls")
         for call in cast(list[object], calls) if isinstance(calls, list) else []:
             if isinstance(call, dict):
                 yield from self._call(cast(Frame, call))
+
+    def _think(self, delta: Frame) -> Iterator[Piece]:
+        """OpenAI itself shows no thinking; services like it do, and want some of it back."""
+        told = {name: thought for name in _THOUGHT_TEXTS if (thought := string(delta, name))}
+        for name, thought in told.items():
+            self._anything = True
+            self._thoughts[name] = self._thoughts.get(name, "") + thought
+        for thought in [*told.values()][:1]:  # the same under either name
+            yield ThinkingPiece(thought)
+        parts = delta.get(_THOUGHT_PARTS)
+        for given in cast(list[object], parts) if isinstance(parts, list) else []:
+            if isinstance(given, dict):
+                one = cast(Frame, given)
+                place = (one.get("index"), one.get("type"))
+                _grow(self._thought_parts.setdefault(place, {}), one)
+
+    def _to_send_back(self) -> dict[str, object]:
+        back: dict[str, object] = dict(self._thoughts)
+        if self._thought_parts:
+            back[_THOUGHT_PARTS] = list(self._thought_parts.values())
+        if beside := {call.call_id: call.beside for call in self._calls.values() if call.beside}:
+            back[_BESIDE_CALLS] = beside
+        return back
 
     def _call(self, given: Frame) -> Iterator[Piece]:
         index = given.get("index")
@@ -223,6 +286,7 @@ class _Answer:
         call = self._calls.setdefault(index, _Call())
         function = part(given, "function")
         call.given_id = call.given_id or string(given, "id")
+        call.beside |= {name: value for name, value in given.items() if name not in _OF_A_CALL}
         call.name = call.name or string(function, "name")
         text = string(function, "arguments")
         if call.call_id:
@@ -246,3 +310,25 @@ class _Answer:
             cache_write=written,
         )
         return self._provider.priced(self._request.model, spent, spent)
+
+
+def _text(content: object) -> str:
+    """Some services send parts, of which those with thoughts are no text."""
+    if isinstance(content, str):
+        return content
+    parts = cast(list[object], content) if isinstance(content, list) else []
+    frames = [cast(Frame, one) for one in parts if isinstance(one, dict)]
+    return "".join(string(one, "text") for one in frames if one.get("type") == "text")
+
+
+def _grow(whole: dict[str, object], piece: Frame) -> None:
+    """Texts come in pieces, all else at once."""
+    for name, value in piece.items():
+        before = whole.get(name)
+        if isinstance(value, str) and isinstance(before, str) and name in _GROWING:
+            whole[name] = before + value
+        elif value is not None or name not in whole:
+            whole[name] = value
+
+
+_GROWING = frozenset({"text", "summary", "data"})

@@ -13,6 +13,13 @@ class TextPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingPiece:
+    """What the model thinks, as far as its service shows it; no part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallStarted:
     call_id: str
     name: str
@@ -49,7 +56,17 @@ class Stopped:
 
 
 #: ``Native`` is the whole answer as the provider wants it back, for the transcript.
-Piece = TextPiece | CallStarted | CallArguments | CallEnded | Usage | Native | Waiting | Stopped
+Piece = (
+    TextPiece
+    | ThinkingPiece
+    | CallStarted
+    | CallArguments
+    | CallEnded
+    | Usage
+    | Native
+    | Waiting
+    | Stopped
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +92,7 @@ class ToolSpec:
 @dataclass(frozen=True, slots=True)
 class Request:
     """One model call. ``step`` counts from 1 within the turn; the last user message is its
-    prompt."""
+    prompt, or what it was steered with."""
 
     model: str
     messages: Sequence[Message]

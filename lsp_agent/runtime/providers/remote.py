@@ -6,11 +6,12 @@ import importlib.util
 import os
 import random
 import sys
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 from lsp_agent.protocol.providers import (
     BASE_URL_VARIABLES,
@@ -21,7 +22,7 @@ from lsp_agent.protocol.providers import (
 from lsp_agent.runtime.options import REASONING, NotConfigured, Options
 from lsp_agent.runtime.providers import summary
 from lsp_agent.runtime.providers.catalogue import Catalogue, Known
-from lsp_agent.runtime.providers.failures import Asked, Failed, origin
+from lsp_agent.runtime.providers.failures import Asked, Failed, one_line, origin
 from lsp_agent.runtime.providers.provider import (
     CallArguments,
     Model,
@@ -29,13 +30,18 @@ from lsp_agent.runtime.providers.provider import (
     Request,
     Stopped,
     TextPiece,
+    ThinkingPiece,
     Waiting,
 )
 from lsp_agent.runtime.transcript import Message, Usage
 
+T = TypeVar("T")
+
 RETRIES = 3
 FIRST_PAUSE = 0.5
 CONNECT_SECONDS = 10.0
+#: Less than an agent may take to start.
+KEYRING_SECONDS = 10.0
 #: Without a byte; models may think for long, and most services send signs of life meanwhile.
 SILENCE_SECONDS = 300.0
 #: The most that one answer may have.
@@ -71,12 +77,13 @@ def access(provider: str, options: Options) -> Access:
     for name in KEY_VARIABLES[provider]:
         if key := os.environ.get(name):
             return Access(url, key, name, bearer=name.endswith("_AUTH_TOKEN"))
-    if key := _from_keyring(provider):
+    key, trouble = _from_keyring(provider)
+    if key:
         return Access(url, key, f"`keyring set {KEYRING_SERVICE} {provider}`")
     if url != _DEFAULT_URLS[provider]:
         # A server of one's own may want none; the SDKs do.
         return Access(url, "none", f"{KEY_VARIABLES[provider][0]}, which is not set")
-    raise NotConfigured(f"there is no key for {provider}; {HOW_TO_GET_A_MODEL}.")
+    raise NotConfigured(f"there is no key for {provider}{trouble}; {HOW_TO_GET_A_MODEL}.")
 
 
 def _pause(attempt: int) -> float:
@@ -89,23 +96,35 @@ def _refuse_flood(size: int) -> None:
 
 
 def _characters(piece: Piece) -> int:
-    return len(piece.text) if isinstance(piece, TextPiece | CallArguments) else 0
+    return len(piece.text) if isinstance(piece, TextPiece | ThinkingPiece | CallArguments) else 0
 
 
 class _Keyring(Protocol):
     def get_password(self, service_name: str, username: str) -> str | None: ...
 
 
-def _from_keyring(provider: str) -> str | None:
+def _from_keyring(provider: str) -> tuple[str | None, str]:
+    """The key, and what was in the way of one: "", or words that follow on others."""
     if importlib.util.find_spec("keyring") is None:
-        return None
-    keyring = cast(_Keyring, importlib.import_module("keyring"))
-    errors = importlib.import_module("keyring.errors")
-    try:
-        return keyring.get_password(KEYRING_SERVICE, provider)
-    except errors.KeyringError as error:  # locked, or there is none on this system
-        print(f"lsp-agent rpc: keyring: {type(error).__name__}", file=sys.stderr, flush=True)
-        return None
+        return None, ""
+    found: list[str | None] = []
+    failed: list[str] = []
+
+    def look() -> None:
+        try:
+            keyring = cast(_Keyring, importlib.import_module("keyring"))
+            found.append(keyring.get_password(KEYRING_SERVICE, provider))
+        except Exception as error:  # noqa: BLE001  it is locked, or not there; each kind has its own
+            failed.append(type(error).__name__)
+
+    # A locked one may wait for a person who does not see its window.
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    thread.join(KEYRING_SECONDS)
+    if found:
+        return found[0], ""
+    why = failed[0] if failed else f"no answer within {KEYRING_SECONDS:g} s; is it locked?"
+    return None, f" (the system's keyring: {why})"
 
 
 def reasoning(options: Options) -> str:
@@ -125,9 +144,11 @@ def require_sdk(package: str) -> None:
 
 
 class RemoteProvider(ABC):
-    """A provider over the network. A subclass has ``name`` and streams one answer."""
+    """A provider over the network. A subclass has ``name`` and streams one answer;
+    ``base_url_end``: how most of its base URLs end."""
 
     name: str
+    base_url_end = ""
     compacts = True
 
     def __init__(self, access: Access, catalogue: Catalogue, reasoning: str) -> None:
@@ -135,7 +156,7 @@ class RemoteProvider(ABC):
         self._access = access
         self._catalogue = catalogue
         self.reasoning: str | None = reasoning
-        self._used_ids: set[str] = set()
+        self._used_ids: set[object] = set()
         #: Models that refused to think while there are tools.
         self._thoughtless: set[str] = set()
 
@@ -143,23 +164,27 @@ class RemoteProvider(ABC):
         return self._catalogue.find(model).model if model else None
 
     async def answer(self, request: Request) -> AsyncGenerator[Piece]:
+        blocks = (block for source in request.messages for block in source["content"])
+        self._used_ids.update(block["id"] for block in blocks if block["type"] == "tool_call")
         for attempt in range(RETRIES + 1):
-            size = 0
-            early: list[Usage] = []  # told with the first piece: before, it can be tried again
+            size, said = 0, False
+            early: list[Usage] = []  # told with the first words: before, it can be tried again
             try:
                 async with aclosing(self._stream(request)) as pieces:
                     async for piece in pieces:
-                        if isinstance(piece, Usage) and size == 0:
+                        if isinstance(piece, Usage) and not said:
                             early.append(piece)
                             continue
-                        for usage in early:
-                            yield usage
-                        early.clear()
                         size += 1 + _characters(piece)
                         _refuse_flood(size)
+                        if not isinstance(piece, ThinkingPiece):
+                            said = True
+                            for usage in early:
+                                yield usage
+                            early.clear()
                         yield piece
             except Failed as failed:
-                if size > 0 or not failed.again or attempt == RETRIES:
+                if said or not failed.again or attempt == RETRIES:
                     yield Stopped("error", self._words(str(failed)), too_long=failed.too_long)
                     return
                 wait = _pause(attempt) if failed.wait is None else failed.wait
@@ -176,11 +201,26 @@ class RemoteProvider(ABC):
     def _stream(self, request: Request) -> AsyncGenerator[Piece]:
         """One try. Raises Failed."""
 
+    async def _in_thread(self, connect: Callable[[], T]) -> T:
+        """A client of an SDK, whose import takes a second. Raises Failed."""
+        import httpx2  # noqa: PLC0415  the SDKs' HTTP client
+
+        try:
+            return await asyncio.to_thread(connect)
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise Failed(
+                f"the proxy that the environment names cannot be used: {one_line(str(error))}",
+                "correct HTTPS_PROXY or ALL_PROXY, or for a SOCKS proxy run"
+                f" `{sys.executable} -m pip install socksio`",
+            ) from None
+
     def _known(self, model: str) -> Known:
         return self._catalogue.find(model)
 
     def _asked(self, model: str) -> Asked:
-        return Asked(model, origin(self._access.base_url), self._access.key_source)
+        url, end = self._access.base_url, self.base_url_end
+        hint = "" if url.rstrip("/").endswith(end) else f"; most end in {end}"
+        return Asked(model, origin(url), self._access.key_source, hint)
 
     def _words(self, text: str) -> str:
         """Services repeat keys in what they say of them; "x" for a server at home is none."""

@@ -24,6 +24,7 @@ from lsp_agent.runtime.providers.provider import (
     Request,
     Stopped,
     TextPiece,
+    ThinkingPiece,
 )
 from lsp_agent.runtime.transcript import Message, Usage, text_of
 
@@ -65,7 +66,8 @@ class ScriptProvider:
         return next((known for known in self.models if known.id == model), None)
 
     async def answer(self, request: Request) -> AsyncGenerator[Piece]:
-        prompt = text_of(request.messages[-1]) if request.step == 1 else None
+        last = request.messages[-1]
+        prompt = text_of(last) if last["role"] == "user" else None
         step = self._take(prompt) or Step(text=_END)
         await asyncio.sleep(step.delay_ms / 1000)
         if step.error is not None and not step.text:
@@ -109,6 +111,8 @@ class ScriptProvider:
         return self._steps[self._next - 1]
 
     def _pieces(self, step: Step) -> Iterable[Piece]:
+        for word in _WORD.findall(step.thinking):
+            yield ThinkingPiece(word)
         for word in _WORD.findall(step.text):
             yield TextPiece(word)
         for call in step.calls:

@@ -23,7 +23,8 @@ from lsp_agent.runtime import processes
 from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.transcript import text_block
 from lsp_agent.wires import zot_tools
-from lsp_agent.wires.zot_tools import MAX_BYTES, MAX_LINES, BashArgs, CommandOutput, ToolFailure
+from lsp_agent.wires.command_output import OutputEnds
+from lsp_agent.wires.zot_tools import MAX_BYTES, BashArgs, CommandOutput, ToolFailure
 
 Progress = Callable[[str], Awaitable[None]]
 
@@ -107,7 +108,9 @@ class Shell:
             transport.close()
         code = -1 if stopped else max(process.returncode or 0, -1)
         seconds = time.monotonic() - started
-        result = zot_tools.bash_result(given.command, output.shown(), code, seconds)
+        timed_out = stopped and not stop.is_set()
+        shown = output.shown(f"[ended: it took longer than {given.timeout} s]" if timed_out else "")
+        result = zot_tools.bash_result(given.command, shown, code, seconds)
         return Outcome([text_block(result)], is_error=code != 0)
 
     async def _start(self, command: str, writing: int) -> Process:
@@ -186,41 +189,34 @@ async def _pump(pipe: asyncio.StreamReader, output: "_Output", progress: Progres
 
 
 class _Output:
-    """The beginning of a command's output; all of it in a file, once it is too long to show."""
+    """What is shown of a command's output; all of it in a file, once it is too long to show."""
 
     def __init__(self, make_file: Callable[[], BinaryIO]) -> None:
         self._make_file = make_file
-        self._head = b""
-        self._size = 0
+        self._ends = OutputEnds()
         self._file: BinaryIO | None = None
 
     async def add(self, data: bytes) -> None:
-        if self._size + len(data) > MAX_BYTES and self._size < FULL_OUTPUT_BYTES:
+        size = self._ends.size
+        if size + len(data) > MAX_BYTES and size < FULL_OUTPUT_BYTES:
             await asyncio.to_thread(self._spill, data)
-        self._head += data[: MAX_BYTES - len(self._head)]
-        self._size += len(data)
+        self._ends.add(data)
 
-    def shown(self) -> CommandOutput:
-        lines = self._head.split(b"\n", MAX_LINES)
-        cut_lines = len(lines) > MAX_LINES and lines[-1] != b""
-        if cut_lines and self._file is None:
+    def shown(self, note: str) -> CommandOutput:
+        """``note`` is a last line of ours, or ""."""
+        if self._ends.has_too_many_lines and self._file is None:
             self._spill(b"")
-        text = b"\n".join(lines[:MAX_LINES]) + b"\n" if cut_lines else self._head
-        if self._file is not None:
-            if self._size > FULL_OUTPUT_BYTES:
-                self._spill(b"\n[not kept: what follows]\n")
-            self._file.close()
-        return CommandOutput(
-            zot_tools.decode(text),
-            cut_lines=cut_lines,
-            cut_bytes=self._size > MAX_BYTES,
-            full_path=None if self._file is None else self._file.name,
-        )
+        if self._file is None:
+            return self._ends.shown(note)
+        if self._ends.size > FULL_OUTPUT_BYTES:
+            self._spill(b"\n[not kept: what follows]\n")
+        self._file.close()
+        return self._ends.shown(note, self._file.name)
 
     def _spill(self, data: bytes) -> None:
         """A full disk costs the file, not the command."""
         with suppress(OSError):
             if self._file is None:
                 self._file = self._make_file()
-                self._file.write(self._head)
+                self._file.write(self._ends.head)
             self._file.write(data)

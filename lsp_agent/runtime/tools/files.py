@@ -6,7 +6,6 @@ what happened to the file. Raise ToolFailure.
 
 import base64
 import os
-import re
 import stat
 import tempfile
 from contextlib import suppress
@@ -21,13 +20,11 @@ from lsp_agent.wires.zot_tools import ToolFailure
 
 _BOM = b"\xef\xbb\xbf"
 #: A sparse file can be larger than the memory.
-_MOST_EDITED_BYTES = 64 << 20
+_MOST_BYTES = 64 << 20
 #: No model takes larger ones.
 MOST_IMAGE_BYTES = 4 << 20
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
-#: Bytes that are no UTF-8, as ``surrogateescape`` has them.
-_STRAY = re.compile("[\udc80-\udcff]")
 
 
 def read(cwd: str, args: object) -> Outcome:
@@ -46,10 +43,13 @@ def read(cwd: str, args: object) -> Outcome:
         return Outcome([_image(path, image, status.st_size)])
     try:
         with Path(path).open("rb") as file:
-            data = file.read(zot_tools.MAX_BYTES + 1)
+            data = file.read(_MOST_BYTES)
     except OSError as error:
         raise _failure("open", path, error) from None
-    return outcome.text(zot_tools.read_text(given.path, data, given.offset, given.limit))
+    shown = zot_tools.read_text(given.path, data, given.offset, given.limit)
+    if not shown and status.st_size > _MOST_BYTES:
+        raise ToolFailure(f"{path}: only the first {_MOST_BYTES >> 20} MiB can be read")
+    return outcome.text(shown or (zot_tools.NO_SUCH_LINES if data else ""))
 
 
 def _image(path: str, mime_type: str, size: int) -> Block:
@@ -80,7 +80,7 @@ def edit(cwd: str, args: object) -> Outcome:
     after = zot_tools.edit_text(given.path, before, given.edits)
     bom = _BOM if after.bom else b""
     _replace(path, bom + after.content.encode(errors="surrogateescape"))
-    return outcome.text(_STRAY.sub("\ufffd", zot_tools.edit_result(before, after)))
+    return outcome.text(zot_tools.edit_result(before, after))
 
 
 def absolute(cwd: str, path: str) -> str:
@@ -108,11 +108,11 @@ def _data(path: str) -> bytes:
             raise ToolFailure(zot_tools.read_directory(path))
         _refuse_special(path)
         with Path(path).open("rb") as file:
-            data = file.read(_MOST_EDITED_BYTES + 1)
+            data = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise _failure("open", path, error) from None
-    if len(data) > _MOST_EDITED_BYTES:
-        raise ToolFailure(f"open {path}: is larger than {_MOST_EDITED_BYTES >> 20} MiB")
+    if len(data) > _MOST_BYTES:
+        raise ToolFailure(f"open {path}: is larger than {_MOST_BYTES >> 20} MiB")
     return data
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lsp_agent.runtime.json_text import whole
 from lsp_agent.runtime.transcript import Block, text_block
 
 
@@ -14,8 +15,8 @@ class Outcome:
 
 
 def text(result: str) -> Outcome:
-    return Outcome([text_block(result)])
+    return Outcome([text_block(whole(result))])
 
 
 def failure(message: str) -> Outcome:
-    return Outcome([text_block(message)], is_error=True)
+    return Outcome([text_block(whole(message))], is_error=True)

@@ -25,8 +25,9 @@ BUILT_IN: Mapping[str, ToolSpec] = {
     for spec in (
         _spec(
             "bash",
-            "Run a command in /bin/sh. timeout is in seconds. Whatever it leaves running in the"
-            " background is ended with it.",
+            "Run a command in /bin/sh. timeout is in seconds; without one it runs until it ends,"
+            " and it has nothing to read from stdin. Whatever it leaves running in the background"
+            " is ended with it. Of a long output you see the beginning and the end.",
             "command",
             command=_STRING,
             timeout=_INTEGER,
@@ -48,7 +49,8 @@ BUILT_IN: Mapping[str, ToolSpec] = {
         ),
         _spec(
             "read",
-            "Read a file, from line offset (the first is 1), at most limit lines.",
+            "Read a file, from line offset (the first is 1), at most limit lines; a long file is"
+            " cut, and tells where to go on. PNG, JPEG, GIF and WebP images are shown.",
             "path",
             path=_STRING,
             offset=_INTEGER,
@@ -79,20 +81,21 @@ class Toolbox:
         self._cwd = cwd
         self._extensions = extensions
         self._shell = shell
-        self._names = frozenset(BUILT_IN) if only is None else only & frozenset(BUILT_IN)
+        #: The names of the built-in tools that it offers.
+        self.own = frozenset(BUILT_IN) if only is None else only & frozenset(BUILT_IN)
 
     def specs(self) -> Sequence[ToolSpec]:
         """Sorted by name."""
-        offered = self._extensions.tools() | {name: BUILT_IN[name] for name in self._names}
+        offered = self._extensions.tools() | {name: BUILT_IN[name] for name in self.own}
         return [offered[name] for name in sorted(offered)]
 
     def knows(self, name: str) -> bool:
-        return name in self._names or name in self._extensions.tools()
+        return name in self.own or name in self._extensions.tools()
 
     async def run(self, name: str, args: object, progress: Progress) -> Outcome:
         """When cancelled, a built-in tool still answers with what it did."""
         try:
-            if name not in self._names:
+            if name not in self.own:
                 return await self._extensions.call(name, args)
             if name == "bash":
                 return await self._shell.run(args, progress)
