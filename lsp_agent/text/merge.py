@@ -6,6 +6,7 @@ changes to neighbouring lines both stand (git calls those a conflict).
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ Clash = Callable[[Hunk, Hunk], bool]
 
 # Words, runs of blanks, single punctuation marks, line ends: joined they give the text again.
 _TOKEN = re.compile(r"\r\n|\r|\n|\w+|[^\S\r\n]+|[^\w\s]")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def merge3_beside(base: Text, ours: Text, theirs: Text) -> Merge:
 
 def preferring(base: Text, ours: Text, theirs: Text) -> Text:
     """``merge3_fine`` with *ours* in the tokens that clash, and in these alone."""
-    return _merged(base, ours, theirs, _by_preferred_tokens).text
+    return _merged(base, ours, theirs, _by_preferred_tokens, gather=_with_what_replaced).text
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,16 @@ class _Region:
         if self.theirs in (self.ours, self.base):
             return self.ours
         return self.theirs if self.base == self.ours else None
+
+    def joined(self, between: Lines, below: "_Region") -> "_Region":
+        """With ``below`` and the lines ``between``, which nobody changed."""
+        return _Region(
+            self.base + between + below.base,
+            self.ours + between + below.ours,
+            self.theirs + between + below.theirs,
+            self.ours_start,
+            below.ours_end,
+        )
 
 
 def _clash(one: Hunk, other: Hunk) -> bool:
@@ -101,12 +113,13 @@ def _merged(
     theirs: Text,
     second_try: Callable[[_Region], Lines | None],
     clash: Clash = _clash,
+    gather: Callable[[list[_Region], Lines], list[_Region]] = lambda regions, _: regions,
 ) -> Merge:
     if theirs in (ours, base):
         return Merge(ours)
     if ours == base:
         return Merge(ours.with_lines(theirs.lines))
-    regions = _regions(base.lines, ours.lines, theirs.lines, diff, clash)
+    regions = gather(_regions(base.lines, ours.lines, theirs.lines, diff, clash), ours.lines)
     out: list[str] = []
     conflicts: list[Conflict] = []
     done = 0
@@ -145,6 +158,37 @@ def _by_tokens_beside(region: _Region) -> Lines | None:
 
 def _by_preferred_tokens(region: _Region) -> Lines | None:
     return _token_wise(region, strict=False)
+
+
+def _with_what_replaced(regions: list[_Region], ours: Lines) -> list[_Region]:
+    """``regions`` in which what *theirs* took out, where that clashes, and what *theirs* put in
+    close by in its place are one. A line that is alike by chance, a blank one mostly, parts the
+    two in a diff, and what *ours* has of them would then stand beside what *theirs* has."""
+    found = regions[:1]
+    for below in regions[1:]:
+        above = found[-1]
+        between = ours[above.ours_end : below.ours_start]
+        if _replaced(above, below, between) or _replaced(below, above, between):
+            found[-1] = above.joined(between, below)
+        else:
+            found.append(below)
+    return found
+
+
+def _replaced(out: _Region, put: _Region, between: Lines) -> bool:
+    """Whether *theirs* took out lines in ``out``, which clashes, and has most of their words in
+    lines that it put in in ``put``. No more lines lie ``between`` than were taken out: more of
+    them would be matched again, word by word, as the lines were."""
+    taken_out = len(out.base) - len(out.theirs)
+    if taken_out <= 0 or len(put.theirs) <= len(put.base) or len(between) > taken_out:
+        return False
+    words = _words(out.base)
+    shared = (words & _words(put.theirs)).total()
+    return 2 * shared >= max(words.total(), 1) and out.outcome is None and _by_tokens(out) is None
+
+
+def _words(lines: Lines) -> Counter[str]:
+    return Counter(_WORD.findall("".join(lines)))
 
 
 def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Lines | None:

@@ -254,6 +254,7 @@ class BringIn:
         if not self._clean:
             return await self._propose(change)
         if change is None:
+            self._check_open()
             return await self._came_by_itself(self._shown_before())
         self._now_in()
         return Brought(self._disk, "merged", open=True, change=change)
@@ -275,12 +276,15 @@ class BringIn:
     async def _propose(self, change: Change | None, reason: str = "") -> Brought:
         """What is not in becomes a proposal: the document with the agent's lines in the places
         that both have changed."""
+        if change is None:
+            self._check_open()
         ours = self._document.text
         theirs = ours.with_lines(preferring(self._base or EMPTY, self._theirs, ours).lines)
+        if theirs == ours and change is None:
+            return await self._came_by_itself(self._shown_before())
         self._now_in()
         if theirs == ours:
-            what: What = "merged" if change else "nothing"
-            return Brought(self._disk, what, open=True, change=change)
+            return Brought(self._disk, "merged", open=True, change=change)
         origin, path = self._origin, self._disk.path
         proposal = await self._desk.ledger.record(origin, path, ours, theirs, "proposed")
         await self._supersede(ours, theirs, proposal.id)

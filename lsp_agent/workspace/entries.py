@@ -38,7 +38,10 @@ class Entry(Protocol):
         """It was sent and not proved. ``landed_late`` may follow."""
         ...
 
-    def landed_late(self, before: Text, after: Text) -> None: ...
+    def landed_late(self, before: Text, after: Text) -> None:
+        """It turned out to be in; ``before`` and ``after`` are no older than what others have made
+        of the text since (``late.around``)."""
+        ...
 
     def missed(self) -> None:
         """What was sent and not proved is not there after all this time."""

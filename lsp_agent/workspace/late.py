@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Callable
 
 from lsp_agent.text.lines import Text
+from lsp_agent.text.merge import preferring
 from lsp_agent.workspace.flight import Flight, Strayed, Timings
 from lsp_agent.workspace.open_document import ContentChange, OpenDocument
 
@@ -30,13 +31,15 @@ class Late:
         self._landed: Callable[[Text, Text], None] | None = None
         self._missed: Callable[[], None] | None = None
         self._strayed: Callable[[Strayed | None], None] | None = None
-        self._check: asyncio.TimerHandle | None = self._loop.call_later(self._pause, self._look)
+        # The state in which the edit was seen to be in.
+        self._shown: Text | None = None
+        self._check: asyncio.Handle | None = self._loop.call_soon(self._look)
         self._end = self._loop.call_later(timings.late, self._look_last)
         self._recording = contextlib.ExitStack()
         self._recording.enter_context(document.record(self._changed, each=not flight.checked))
 
     def on_landed(self, callback: Callable[[Text, Text], None]) -> None:
-        """Calls ``callback(before, meant)``, once, if the edit turns out to be in."""
+        """Calls ``callback(before, after)``, once, if the edit turns out to be in (``around``)."""
         self._landed = callback
 
     def on_missed(self, callback: Callable[[], None]) -> None:
@@ -62,9 +65,17 @@ class Late:
         if self._flight.strayed is not None or (self._change is not None and self._flight.refused):
             self._tell_strayed(self._flight.strayed)
             return
-        # A merge costs too much for every key that is typed in a long text.
-        if self._check is None:
-            self._check = self._loop.call_later(self._pause, self._look)
+        if ours:  # told before anything else that comes in
+            self._shown = change.after
+            self._look_soon(0)
+        elif self._check is None:
+            # A merge costs too much for every key that is typed in a long text.
+            self._look_soon(self._pause)
+
+    def _look_soon(self, seconds: float) -> None:
+        if self._check is not None:
+            self._check.cancel()
+        self._check = self._loop.call_later(seconds, self._look)
 
     def _tell_strayed(self, strayed: Strayed | None) -> None:
         if self._check is not None:
@@ -76,13 +87,14 @@ class Late:
 
     def _look(self) -> None:
         self._check = None
-        if (landed := self._flight.landed(self._document.text)) is not None:
+        now = self._shown or self._document.text
+        if (landed := self._flight.landed(now)) is not None:
             self.stop()
             if self._landed is not None:
                 before, meant = self._change or (landed.attempt.base, landed.attempt.meant)
                 # A repair that took the edit out again is no landing.
                 if before != meant:
-                    self._landed(before, meant)
+                    self._landed(*around(before, meant, now))
 
     def _look_last(self) -> None:
         self._look()
@@ -90,3 +102,11 @@ class Late:
         landed = self._flight.landed(self._document.text)
         if landed is None and self._flight.strayed is None and self._missed is not None:
             self._missed()
+
+
+def around(before: Text, meant: Text, now: Text) -> tuple[Text, Text]:
+    """An edit that was sent long ago as it stands in ``now``: the text without it, and ``now``;
+    what others have made of it since is in both. As it was sent where a person has since changed
+    all of it."""
+    without = preferring(meant, now, before)
+    return (before, meant) if without == now else (without, now)

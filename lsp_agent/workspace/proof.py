@@ -26,7 +26,7 @@ from lsp_agent.workspace.flight import (
     merged,
 )
 from lsp_agent.workspace.hearing import refusal
-from lsp_agent.workspace.late import Late
+from lsp_agent.workspace.late import Late, around
 from lsp_agent.workspace.line_ends import with_last_line_end_of, with_line_ends_of
 from lsp_agent.workspace.open_document import ContentChange, OpenDocument
 from lsp_agent.workspace.repair import carried
@@ -140,7 +140,8 @@ class Placement:
     async def put_right(self, strayed: Strayed | None) -> Proof:
         """After an outcome of ``unknown``: undoes the harm that ``late`` told of, and makes the
         edit where it merges; raises NotWanted, the harm undone, where it does not. May end as
-        ``unknown`` again. The caller holds the document's lock again. Raises DocumentClosed."""
+        ``unknown`` again. The caller holds the document's lock again. Raises DocumentClosed.
+        The texts of one that is in are those ``around`` it now."""
         # What the caller knew when it asked for the edit no longer holds.
         self._resolve = _no_more
         if self._failure is not None:
@@ -153,6 +154,9 @@ class Placement:
             proof = proof or await self._until_decided()
             if proof.outcome == "unknown":
                 self._look_on()
+            elif proof.outcome == "in":
+                before, meant = around(proof.before, proof.meant, self._document.text)
+                proof = replace(proof, before=before, meant=meant)
             return proof
 
     async def _until_decided(self) -> Proof:

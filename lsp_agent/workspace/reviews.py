@@ -14,7 +14,6 @@ import anyio.to_thread
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, LONG, Text
-from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.review import Gone, Key, Review
 from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewRecord
 
@@ -54,8 +53,6 @@ class Reviews:
         self._states: dict[str, _State] = {}
         #: Changes that are part of a review, so that one that goes in is not taken twice.
         self._taken: set[str] = set()
-        #: Changes of which nobody knows whether they are in.
-        self._unknown: set[str] = set()
         #: Changes that were heard of before: one of them that is kept did not go in just now.
         self._heard_of = self._in_ledger()
         self._subscribers: list[Callable[[str], None]] = []
@@ -183,33 +180,14 @@ class Reviews:
     def _take(self, change: Change) -> None:
         new = self._is_new(change)
         if change.status == "applied" and change.id not in self._taken:
-            before, after = self._when_it_landed(change)
-            self.landed(change.path, before, after, change.id)
+            self.landed(change.path, change.before, change.after, change.id)
         elif change.status == "kept" and new:
             self._settled(change)
         elif change.status not in ("applied", "proposed", "unknown"):
             self._taken.discard(change.id)
             self._forget(change)
-        if change.status == "unknown":
-            self._unknown.add(change.id)
-        else:
-            self._unknown.discard(change.id)
         if change.status not in ("applied", "pending"):
             self._tell(change.path)
-
-    def _when_it_landed(self, change: Change) -> tuple[Text | None, Text | None]:
-        """The texts around the change. What is found late is in the text already, and others may
-        have gone in since it was sent."""
-        state = self._states.get(change.path)
-        texts = change.before, change.after
-        if state is None or change.id not in self._unknown:
-            return texts
-        now = _folded(state, None)[0].review.text
-        before, after = change.before or EMPTY, change.after or EMPTY
-        if merge3_fine(before, now, after).text != now:
-            return texts
-        without = merge3_fine(after, now, before)
-        return (without.text, now) if without.clean else texts
 
     def _settled(self, change: Change) -> None:
         """A change went in that nobody is to review."""

@@ -189,9 +189,12 @@ class World:
         self.tokens.add(name)
 
     def _look_for_twins(self, text: str, broken_at: int | None) -> None:
-        """An agent may have left a line with no word in it. Where the person breaks such a line
-        off another one, no comparison can tell which of the two is the agent's."""
-        self.bare.update(line for line in split_lines(text) if line.strip() and _is_bare(line))
+        """An agent may have left a line with no word in it, or of blanks alone. Where the person
+        breaks such a line off another one, no comparison can tell which of the two is the
+        agent's."""
+        self.bare.update(
+            line for line in split_lines(text) if line.strip("\r\n") and _is_bare(line)
+        )
         if broken_at is not None:
             self.twins |= split_lines(text[broken_at:] or " ")[0] in self.bare
 

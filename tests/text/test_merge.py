@@ -5,7 +5,7 @@ from hypothesis import given
 from random_texts import triples
 
 from lsp_agent.text.lines import Text, split_lines
-from lsp_agent.text.merge import Conflict, Merge, merge3, merge3_beside, merge3_fine
+from lsp_agent.text.merge import Conflict, Merge, merge3, merge3_beside, merge3_fine, preferring
 
 Triple = tuple[Text, Text, Text]
 Merger = Callable[[Text, Text, Text], Merge]
@@ -134,6 +134,49 @@ def test_what_is_beside_the_others_change_is_told_by_words_before_lines():
     # The line end that was typed leaves the rest of the line as the other side made it.
     assert merged(merge3_beside, "AB x\n", "AB mine\n x\n", " x\n") == " mine\n x\n"
     assert merged(merge3_beside, "x\n", "y\nmine\n", "y\n") == "y\nmine\n"
+
+
+def preferred(base: str, ours: str, theirs: str) -> str:
+    return preferring(Text.of(base), Text.of(ours), Text.of(theirs)).content
+
+
+@given(triples())
+def test_what_merges_cleanly_is_the_same_with_a_preference(texts: Triple):
+    merge = merge3_fine(*texts)
+    assert not merge.clean or preferring(*texts) == merge.text
+
+
+def test_ours_is_preferred_in_the_words_that_clash_alone():
+    assert preferred("a b c\n", "a B c d\n", "A x c\n") == "A B c d\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "now"),
+    [
+        (
+            "\na b\nc d e\n.\n",
+            "\na b\nc D e\n.\n",
+            "x\na b x\nc d e x\n\n.\n",
+            "x\na b x\nc D e x\n\n.\n",
+        ),
+        (
+            "a b c\nd e\n\n.\n",
+            "a B c\nd e\n\n.\n",
+            "\na b c x\nd e x\nx\n.\n",
+            "\na B c x\nd e x\nx\n.\n",
+        ),
+    ],
+    ids=["above a blank line", "below a blank line"],
+)
+def test_lines_that_theirs_changed_do_not_stand_beside_what_they_became(
+    base: str, ours: str, theirs: str, now: str
+):
+    assert preferred(base, ours, theirs) == now
+
+
+def test_lines_that_theirs_deleted_come_back_where_ours_changed_them():
+    base, ours, theirs = "\none\ntwo\nend\n", "\none\n2\nend\n", "other\nlines\n\nend\n"
+    assert preferred(base, ours, theirs) == "other\nlines\n\none\n2\nend\n"
 
 
 def test_the_merged_text_has_the_encoding_and_bom_of_ours():
