@@ -13,7 +13,7 @@ import anyio
 
 from lsp_agent.agents.process import AgentProcess
 from lsp_agent.wires import zot_tools
-from lsp_agent.wires.zot_tools import MAX_BYTES, MAX_LINES, CommandOutput
+from lsp_agent.wires.command_output import OutputEnds
 
 #: Both streams into one, and nothing to read.
 _PIPES = 'exec "$@" </dev/null 2>&1'
@@ -35,11 +35,13 @@ async def run_command(
     hidden: Sequence[str],
     on_output: Callable[[str], None],
     seconds: float | None,
+    overdue: str,
 ) -> CommandEnd:
-    """Runs ``command`` in ``/bin/sh``, for at most ``seconds``.
+    """Runs ``command`` in ``/bin/sh``, for at most ``seconds``; ``overdue`` is the line that its
+    result then ends with.
 
     ``env`` is added to this process's environment, of which the command does not see the variables
-    that are ``hidden``. ``on_output`` gets what is printed, as far as the result shows it.
+    that are ``hidden``. ``on_output`` gets the beginning of what is printed, as it comes.
 
     :raises RequestFailed: "agentNotFound", "agentExited" where it cannot be started
     """
@@ -47,37 +49,17 @@ async def run_command(
     without = [word for name in hidden for word in ("-u", name)]
     shell = ("/bin/sh", "-c", _PIPES, "sh", "env", *without, "/bin/sh", "-c", command)
     process = await AgentProcess.start(shell, cwd=cwd, env=env, line_bytes=0)
-    output = _Output(on_output)
+    output = OutputEnds()
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     try:
         with anyio.move_on_after(seconds) as patience:
             async for chunk in process.output():
-                output.add(chunk)
+                if text := decode(output.add(chunk)):
+                    on_output(text)
             await process.wait()
     finally:
         last = await process.kill()
     code = -1 if patience.cancelled_caught or last.code is None else max(last.code, -1)
     took = time.monotonic() - started
-    return CommandEnd(zot_tools.bash_result(command, output.shown(), code, took), code)
-
-
-class _Output:
-    """The beginning of a command's output, as it comes and in the end."""
-
-    def __init__(self, on_output: Callable[[str], None]) -> None:
-        self._on_output = on_output
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._head = bytearray()
-        self._cut = False
-
-    def add(self, data: bytes) -> None:
-        kept = data[: MAX_BYTES - len(self._head)]
-        self._cut |= len(kept) < len(data)
-        self._head += kept
-        if text := self._decode(kept):
-            self._on_output(text)
-
-    def shown(self) -> CommandOutput:
-        lines = bytes(self._head).split(b"\n", MAX_LINES)
-        cut_lines = len(lines) > MAX_LINES and lines[-1] != b""
-        text = b"\n".join(lines[:MAX_LINES]) + b"\n" if cut_lines else bytes(self._head)
-        return CommandOutput(zot_tools.decode(text), cut_lines=cut_lines, cut_bytes=self._cut)
+    shown = output.shown(overdue if patience.cancelled_caught else "")
+    return CommandEnd(zot_tools.bash_result(command, shown, code, took), code)

@@ -27,7 +27,7 @@ from lsp_agent.agents.orphans import adopt_orphans, kill_orphans
 from lsp_agent.agents.stdio import AgentGone, Stdio
 from lsp_agent.protocol.errors import RequestFailed
 
-__all__ = ["AgentGone", "AgentProcess", "BadLine", "Exit"]
+__all__ = ["AgentGone", "AgentProcess", "BadLine", "Exit", "absolute_entries"]
 
 _STDERR_TAIL = 4096
 _SAMPLE = 200
@@ -86,7 +86,7 @@ class AgentProcess:
         (``agentExited``) if the supervisor cannot.
         """
         environment = {**os.environ, **env}
-        environment["PATH"] = _absolute(environment.get("PATH", os.defpath))
+        environment["PATH"] = absolute_entries(environment.get("PATH", os.defpath))
         program = _program(argv[0], cwd, environment)
         adopt_orphans()
         loop = asyncio.get_running_loop()
@@ -255,7 +255,7 @@ def _program(name: str, cwd: str, environment: Mapping[str, str]) -> str:
     return found
 
 
-def _absolute(path: str) -> str:
+def absolute_entries(path: str) -> str:
     """The entries of PATH that lead to the same folder from everywhere."""
     return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
 

@@ -18,6 +18,7 @@ from rich.syntax import Syntax
 
 from lsp_agent.cli import demo_project as project
 from lsp_agent.cli.editor_client import Document, EditorClient, RequestError, call_title
+from lsp_agent.cli.scratch import scratch_workspace
 from lsp_agent.protocol.errors import LspAgentError, UsageError
 from lsp_agent.protocol.settings_sources import builtin_command
 
@@ -54,8 +55,8 @@ async def _run_within(demo: "_Demo") -> int:
 @contextlib.contextmanager
 def _folder(chosen: Path | None) -> Generator[Path]:
     if chosen is None:
-        with tempfile.TemporaryDirectory(prefix="lsp-agent-demo-") as made:
-            yield Path(made).resolve()
+        with scratch_workspace("lsp-agent-demo-") as made:
+            yield made
         return
     try:
         chosen.mkdir(parents=True, exist_ok=True)

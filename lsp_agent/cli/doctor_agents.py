@@ -3,18 +3,22 @@ the settings do not name. Their versions are asked all at once, as some take sec
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from lsp_agent import __version__
-from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings, WireName
+from lsp_agent.agents.process import absolute_entries
+from lsp_agent.protocol.settings import AgentSettings, WireName
 from lsp_agent.protocol.settings_files import user_settings_path
-from lsp_agent.protocol.settings_sources import Loaded
+from lsp_agent.protocol.settings_sources import Loaded, builtin_command
+from lsp_agent.text.plain import printable_line
 from lsp_agent.wires import new_wire
 
 #: How the agent's file tools come to be the editor's; ``atStart``: it says at its start whether
@@ -73,7 +77,8 @@ def agents(loaded: Loaded) -> list[AgentFound]:
     """Those of the settings first."""
     settings = loaded.settings
     programs = {Path(agent.command[0]).name for agent in settings.agents.values()}
-    others = [name for name in KNOWN if name not in programs and shutil.which(name)]
+    path = _search_path({})
+    others = [name for name in KNOWN if name not in programs and shutil.which(name, path=path)]
     ask = partial(_configured, settings.agent)
     with ThreadPoolExecutor() as threads:
         configured = threads.map(ask, settings.agents.keys(), settings.agents.values())
@@ -82,13 +87,15 @@ def agents(loaded: Loaded) -> list[AgentFound]:
 
 def _configured(chosen: str, name: str, agent: AgentSettings) -> AgentFound:
     program = agent.command[0]
-    path = shutil.which(program, path=agent.env.get("PATH", os.environ.get("PATH", os.defpath)))
+    search_path = _search_path(agent.env)
+    path = shutil.which(program, path=search_path)
     known = KNOWN.get(Path(program).name)
     remedy = f"correct agents.{name}.command in {user_settings_path()}"
     if known is not None:
         remedy = f"{known.install}, or {remedy}"
     hosting = "mirror" if agent.hosting == "mirror" else _hosting(agent.wire, known)
-    own = name == BUILTIN_AGENT
+    ours = builtin_command()
+    own = agent.command[: len(ours)] == ours
     return AgentFound(
         name,
         configured=True,
@@ -97,13 +104,14 @@ def _configured(chosen: str, name: str, agent: AgentSettings) -> AgentFound:
         hosting=hosting,
         program=program,
         path=path,
-        version=__version__ if own else path and _version(path),
+        version=__version__ if own else path and _version(path, search_path),
         remedy=None if path else remedy,
     )
 
 
 def _unconfigured(program: str) -> AgentFound:
-    known, path = KNOWN[program], shutil.which(program)
+    known, search_path = KNOWN[program], _search_path({})
+    path = shutil.which(program, path=search_path)
     return AgentFound(
         program,
         configured=False,
@@ -112,7 +120,7 @@ def _unconfigured(program: str) -> AgentFound:
         hosting=_hosting(known.wire, known),
         program=program,
         path=path,
-        version=path and _version(path),
+        version=path and _version(path, search_path),
         remedy=f"to use it, {how_to_choose(program)}",
     )
 
@@ -138,17 +146,33 @@ def _hosting(wire: WireName, known: KnownAgent | None) -> Hosting:
     return "hosted" if new_wire(wire).capabilities.get("hostedFiles", False) else "mirror"
 
 
-def _version(program: str) -> str | None:
-    """The first line of what ``--version`` prints; None where it prints none in time."""
+def _search_path(env: Mapping[str, str]) -> str:
+    """The PATH that an agent with ``env`` is started with: it leads into no repository."""
+    return absolute_entries(env.get("PATH", os.environ.get("PATH", os.defpath)))
+
+
+def _version(program: str, search_path: str) -> str | None:
+    """The first line of what ``--version`` prints; None where it prints none in time. It runs
+    away from the repository, whose files (``bunfig.toml``, ``.env``) some runtimes obey."""
     try:
-        done = subprocess.run(  # noqa: S603 - the person's own agent
-            [program, "--version"],
+        process = subprocess.Popen(  # noqa: S603 - the person's own agent
+            [Path(program).absolute(), "--version"],
+            cwd=Path(program).absolute().anchor,
+            env={**os.environ, "PATH": search_path},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_SECONDS,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # what hangs may be a program that it started
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return None
-    lines = (done.stdout or done.stderr).decode(errors="replace").strip().splitlines()
-    return lines[0][:100] if lines and done.returncode == 0 else None
+    with process:
+        try:
+            out, err = process.communicate(timeout=_VERSION_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    lines = (out or err).decode(errors="replace").strip().splitlines()
+    return printable_line(lines[0])[:100] if lines and process.returncode == 0 else None

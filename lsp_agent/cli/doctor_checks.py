@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from platformdirs import user_data_path
-
 from lsp_agent import __version__
 from lsp_agent.agents.private_folder import PrivateFolder
 from lsp_agent.cli.doctor_agents import HOSTING_WORDS, AgentFound, how_to_choose
+from lsp_agent.protocol.data_folder import data_folder
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, KEY_VARIABLES, provider_of
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings
@@ -76,9 +75,11 @@ def on_path() -> Iterator[Finding]:
 
 def settings(loaded: Loaded, folder: Path) -> Iterator[Finding]:
     files = (user_settings_path(), folder / WORKSPACE_FILE)
+    faulty = {problem.source for problem in loaded.problems}
     for kind, path in zip(("your own", "this folder's"), files, strict=True):
         there = os.path.lexists(path)
-        yield Finding("settings", "ok" if there else "note", f"{kind}: {_there(path, there)}")
+        good = there and str(path) not in faulty
+        yield Finding("settings", "ok" if good else "note", f"{kind}: {_there(path, there)}")
     for problem in loaded.problems:
         remedy = f"change or remove it in {problem.source}"
         yield Finding("settings", "warning", str(problem), remedy)
@@ -195,7 +196,7 @@ def package(loaded: Loaded) -> Iterator[Finding]:
 
 def folders() -> Iterator[Finding]:
     """Whether we can keep what must outlive a crash, and have sockets."""
-    data = user_data_path("lsp-agent", appauthor=False)
+    data = data_folder()
     there = next(folder for folder in (data, *data.parents) if folder.exists())
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
         yield Finding("data", "ok", f"{data} can be written")

@@ -1,7 +1,6 @@
 """The parts of ``lsp-agent doctor`` that run things: a real server, a turn, the chosen agent."""
 
 import json
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ import anyio
 
 from lsp_agent.cli.doctor_checks import Finding
 from lsp_agent.cli.editor_client import EditorClient, RequestError
+from lsp_agent.cli.scratch import scratch_workspace
 from lsp_agent.protocol.settings_sources import builtin_command
 
 _SECONDS = 30.0
@@ -25,8 +25,7 @@ _STEPS = [
 def scripted_turn() -> Finding:
     """Starts the server, opens a file, and has the embedded agent change it through the editor."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="lsp-agent-doctor-") as name:
-        folder = Path(name).resolve()
+    with scratch_workspace("lsp-agent-doctor-") as folder:
         script = folder.with_name(f"{folder.name}.json")
         script.write_text(json.dumps({"steps": _STEPS}), encoding="utf-8")
         try:
@@ -64,8 +63,8 @@ async def _play(folder: Path, script: Path) -> str | None:
 def chosen_agent_starts(name: str) -> Finding:
     """Starts the chosen agent as a session would, by the person's own settings; asks it nothing
     but what models it has."""
-    with tempfile.TemporaryDirectory(prefix="lsp-agent-doctor-") as folder:
-        problem = _outcome(_start, Path(folder).resolve(), name)
+    with scratch_workspace("lsp-agent-doctor-") as folder:
+        problem = _outcome(_start, folder, name)
     if problem is None:
         return Finding("start", "ok", f"{name} starts, and answers")
     return Finding(
@@ -112,7 +111,7 @@ async def _server(folder: Path, options: dict[str, Any]) -> AsyncGenerator[Edito
             yield editor
             await editor.close()
         finally:
-            editor.kill()
+            await editor.kill()
             tasks.cancel_scope.cancel()
 
 

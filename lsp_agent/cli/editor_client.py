@@ -30,6 +30,7 @@ _CAPABILITIES: Json = {
 }
 
 _GONE = -32000
+_ENDED = "the server ended by itself; `lsp-agent doctor` says what is wrong here"
 
 
 @dataclass(slots=True)
@@ -98,10 +99,12 @@ class EditorClient:
         with anyio.fail_after(5):
             return await self._process.wait()
 
-    def kill(self) -> None:
-        """Ends a server that did not end when told; for one that has, nothing."""
+    async def kill(self) -> None:
+        """Ends a server that did not end when told, and returns when it is gone."""
         if self._process.returncode is None:
             self._process.kill()
+        with anyio.CancelScope(shield=True):
+            await self._process.wait()
 
     async def open(self, path: Path) -> Document:
         content = await anyio.Path(path).read_text(encoding="utf-8")
@@ -124,7 +127,10 @@ class EditorClient:
         """:raises RequestError: for an error answer"""
         msg_id = msg_id if msg_id is not None else self.next_id()
         arrived, answers = self._pending[msg_id] = (anyio.Event(), list[Json]())
-        await self._send({"id": msg_id, "method": method, "params": params})
+        try:
+            await self._send({"id": msg_id, "method": method, "params": params})
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise RequestError(_GONE, _ENDED) from None
         await arrived.wait()
         del self._pending[msg_id]
         answer = answers[0]
@@ -150,12 +156,12 @@ class EditorClient:
         while True:
             try:
                 header = await stream.receive_until(b"\r\n\r\n", 4096)
+                body = await stream.receive_exactly(int(header.split(b":")[1]))
             except (anyio.IncompleteRead, anyio.ClosedResourceError):
                 break
-            length = int(header.split(b":")[1])
-            self._received(json.loads(await stream.receive_exactly(length)))
+            self._received(json.loads(body))
         for arrived, answers in self._pending.values():
-            answers.append({"error": {"code": _GONE, "message": "the server ended"}})
+            answers.append({"error": {"code": _GONE, "message": _ENDED}})
             arrived.set()
 
     def _received(self, message: Json) -> None:

@@ -7,7 +7,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from lsp_agent.protocol.errors import UsageError
 from lsp_agent.protocol.extension_folders import (
@@ -92,8 +94,8 @@ def _row(folder: Path, whose: str) -> tuple[str, str, str, str]:
     state = "enabled" if manifest.enabled else "disabled"
     if manifest.required:
         state += ", required"
-    if not store.program_is_there(manifest):
-        state += f", no {_printable(manifest.argv[0])}"
+    if problem := store.why_not_startable(manifest):
+        state += f", {_printable(problem)}"
     described = _printable(manifest.description)
     return manifest.name, _printable(manifest.version), state + whose, described
 
@@ -108,8 +110,8 @@ def _install(args: argparse.Namespace) -> None:
 
     manifest = store.install(args.source)
     print(f"Installed {manifest.name} in {manifest.folder}; it runs from the agent's next start.")
-    if not store.program_is_there(manifest):
-        print(f"Its program {_printable(manifest.argv[0])} is not there yet: build or install it.")
+    if problem := store.why_not_startable(manifest):
+        print(f"It cannot be started yet: {_printable(problem)}.")
 
 
 def _remove(args: argparse.Namespace) -> None:
@@ -146,23 +148,26 @@ def _logs(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.name!r} is no name of an extension")
     path = log_path(args.name)
     try:
-        read = _print_from(path, 0)
-        while args.follow:
-            time.sleep(_POLL_SECONDS)
-            read = _print_from(path, read)
+        file = path.open("rb")
     except FileNotFoundError:
         raise ExtensionProblem(f"{args.name} has written no log yet; it would be {path}") from None
+    with ExitStack() as files:
+        _print(files.enter_context(file))
+        while args.follow:
+            time.sleep(_POLL_SECONDS)
+            _print(file)
+            with suppress(FileNotFoundError):  # for a moment there is none
+                if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    _print(file)  # what came before it was put aside
+                    files.close()
+                    file = files.enter_context(path.open("rb"))
+                    _print(file)
 
 
-def _print_from(path: Path, start: int) -> int:
-    """Prints from byte ``start`` on, or all of a file that is shorter; where to go on."""
-    with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size < start:
-            start = 0  # the log before was put aside
-        file.seek(start)
-        sys.stdout.write(file.read().decode(errors="replace"))
-        sys.stdout.flush()
-        return file.tell()
+def _print(file: BinaryIO) -> None:
+    """What is new."""
+    sys.stdout.write(file.read().decode(errors="replace"))
+    sys.stdout.flush()
 
 
 def _trust(args: argparse.Namespace) -> None:

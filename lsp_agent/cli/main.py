@@ -6,14 +6,18 @@ start-up time matters to editors.
 """
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from io import TextIOWrapper
+from typing import NoReturn, Protocol, TypeVar, cast
 
 from lsp_agent import __version__
 from lsp_agent.protocol.errors import LspAgentError, UsageError
+
+E = TypeVar("E", bound=BaseException)
 
 COMMANDS: Mapping[str, str] = {
     "serve": "run the language server, on stdio unless told otherwise",
@@ -40,19 +44,26 @@ class Command(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line ``argv`` (of this process if None); answers its exit code."""
+    stdout = cast(TextIOWrapper | None, sys.stdout)  # None if it was closed before we began
+    if stdout is not None:
+        # For what a terminal of another encoding cannot show.
+        stdout.reconfigure(errors="backslashreplace")
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
-    except UsageError as error:
-        return _fail(str(error), 2)
     except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Whoever read our output is gone; nothing must try to write the rest at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        code = 130
     except Exception as error:  # noqa: BLE001  the process's own boundary
-        return _fail_with(error)
+        code = _fail_with(error)
+    return code if stdout is None else _flushed(stdout, code)
+
+
+def _flushed(stdout: TextIOWrapper, code: int) -> int:
+    try:
+        stdout.flush()
+    except OSError as error:
+        # Nothing must try to write the rest at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+        return code or _fail_with(error)
     return code
 
 
@@ -108,24 +119,27 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _fail_with(error: Exception) -> int:
-    known = _known(error)
-    if isinstance(known, UsageError):
-        return _fail(str(known), 2)
+    known = _within(error, LspAgentError)
     if known is not None:
-        return _fail(str(known), 1)
+        return _fail(str(known), 2 if isinstance(known, UsageError) else 1)
+    if _within(error, BrokenPipeError) is not None:
+        return 1  # whoever read our output is gone, and wants to hear no more
     if os.environ.get(TRACEBACK_VARIABLE):
         raise error
+    full = _within(error, OSError)
+    if full is not None and full.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return _fail(f"there is no room: {full}; make some and try again", 1)
     what = f"{type(error).__name__}: {error}"
     return _fail(f"unexpected error: {what} ({TRACEBACK_VARIABLE}=1 shows where)", 1)
 
 
-def _known(error: BaseException) -> LspAgentError | None:
-    """The error of ours in ``error``, which a task group may have wrapped."""
-    if isinstance(error, LspAgentError):
+def _within(error: BaseException, kind: type[E]) -> E | None:
+    """The error of that kind in ``error``, which a task group may have wrapped."""
+    if isinstance(error, kind):
         return error
     if isinstance(error, BaseExceptionGroup):
         members = cast(BaseExceptionGroup[BaseException], error).exceptions
-        return next((known for member in members if (known := _known(member))), None)
+        return next((found for member in members if (found := _within(member, kind))), None)
     return None
 
 

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 from rich.console import Console
@@ -24,14 +24,22 @@ from rich.syntax import Syntax
 
 from lsp_agent.cli.editor_client import EditorClient, RequestError, call_title
 from lsp_agent.protocol.errors import LspAgentError, UsageError
+from lsp_agent.protocol.messages import PlanEntry
+from lsp_agent.protocol.plan import headline
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line, escaped_lines, printable_line
 from lsp_agent.text.unified import unified_diff
+from lsp_agent.workspace.paths import uri_to_path
 
 Json = dict[str, Any]
 
 _INTERRUPTED = 130
 _IN: tuple[str, ...] = ("applied", "kept", "superseded")
+_STEP_MARKS = {
+    "pending": ("[ ]", "dim"),
+    "in_progress": ("[>]", "bold"),
+    "completed": ("[x]", "dim"),
+}
 _ENDINGS = {
     "maxTokens": "the answer was cut off at the model's limit of tokens",
     "maxSteps": "it was ended at the limit of steps",
@@ -68,14 +76,15 @@ class _Prompt:
     def __init__(self, folder: Path, *, as_json: bool) -> None:
         self._folder = folder
         self._as_json = as_json
-        self._has_person = sys.stdin.isatty() and sys.stderr.isatty()
+        self._has_person = _is_terminal(sys.stdin) and _is_terminal(sys.stderr)
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
-        self._on_terminal = sys.stdout.isatty()
+        self._on_terminal = _is_terminal(sys.stdout)
         self._in_text = False
         self._calls: dict[str, str] = {}
+        self._steps: list[str] = []
         self._edits: set[str] = set()
         self._asking = anyio.Lock()
-        self._asked = self._interrupted = False
+        self._running = self._interrupted = False
         self._editor = EditorClient(
             folder,
             on_event=self._print_event if as_json else self._show,
@@ -88,28 +97,32 @@ class _Prompt:
         code = _INTERRUPTED
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._stop_when_interrupted, tasks.cancel_scope)
-            await self._editor.connect(tasks, options)
             try:
+                await self._editor.connect(tasks, options)
                 session = await self._editor.request("agent/newSession", {"agent": agent})
-                self._asked = True
+                self._running = True
                 result = await self._editor.request("agent/prompt", {"text": prompt, **session})
+                self._running = False
                 self._end_text()
-                code = self._end(result)
+                ended = self._end(result)
                 await self._show_changes(result["edits"])
+                code = ended
                 await self._editor.close()
             except RequestError as error:
                 self._end_text()
                 if not self._interrupted:
                     raise LspAgentError(str(error)) from None
             finally:
-                self._editor.kill()
+                await self._editor.kill()
                 tasks.cancel_scope.cancel()
         return code
 
     async def _stop_when_interrupted(self, all_of_it: anyio.CancelScope) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for _ in signals:
-                if self._interrupted or not self._asked:
+                if self._console.is_terminal:
+                    self._console.print()  # after "^C"
+                if self._interrupted or not self._running:
                     all_of_it.cancel()
                     return
                 self._interrupted = True
@@ -141,6 +154,8 @@ class _Prompt:
                 if event["isError"]:
                     why = "".join(block.get("text", "") for block in event["content"])
                     self._note(f"[red]✗[/] {escape(title)} [dim]{escape(_why(why))}[/]")
+            case "plan":
+                self._show_plan(event["entries"])
             case "editApplied" | "editProposed" if event["edit"]["editId"] not in self._edits:
                 self._edits.add(event["edit"]["editId"])
                 done = "changed" if event["type"] == "editApplied" else "to be changed"
@@ -149,6 +164,19 @@ class _Prompt:
                 self._tell(event)
             case _:
                 pass
+
+    def _show_plan(self, entries: Sequence[PlanEntry]) -> None:
+        """All of it where its steps are others; else how far it is."""
+        steps = [entry["content"] for entry in entries]
+        if steps != self._steps:
+            self._steps = steps
+            if entries:
+                self._note("[blue]●[/] Plan")
+            for entry in entries:
+                mark, style = _STEP_MARKS[entry["status"]]
+                self._note(f"  {escape(mark)} [{style}]{escape(escaped_line(entry['content']))}[/]")
+        else:
+            self._note(f"[blue]●[/] {escape(escaped_line(headline(entries)))}")
 
     def _tell(self, event: Json) -> None:
         """What is not of the turn itself."""
@@ -195,9 +223,11 @@ class _Prompt:
                 self._console.print(escape(escaped_lines(detail)), style="dim")
             for number, option in enumerate(options, 1):
                 self._console.print(f"  [cyan]{number}[/] {escape(escaped_line(option['name']))}")
-            said = await self._read(f"1-{len(options)}, or Enter to refuse: ")
-        chosen = [one for number, one in enumerate(options, 1) if said == str(number)]
-        return chosen[0]["optionId"] if chosen else None
+            answers = {str(number): one["optionId"] for number, one in enumerate(options, 1)}
+            while said := await self._read(f"1-{len(options)}, or Enter to refuse: "):
+                if said in answers:
+                    return answers[said]
+        return None
 
     async def _read(self, what: str) -> str:
         self._console.print(f"[dim]{escape(what)}[/]", end="")
@@ -234,7 +264,7 @@ class _Prompt:
         name = self._name(edit)
         if not self._has_person:
             self._note(f"[yellow]![/] {escape(name)} waits as a proposal for your editor")
-        elif await self._read(f"Apply this to {name}? [y/N] ") == "y":
+        elif (await self._read(f"Apply this to {name}? [y/N] ")).lower() in ("y", "yes"):
             result = await self._editor.request("agent/applyEdit", {"editId": edit["editId"]})
             if not result["applied"]:
                 self._note(f"[red]✗[/] {escape(escaped_lines(result['failureReason']))}")
@@ -257,8 +287,13 @@ class _Prompt:
         return title.replace(f" {self._folder}/", " ", 1)
 
     def _name(self, edit: Json) -> str:
-        path = edit["uri"].removeprefix(self._folder.as_uri() + "/")
-        return escaped_line(path.rsplit("/", 1)[-1] if "://" in path else path)
+        path = uri_to_path(edit["uri"]) or edit["uri"]
+        return escaped_line(path.removeprefix(f"{self._folder}/"))
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """None is one that was closed before we began."""
+    return stream is not None and stream.isatty()
 
 
 def _why(text: str) -> str:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from lsp_agent.protocol.edits import Edit
-from lsp_agent.protocol.messages import Block, Message, Usage
+from lsp_agent.protocol.messages import Block, Message, PlanEntry, Usage
 from lsp_agent.protocol.questions import Question
 
 StopReason = Literal["endTurn", "maxTokens", "maxSteps", "refusal", "aborted", "error"]
@@ -82,6 +82,14 @@ class ToolResult:
     tool_call_id: str
     is_error: bool
     content: list[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the agent means to do in this turn, all of it each time that anything of it changes; an
+    empty one is given up."""
+
+    entries: tuple[PlanEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +201,7 @@ Event = (
     | ToolCall
     | ToolProgress
     | ToolResult
+    | Plan
     | AssistantMessage
     | UsageReported
     | StepEnded

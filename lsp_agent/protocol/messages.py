@@ -36,7 +36,23 @@ class ToolResultBlock(TypedDict):
     content: "list[Block]"
 
 
-Block = TextBlock | ThinkingBlock | ImageBlock | ToolCallBlock | ToolResultBlock
+class PlanEntry(TypedDict):
+    """A step of a plan. ``content`` is one line, not empty; ``priority`` is absent where the agent
+    told none."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
+    priority: NotRequired[Literal["high", "medium", "low"]]
+
+
+class PlanBlock(TypedDict):
+    """A turn's plan as it was last told, in the place where it was first."""
+
+    type: Literal["plan"]
+    entries: list[PlanEntry]
+
+
+Block = TextBlock | ThinkingBlock | ImageBlock | ToolCallBlock | ToolResultBlock | PlanBlock
 
 Role = Literal["user", "assistant", "tool"]
 

@@ -1,6 +1,5 @@
 """The whole server: the face of one client joined to documents, ledger and sessions."""
 
-import hashlib
 import os
 from collections.abc import Callable
 from functools import partial
@@ -9,8 +8,8 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from platformdirs import user_data_path
 
+from lsp_agent.protocol.data_folder import data_folder, workspace_data
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
 from lsp_agent.protocol.settings_sources import Problem
 from lsp_agent.server import code_actions, code_lenses
@@ -76,7 +75,7 @@ class App:
         self._settings = LiveSettings(client.options, self._report)
         self._settings.follow(self._folders)
         self._pull = SettingsPull(face, client, self._settings, lambda: self._folders)
-        self._data = _data_folder()
+        self._data = str(data_folder())
         self._ledger = ledger
         self._temporary = temporary
         tasks = face.tasks
@@ -137,7 +136,7 @@ class App:
     async def open(cls, face: Face, client: ClientInfo) -> "App":
         """With the workspace's ledger; without a usable data folder with one that lasts as long
         as the server does, which the person is told."""
-        folder = _ledger_folder(_data_folder(), list(_by_path(face.folders)))
+        folder = workspace_data(list(_by_path(face.folders)))
         temporary = None
         try:
             ledger = await anyio.to_thread.run_sync(Ledger, folder)
@@ -274,13 +273,3 @@ def _by_path(uris: tuple[str, ...]) -> dict[str, str]:
     """The folders in the client's order: by real path, the client's URI."""
     paths = ((uri, uri_to_path(uri)) for uri in uris)
     return {os.path.realpath(path): uri for uri, path in paths if path is not None}
-
-
-def _data_folder() -> str:
-    return str(user_data_path("lsp-agent", appauthor=False))
-
-
-def _ledger_folder(data: str, folders: list[str]) -> str:
-    """One a workspace: named by its first folder."""
-    name = hashlib.sha256(os.fsencode(folders[0] if folders else "")).hexdigest()[:16]
-    return os.path.join(data, "workspaces", name)  # noqa: PTH118

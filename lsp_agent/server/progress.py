@@ -20,8 +20,6 @@ from lsp_agent.text.plain import printable_line
 
 Token = str | int
 
-CANCEL_NOTIFICATION = "window/workDoneProgress/cancel"
-
 #: A tool call that ends sooner shows no progress.
 TOOL_DELAY = 0.15
 #: Between two reports of one progress.

@@ -8,6 +8,7 @@ from lsp_agent.protocol.events import (
     ErrorReported,
     Level,
     Notice,
+    Plan,
     QuestionAsked,
     StampedEvent,
     StepStarted,
@@ -19,6 +20,7 @@ from lsp_agent.protocol.events import (
     ToolProgress as ToolOutput,
 )
 from lsp_agent.protocol.messages import plain_text
+from lsp_agent.protocol.plan import checklist, headline
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.progress import Progress, ProgressBoard, ToolProgress
 from lsp_agent.sessions.session import Session
@@ -31,9 +33,10 @@ _TITLE_LENGTH = 60
 
 @dataclass(slots=True)
 class _Display:
-    """``said`` is the text of the last step."""
+    """``said`` is the text of the last step, ``plan`` how far the plan is; "" without one."""
 
     progress: Progress
+    plan: str = ""
     said: str = ""
     tools: dict[str, ToolProgress] = field(default_factory=dict[str, ToolProgress])
 
@@ -73,7 +76,13 @@ class TurnDisplays:
     def _show(self, turn_id: str, display: _Display, event: object) -> None:
         match event:
             case StepStarted(step):
-                display.progress.report(f"step {step}")
+                display.progress.report(display.plan or f"step {step}")
+            case Plan(()):
+                display.plan = ""
+            case Plan(entries):
+                display.plan = _one_line(headline(entries))
+                display.progress.report(display.plan)
+                self.notice(Notice("info", f"Plan:\n{checklist(entries)}", "agent"))
             case ToolCall(tool_call_id):
                 title = _tool_title(event)
                 display.progress.report(title)
@@ -89,14 +98,9 @@ class TurnDisplays:
                 asking.report(_ASKING)
             case AssistantMessage(message):
                 display.said = plain_text(message["content"])
-            case TurnEnded(stop_reason, error):
+            case TurnEnded():
                 del self._displays[turn_id]
-                for tool_progress in display.tools.values():
-                    tool_progress.end("stopped")
-                ending = _ENDINGS.get(stop_reason, stop_reason)
-                if stop_reason == "endTurn" and display.said.strip():
-                    ending = _one_line(display.said)
-                display.progress.end(escaped_lines(error) if error else ending)
+                _end(display, event)
             case _:
                 pass
 
@@ -122,6 +126,15 @@ _ENDINGS = {
     "refusal": "the model refused",
     "aborted": "stopped",
 }
+
+
+def _end(display: _Display, ended: TurnEnded) -> None:
+    for tool_progress in display.tools.values():
+        tool_progress.end("stopped")
+    ending = _ENDINGS.get(ended.stop_reason, ended.stop_reason)
+    if ended.stop_reason == "endTurn" and display.said.strip():
+        ending = _one_line(display.said)
+    display.progress.end(escaped_lines(ended.error) if ended.error else ending)
 
 
 def _tool_title(call: ToolCall) -> str:

@@ -10,14 +10,24 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.events import AgentStatus
+from lsp_agent.protocol.events import AgentStatus, Notice, OptionChanged
 from lsp_agent.sessions.agent_link import AgentLink, Callbacks, Received
+from lsp_agent.sessions.chosen import Chosen
 from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.sessions.launcher import AgentChoice, start_agent
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.services import Services
 from lsp_agent.wires.wire import Clear, Command, GetMessages, GetModels, GetState, SetModel
 
+#: What an agent that lacks a capability cannot do, and what to do instead.
+_CANNOT: Mapping[str, str] = {
+    "listSessions": "has no list of its own sessions: choose one of those that are stored here",
+    "steer": "takes up no words while it works: send them as a prompt, which waits for its turn",
+    "compact": "cannot shorten its conversation: go on in a new session",
+    "clear": "cannot forget its conversation: go on in a new session",
+    "models": "names no models: choose one in the agent's own settings",
+    "setModel": "cannot change its model: choose one in the agent's own settings",
+}
 #: How long a hung agent may hold up who asks for its state.
 STATE_SECONDS = 1.0
 
@@ -52,6 +62,7 @@ class AgentKeeper:
         self.resume: str | None = None
         #: Whether the running one remembers what was said before it was started.
         self.resumed = False
+        self.chosen = Chosen(lambda change: emit(change, None))
         self._services = services
         self._choice = choice
         self._cwd = cwd
@@ -60,6 +71,7 @@ class AgentKeeper:
         self._on_event = on_event
         self._on_gone = on_gone
         self._starting: _Start | None = None
+        self._status = ""
         self._closed = False
         self._state: dict[str, object] = {}
         self._tasks: TaskGroup | None = None
@@ -107,6 +119,16 @@ class AgentKeeper:
             raise RequestFailed("agentExited", "The start of the agent was stopped.")
         return self.link
 
+    async def running_anew(self) -> AgentLink:
+        """As ``running``, of one that takes up nothing; what there is to take up is lost only once
+        it runs."""
+        former, self.resume = self.resume, None
+        try:
+            return await self.running()
+        except BaseException:
+            self.resume = former
+            raise
+
     async def ask(self, command: Command) -> dict[str, object]:
         """The data of the agent's reply.
 
@@ -122,7 +144,7 @@ class AgentKeeper:
         if not self.capabilities.get(feature, False):
             raise RequestFailed(
                 "unsupported",
-                f"The agent {self._choice.name} cannot do this ({feature}).",
+                f"The agent {self._choice.name} {_CANNOT[feature]}.",
                 {"feature": feature, "agent": self._choice.name},
             )
 
@@ -145,6 +167,7 @@ class AgentKeeper:
         reply = await link.request(SetModel(model))
         if reply.error is not None:
             raise RequestFailed("unknownModel", reply.error, {"model": model})
+        self.chosen.model = model
 
     async def state(self) -> dict[str, object]:
         """The agent's own state as it says it now, or as it said it last."""
@@ -154,20 +177,27 @@ class AgentKeeper:
         return self._state
 
     async def clear(self) -> None:
-        """Drops the transcript, for the processes to come as well.
+        """Drops the transcript, for the processes to come as well. What was chosen stays. An agent
+        that does not do it in time may do it at any later one, so it is ended.
 
         :raises RequestFailed: as ``ask`` does; the transcript stays then
         """
         former, self.resume = self.resume, None
-        if self.link is None:
+        if self.link is None and self._starting is None:
             return
-        try:
-            await self.ask(Clear())
-        except RequestFailed:
-            self.resume = former
-            raise
-        self._state = {}
-        self.resume = _session_of(await self.state())
+        with self.chosen.kept():
+            try:
+                await self.ask(Clear())
+            except RequestFailed as failure:
+                if failure.kind == "agentTimeout":
+                    await self.kill()
+                    return
+                self.resume = former
+                raise
+            self._state = {}
+            self.resume = _session_of(await self.state())
+            with suppress(RequestFailed):  # it was ended: its next start tells of what is wrong
+                await self._set_again(await self.running())
 
     async def kill(self) -> None:
         if self.link is not None:
@@ -192,6 +222,8 @@ class AgentKeeper:
         except RequestFailed as failure:
             start.failure = failure
         finally:
+            if self._status == "starting":  # there was no process that could end
+                self._tell(AgentStatus("exited", str(start.failure or "") or None))
             self._starting = None
             start.over.set()
 
@@ -200,24 +232,49 @@ class AgentKeeper:
         if self.link is not None:
             await self.link.ended()
             self.link = None
-        self._emit(AgentStatus("starting"), None)
-        link, hello = await start_agent(
-            self._choice,
-            self._cwd,
-            self._hosting,
-            self._tasks,
-            Callbacks(self._on_event, self._hosting.answer, self._gone, self._services.drain),
-            line_bytes=self._services.settings(self._cwd).limits.line_bytes,
-            resume=self.resume,
-        )
-        self.link, self._state = link, dict(hello.data)
-        wanted, self.resume = self.resume, _session_of(hello.data)
-        self.resumed = wanted is not None and self.resume == wanted
-        self._hosting.agent_can(link.wire.capabilities)
-        self._emit(AgentStatus("ready"), None)
+        self._tell(AgentStatus("starting"))
+        with self.chosen.kept():
+            link, hello = await start_agent(
+                self._choice,
+                self._cwd,
+                self._hosting,
+                self._tasks,
+                Callbacks(self._hear, self._hosting.answer, self._gone, self._services.drain),
+                line_bytes=self._services.settings(self._cwd).limits.line_bytes,
+                resume=self.resume,
+            )
+            self.link, self._state = link, dict(hello.data)
+            wanted, self.resume = self.resume, _session_of(hello.data)
+            self.resumed = wanted is not None and self.resume == wanted
+            self._hosting.agent_can(link.wire.capabilities)
+            await self._set_again(link)
+        self._tell(AgentStatus("ready"))
+
+    async def _set_again(self, link: AgentLink) -> None:
+        """An agent that cannot be asked is ended: it may do more than the person chose."""
+        try:
+            refused = await self.chosen.set_again(link, self._state)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await link.kill()
+            raise
+        if refused:
+            told = (
+                f"Not set again as you chose: {'; '.join(refused)}. Choose what you want instead."
+            )
+            self._emit(Notice("warning", told, "lsp-agent"), None)
+
+    def _tell(self, status: AgentStatus) -> None:
+        self._status = status.status
+        self._emit(status, None)
+
+    def _hear(self, event: Received) -> None:
+        if isinstance(event, OptionChanged):
+            self.chosen.changed(event)
+        self._on_event(event)
 
     def _gone(self, link: AgentLink, exit_: Exit) -> None:
-        self._emit(AgentStatus("exited", exit_.stderr.strip() or None), None)
+        self._tell(AgentStatus("exited", exit_.stderr.strip() or None))
         if self.link is link:  # else its start, or the close, tells of it
             self.link = None
             self._hosting.close_bridge()

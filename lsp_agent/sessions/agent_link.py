@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import anyio
+import orjson
 from anyio.abc import TaskGroup
 
 from lsp_agent.agents.bridge import Bridge
@@ -24,11 +25,14 @@ from lsp_agent.wires.wire import (
     Dialog,
     Hello,
     Launch,
+    Prompt,
     ReadText,
     Refused,
     Reply,
+    RunCommand,
     RunTool,
     Send,
+    Steer,
     Wire,
     Withdrawn,
     WriteText,
@@ -145,7 +149,7 @@ class AgentLink:
     async def send(self, command: Command) -> str:
         """Sends without waiting for the reply; the request's id.
 
-        :raises RequestFailed: "agentExited"; "unsupported" for a frame over the wire's limit
+        :raises RequestFailed: "agentExited"; "unsupported" for what is longer than the agent takes
         """
         request_id = f"r{next(self._ids)}"
         await self._send(request_id, command)
@@ -154,7 +158,7 @@ class AgentLink:
     async def request(self, command: Command, timeout: float | None = REPLY_SECONDS) -> Reply:
         """Sends and waits for the reply, which may carry an error; ``timeout`` is for both.
 
-        :raises RequestFailed: "agentExited", "agentTimeout"
+        :raises RequestFailed: "agentExited", "agentTimeout", "unsupported" as of ``send``
         """
         request_id = f"r{next(self._ids)}"
         pending = self._replies[request_id] = _Pending(anyio.Event())
@@ -237,6 +241,8 @@ class AgentLink:
             raise RequestFailed("agentExited", _NO_BRIDGE)
 
     async def _send(self, request_id: str, command: Command) -> None:
+        if isinstance(command, Prompt | Steer | RunCommand):
+            _require_fits(command, self.wire.max_frame_bytes)
         frame = self.wire.encode(request_id, command)
         if isinstance(frame, Reply):
             self._replied(frame)
@@ -287,22 +293,22 @@ class AgentLink:
             case Send(frame):
                 self._post(frame)
             case Approve() | ReadText() | WriteText() | RunTool() | Dialog():
-                self._requests[decoded.key] = anyio.CancelScope()
-                self._tasks.start_soon(self._answer, decoded)
+                scope = self._requests[decoded.key] = anyio.CancelScope()
+                self._tasks.start_soon(self._answer, decoded, scope)
             case Withdrawn(key):
                 if (scope := self._requests.get(key)) is not None:
                     scope.cancel()
             case event:
                 self._on_event(event)
 
-    async def _answer(self, request: AgentRequest) -> None:
-        scope = self._requests[request.key]
+    async def _answer(self, request: AgentRequest, scope: anyio.CancelScope) -> None:
         answer: Answer = Refused("Not done: the agent did not wait for the answer.")
         try:
             with scope:
                 answer = await self._on_request(request)
         finally:
-            self._requests.pop(request.key, None)
+            if self._requests.get(request.key) is scope:  # an agent may ask twice by one id
+                del self._requests[request.key]
         frame = self.wire.answer(request.key, answer)
         if frame is not None and self.alive:
             self._post(frame)
@@ -327,6 +333,22 @@ class _Pending:
     def __init__(self, arrived: anyio.Event) -> None:
         self.arrived = arrived
         self.reply: Reply | None = None
+
+
+def _require_fits(command: Prompt | Steer | RunCommand, limit: int) -> None:
+    """Refuses what is longer than a line that the agent takes, which would end it, or which it
+    would skip and never answer. Asked before the wire counts on an answer."""
+    if isinstance(command, RunCommand):
+        texts, images = [command.name, command.args], ()
+    else:
+        texts, images = [command.text], command.images
+    size = len(orjson.dumps(texts)) + sum(len(image.data) for image in images)
+    if size > limit:
+        raise RequestFailed(
+            "unsupported",
+            f"This is {size / 1e6:.1f} MB as it would be sent, and the agent takes at most"
+            f" {limit / 1e6:.1f} MB at once. Send less text, or fewer or smaller images.",
+        )
 
 
 def _values(launch: Launch) -> list[str]:

@@ -5,9 +5,8 @@ from typing import cast
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.sessions.agent_keeper import STATE_SECONDS, AgentKeeper
+from lsp_agent.sessions.chosen import Option, options_of
 from lsp_agent.wires.wire import GetOptions, SetOption
-
-Option = dict[str, object]
 
 
 async def offered(agent: AgentKeeper) -> list[Option]:
@@ -16,16 +15,14 @@ async def offered(agent: AgentKeeper) -> list[Option]:
 
     :raises RequestFailed: as ``AgentKeeper.ask`` does
     """
-    await agent.running()
+    link = await agent.running()
     if not agent.capabilities.get("options", False):
         return []
-    try:
-        told = await agent.ask(GetOptions())
-    except RequestFailed:
-        if agent.capabilities.get("options", False):
-            raise
-        return []  # it has just turned out that it knows of none
-    return cast(list[Option], told.get("options", []))
+    reply = await agent.chosen.ask(link, GetOptions())
+    # One whose refusal has just shown that it knows of none has none.
+    if reply.error is not None and agent.capabilities.get("options", False):
+        raise RequestFailed("conflict", reply.error)
+    return options_of(reply)
 
 
 async def known(agent: AgentKeeper) -> list[Option]:
@@ -33,13 +30,12 @@ async def known(agent: AgentKeeper) -> list[Option]:
     link = agent.link
     if link is not None and link.alive and agent.capabilities.get("options", False):
         with suppress(RequestFailed):
-            reply = await link.request(GetOptions(), STATE_SECONDS)
-            return cast(list[Option], reply.data.get("options", []))
+            return options_of(await agent.chosen.ask(link, GetOptions(), STATE_SECONDS))
     return []
 
 
 async def choose(agent: AgentKeeper, option_id: str, value: str) -> list[Option]:
-    """Sets an option, for as long as the agent's session lasts; all of them as they are then.
+    """Sets an option, for as long as the session lasts; all of them as they are then.
 
     :raises BadParams: for an option or a value that there is not
     :raises RequestFailed: as ``AgentKeeper.ask`` does
@@ -52,5 +48,8 @@ async def choose(agent: AgentKeeper, option_id: str, value: str) -> list[Option]
     values = [str(each["value"]) for each in cast(list[Option], option["values"])]
     if value not in values:
         raise BadParams("value", f"{option_id} is one of: {', '.join(values)}")
-    told = await agent.ask(SetOption(option_id, value))
-    return cast(list[Option], told.get("options", []))
+    reply = await agent.chosen.ask(await agent.running(), SetOption(option_id, value))
+    if reply.error is not None:
+        raise RequestFailed("conflict", reply.error)
+    agent.chosen.options[option_id] = value
+    return options_of(reply)

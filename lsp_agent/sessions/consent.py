@@ -14,7 +14,7 @@ from lsp_agent.sessions.permissions import Judgement, Permissions
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.unwritten import Unwritten
-from lsp_agent.wires.zot_messages import tool_kind
+from lsp_agent.wires.tool_kinds import tool_kind
 
 #: The agent waits 60 s for a file tool's answer and 4 s for whether another call may run; only a
 #: command's gate has all the time. The question stays open for the next call alike.

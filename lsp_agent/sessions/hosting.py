@@ -16,9 +16,11 @@ from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
 from lsp_agent.sessions.own_commands import OwnCommands
 from lsp_agent.sessions.permissions import paths_of
+from lsp_agent.sessions.repository_code import linked_instructions
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tools import HostedTools
 from lsp_agent.sessions.turn import Turn
+from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.wires.wire import (
     AgentRequest,
     Answer,
@@ -32,7 +34,6 @@ from lsp_agent.wires.wire import (
     RunTool,
     WriteText,
 )
-from lsp_agent.wires.zot_messages import tool_kind
 
 HostingState = Literal["starting", "hosted", "mirror"]
 
@@ -306,12 +307,17 @@ class Hosting:
             return Refused(str(error))
 
     async def _approve(self, request: Approve) -> Answer:
-        """Of a call that touches several files, each is asked for."""
+        """Of a call that touches several files, each is asked for; and where instructions that
+        an agent reads along are links, those."""
         note = None
         calls = [ToolRequest(request.tool, request.args, request.tool_call_id)]
+        paths = request.paths[1:]
+        if tool_kind(request.tool) == "read":
+            (path,) = paths_of(calls[0])[:1] or [""]
+            paths += tuple(linked_instructions(path, self._owner.cwd))
         calls += [
             ToolRequest(request.tool, {**request.args, "path": path}, request.tool_call_id)
-            for path in request.paths[1:]
+            for path in paths
         ]
         for call in calls:
             verdict = await self.intercept(call)

@@ -103,9 +103,7 @@ async def start_agent(
 
     :raises RequestFailed: "agentNotFound", "agentExited", "agentTimeout", "notConfigured"
     """
-    await anyio.to_thread.run_sync(
-        require_none, choice.name, choice.agent.command, choice.agent.env, cwd
-    )
+    await anyio.to_thread.run_sync(require_none, choice.name, choice.agent, cwd)
     wire = choice.wire()
     bridge = None
     if wire.bridged:

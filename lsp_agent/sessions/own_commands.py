@@ -14,7 +14,7 @@ from lsp_agent.wires.wire import Answer, Answered, Refused
 from lsp_agent.wires.zot_tools import ToolFailure
 
 _STOPPED = "The user stopped this turn, and the command with it."
-_TIME_IS_UP = "\n[ended: the agent does not wait longer for a command]"
+_AGENT_WAITS_NO_LONGER = "[ended: the agent does not wait longer for a command]"
 
 
 class OwnCommands:
@@ -46,6 +46,8 @@ class OwnCommands:
         except ToolFailure as failure:
             return Refused(failure.text)
         limits = [limit for limit in (args.timeout, seconds) if limit is not None and limit > 0]
+        limit = min(limits, default=None)
+        overdue = f"[ended: it took longer than {limit} s]"
 
         def progress(text: str) -> None:
             if request.tool_call_id is not None:
@@ -58,11 +60,10 @@ class OwnCommands:
                 env=self._env,
                 hidden=self._hidden,
                 on_output=progress,
-                seconds=min(limits, default=None),
+                seconds=limit,
+                overdue=_AGENT_WAITS_NO_LONGER if limit == seconds else overdue,
             )
             text = (f"{note}\n" if note else "") + ended.text
-            if ended.code == -1 and seconds is not None and min(limits) == seconds:
-                text += _TIME_IS_UP
             return Answered(text) if ended.code == 0 else Refused(text)
         return Refused(_STOPPED)
 

@@ -8,7 +8,7 @@ from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.events import ToolKind
 from lsp_agent.protocol.settings import PermissionSettings, Policy
 from lsp_agent.sessions.command_patterns import COMPOUND, offer, pattern_of
-from lsp_agent.wires.zot_messages import tool_kind
+from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 
 

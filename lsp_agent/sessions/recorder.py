@@ -4,6 +4,8 @@ from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
     Compacted,
+    OptionChanged,
+    Plan,
     StampedEvent,
     TextDelta,
     ToolCall,
@@ -13,6 +15,7 @@ from lsp_agent.protocol.events import (
     UserMessage,
 )
 from lsp_agent.protocol.messages import Message, ToolCallBlock, text
+from lsp_agent.protocol.plan import plan_message
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.store import Entry
 from lsp_agent.sessions.transcript import message_line
@@ -39,7 +42,15 @@ class Recorder:
     def cleared(self) -> None:
         """The agent has forgotten the conversation."""
         self.entry.append({"cleared": True})
-        self.entry.change(ref=self._session.agent.resume)
+        self.keep_agent()
+
+    def keep_agent(self) -> None:
+        """What the agent takes the session up by, and what it was set to by the person."""
+        agent, about = self._session.agent, self.entry.about
+        model = agent.chosen.model or self._session.choice.agent.model or None
+        options = dict(agent.chosen.options) or None
+        if (about.ref, about.model, about.options) != (agent.resume, model, options):
+            self.entry.change(ref=agent.resume, model=model, options=options)
 
     def close(self) -> None:
         if not self._closed:
@@ -80,14 +91,16 @@ class Recorder:
                     },
                     now,
                 )
+            case Plan(entries):
+                self._add(plan_message(entries), now)
             case Compacted(summary):
                 self.entry.append({"compacted": summary})
             case TurnEnded():
                 self._keep_asked(now)
                 self._keep_said()
                 self.entry.change(updated=now)
-            case AgentStatus("ready") if self._session.agent.resume != self.entry.about.ref:
-                self.entry.change(ref=self._session.agent.resume)
+            case AgentStatus("ready") | OptionChanged():
+                self.keep_agent()
             case _:
                 pass
 

@@ -1,4 +1,5 @@
-"""What a repository brings that an agent would obey by itself, and that no switch of its own stops.
+"""What a repository brings that an agent would obey or tell its model of by itself, and that no
+switch of its own stops.
 
 opencode loads what lies in ``.opencode/plugin`` and ``.opencode/tool`` (both also in the plural) of
 the folder it starts in and of those above, up to the repository's root (tried with 1.18.33, with
@@ -6,21 +7,35 @@ the folder it starts in and of those above, up to the repository's root (tried w
 names there, beside or in ``.opencode``. Of its other keys it obeys none then.
 
 pi keeps its transcripts where ``sessionDir`` of ``.pi/settings.json`` says, before it asks whether
-the folder is trusted (tried with 1.5.2, with ``--no-approve``).
+the folder is trusted (tried with 1.5.2, with ``--no-approve``), also from within a ``__proto__``
+and where Python would take the file for no JSON. It tells its model what the
+instructions in its folder and those above lead to, and opencode, once it reads a file, what those
+beside it do: a link may lead to any file of the person's.
 """
 
-import json
 import os
+import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.settings import AgentSettings
 
 #: In an agent's ``env``, which only the person's own settings can set: it may run such code.
 CONSENT = "LSP_AGENT_REPOSITORY_CODE"
 #: Either stands above what a repository's settings say.
 _PI_SESSIONS = ("--session-dir", "PI_CODING_AGENT_SESSION_DIR")
+_NO_INSTRUCTIONS = ("-nc", "--no-context-files")
+#: In the order of any agent's, which takes one or more of them from each folder.
+_INSTRUCTIONS = (
+    "AGENTS.override.md",
+    "AGENTS.md",
+    "AGENTS.MD",
+    "CLAUDE.md",
+    "CLAUDE.MD",
+    "CONTEXT.md",
+)
 _FOLDERS = ("plugin", "plugins", "tool", "tools")
 _CONFIGURATIONS = (
     "opencode.json",
@@ -30,23 +45,45 @@ _CONFIGURATIONS = (
 )
 #: With what can stand for it: an escaped letter, and what opencode puts in before it parses.
 _NAMES_PLUGINS = (b"plugin", b"\\u", b"{file:", b"{env:")
+_NAMES_SESSIONS = (b"sessionDir", b"\\u")
 #: Longer ones are not looked through, in bytes.
 _LONGEST_CONFIGURATION = 1 << 20
 
 
-def require_none(agent: str, command: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
+def require_none(name: str, agent: AgentSettings, cwd: str) -> None:
     """Blocking. :raises RequestFailed: "notConfigured" where there is such a thing"""
+    command, env = agent.command, agent.env
     if env.get(CONSENT) == "1":
         return
-    if any("opencode" in word for word in command):
+    if any("opencode" in word or "opencode" in _led_to(word) for word in command):
         found = next(_code(Path(cwd)), None)
         if found is not None:
-            raise _refused(agent, f"would run the code that the repository's {found} brings")
-    if any(Path(word).name == "pi" for word in command):
-        chosen = _PI_SESSIONS[0] in command or _PI_SESSIONS[1] in {**os.environ, **env}
+            raise _refused(name, f"would run the code that the repository's {found} brings")
+    if agent.wire == "pi":
+        chosen = _PI_SESSIONS[0] in command or {**os.environ, **env}.get(_PI_SESSIONS[1])
         settings = Path(cwd) / ".pi" / "settings.json"
-        if not chosen and _names_sessions(settings):
-            raise _refused(agent, f"would keep what is said where the repository's {settings} says")
+        if not chosen and _may_hold(settings, _NAMES_SESSIONS):
+            raise _refused(name, f"would keep what is said where the repository's {settings} says")
+        if not set(_NO_INSTRUCTIONS) & set(command):
+            led = next(_leading_out(Path(cwd)), None)
+            if led is not None:
+                raise _refused(name, f"would tell its model what {led} leads to, a file elsewhere")
+
+
+def linked_instructions(path: str, cwd: str) -> Iterator[str]:
+    """Blocking. The instructions, from ``path`` up to ``cwd``, that an agent may read with the
+    file at ``path`` and that are links. What leads there and back again is left out, as agents do
+    it: it need not exist."""
+    folder = Path(os.path.normpath(Path(cwd, path))).parent
+    for one in (folder, *folder.parents):
+        if not one.is_relative_to(cwd):
+            return
+        yield from (str(one / name) for name in _INSTRUCTIONS if (one / name).is_symlink())
+
+
+def _led_to(word: str) -> str:
+    """The program that a word of a command is a name of, or a link to."""
+    return os.path.realpath(shutil.which(word) or word)
 
 
 def _refused(agent: str, what: str) -> RequestFailed:
@@ -58,15 +95,17 @@ def _refused(agent: str, what: str) -> RequestFailed:
     )
 
 
-def _names_sessions(settings: Path) -> bool:
-    """Where it cannot be read or is no JSON, pi takes nothing from it."""
-    try:
-        given = json.loads(settings.read_text(encoding="utf-8-sig", errors="replace"))
-    except (OSError, ValueError):
-        return False
-    except RecursionError:
-        return True
-    return isinstance(given, dict) and "sessionDir" in given
+def _leading_out(cwd: Path) -> Iterator[Path]:
+    """Instructions in ``cwd`` or above that are no file of the repository, or, above it, of the
+    folder that they lie in."""
+    folders = (cwd, *cwd.parents)
+    root = next((one for one in folders if (one / ".git").exists()), cwd)
+    for folder in folders:
+        home = os.path.realpath(root if folder.is_relative_to(root) else folder)
+        for name in _INSTRUCTIONS:
+            place = folder / name
+            if place.is_symlink() and not Path(os.path.realpath(place)).is_relative_to(home):
+                yield place
 
 
 def _code(cwd: Path) -> Iterator[Path]:
@@ -75,12 +114,15 @@ def _code(cwd: Path) -> Iterator[Path]:
             place = folder / ".opencode" / name
             if place.is_symlink() or (place.exists() and (not place.is_dir() or _holds(place))):
                 yield place
-        yield from (folder / name for name in _CONFIGURATIONS if _may_name_plugins(folder / name))
+        yield from (
+            folder / name for name in _CONFIGURATIONS if _may_hold(folder / name, _NAMES_PLUGINS)
+        )
         if (folder / ".git").exists():
             return
 
 
-def _may_name_plugins(configuration: Path) -> bool:
+def _may_hold(configuration: Path, names: Sequence[bytes]) -> bool:
+    """Whether one of ``names`` may stand in it. How an agent reads it is not gone into."""
     try:
         if not stat.S_ISREG(configuration.stat().st_mode):
             return True
@@ -90,7 +132,7 @@ def _may_name_plugins(configuration: Path) -> bool:
         return False
     except OSError:
         return True
-    return len(text) > _LONGEST_CONFIGURATION or any(name in text for name in _NAMES_PLUGINS)
+    return len(text) > _LONGEST_CONFIGURATION or any(name in text for name in names)
 
 
 def _holds(place: Path) -> bool:

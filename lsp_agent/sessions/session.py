@@ -28,9 +28,7 @@ from lsp_agent.protocol.events import (
     ToolCall,
     ToolResult,
     TurnEnded,
-    TurnStarted,
     UsageReported,
-    UserMessage,
 )
 from lsp_agent.protocol.messages import Usage, text
 from lsp_agent.protocol.methods import ImageInput
@@ -122,21 +120,29 @@ class Session:
         self, prompt: str, excerpts: Sequence[Excerpt] = (), images: Sequence[ImageInput] = ()
     ) -> Turn:
         """Hands the words to the turn that runs, and returns it; the turn of a prompt of its own
-        where none runs, or it ended before they arrived.
+        where none runs, as while the agent starts, or it ended before they arrived.
 
         :raises RequestFailed: "unsupported"; "conflict" with the agent's own words
         """
         self._require_open()
-        self.agent.require("steer")
         turn, link = self._sent_turn, self.agent.link
-        if turn is None or link is None or turn.aborted or turn.ended:
+        if link is not None:  # only then is it known
+            self.agent.require("steer")
+        if turn is None or link is None:
+            return self.prompt(prompt, excerpts, images)
+        await turn.started.wait()  # before, an agent may know of no turn
+        if turn.aborted or self._is_over(turn):
             return self.prompt(prompt, excerpts, images)
         reply = await link.request(Steer(prompt_with_context(prompt, excerpts), tuple(images)))
         if reply.error is None:
             return turn
-        if turn.ended:
+        if self._is_over(turn):
             return self.prompt(prompt, excerpts, images)
         raise RequestFailed("conflict", f"The agent did not take it up: {reply.error}")
+
+    def _is_over(self, turn: Turn) -> bool:
+        """For the agent; what it changed on disk may still be brought in."""
+        return turn.ended or self._settled.is_set()
 
     def abort(self, turn_id: str | None = None) -> Coroutine[Any, Any, bool]:
         """Ends the running turn and drops the queue, or drops one queued turn; False where
@@ -306,11 +312,11 @@ class Session:
             except RequestFailed as failure:
                 if self.agent.resume is None or failure.kind != "notConfigured":
                     raise
-                self.agent.resume = None
+                link = await self.agent.running_anew()
                 if not self.recap:
                     told = f"The agent begins a new session: {failure}"
                     self.emit(Notice("warning", told, "lsp-agent"), turn.id)
-                return await self.agent.running()
+                return link
         raise RequestFailed("agentExited", "The turn was stopped while the agent started.")
 
     def _recapped(self, turn: Turn) -> str:
@@ -425,6 +431,7 @@ class Session:
                 await compaction.run(self.agent)
                 tasks.cancel_scope.cancel()
         finally:
+            compaction.end(None)  # if it has not
             self._compaction = None
         self._at_rest()
 
@@ -476,18 +483,18 @@ class Session:
     def _record(self, event: Event, turn: Turn) -> None:
         if isinstance(event, ToolResult):
             event = self.hosting.as_meant(event)
-        if turn.recap and isinstance(event, (TurnStarted, UserMessage)):
-            event = _without(turn.recap, event)
+        event = turn.without_recap(event)
         turn.take(event)
         self.emit(event, turn.id)
         if isinstance(event, (ToolCall, ToolResult)):
             self.hosting.observe(event)
 
     def _on_gone(self, link: AgentLink) -> None:
-        self._settled.set()
         if self._compaction is not None and self._compaction.sent:
             self._compaction.end(None, link.death())
-        if self._sent_turn is not None:
+        # One that is settled has ended, and what it changed may still be brought in.
+        if self._sent_turn is not None and not self._settled.is_set():
+            self._settled.set()
             self._fail(self._sent_turn, link.death())
 
     # -- small helpers
@@ -516,14 +523,3 @@ class Session:
     def _require_open(self) -> None:
         if self.status in ("closing", "closed"):
             raise RequestFailed("unknownSession", "The session is closed; open a new one.")
-
-
-def _without(recap: str, event: TurnStarted | UserMessage) -> TurnStarted | UserMessage:
-    """What the person said, as a client is to see it."""
-    if isinstance(event, TurnStarted):
-        return TurnStarted(event.prompt.removeprefix(recap))
-    said = [
-        text(block["text"].removeprefix(recap)) if block["type"] == "text" else block
-        for block in event.message["content"]
-    ]
-    return UserMessage({**event.message, "content": said})

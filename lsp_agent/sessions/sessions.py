@@ -12,7 +12,8 @@ import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.protocol.events import Notice
-from lsp_agent.sessions import own_sessions
+from lsp_agent.sessions import agent_options, own_sessions
+from lsp_agent.sessions.chosen import Option
 from lsp_agent.sessions.edits import Rejection
 from lsp_agent.sessions.event_log import EventLog
 from lsp_agent.sessions.launcher import AgentChoice, choose_agent
@@ -111,9 +112,11 @@ class Sessions:
     async def _resume(self, entry: Entry) -> Session:
         about, transcript = entry.about, await entry.transcript()
         cwd = self._inside(about.folder)
-        choice = choose_agent(self._services.settings(cwd), about.agent, about.model)
+        choice = choose_agent(self._services.settings(cwd), about.agent, None)
         session = self._begin(choice, cwd, entry)
         session.title, session.agent.resume = about.title, about.ref
+        model = about.model if about.model != choice.agent.model else None
+        session.agent.chosen.take_up(model, about.options or {})
         session.recap = recap(transcript)
         return session
 
@@ -231,7 +234,13 @@ class Sessions:
     async def set_model(self, session: Session, model: str) -> None:
         """:raises RequestFailed: as ``AgentKeeper.set_model`` does"""
         await session.agent.set_model(model)
-        self._recorders[session.id].entry.change(model=model)
+        self._recorders[session.id].keep_agent()
+
+    async def set_option(self, session: Session, option_id: str, value: str) -> list[Option]:
+        """All options as they are then. :raises: as ``agent_options.choose`` does"""
+        options = await agent_options.choose(session.agent, option_id, value)
+        self._recorders[session.id].keep_agent()
+        return options
 
     async def close(self, session: Session) -> None:
         await session.close()

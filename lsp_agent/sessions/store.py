@@ -16,9 +16,9 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -26,6 +26,7 @@ from typing import Literal, TypeVar
 import anyio
 from pydantic import ValidationError
 
+from lsp_agent.protocol.conversations import forget_conversation
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.model import Model
 from lsp_agent.sessions.transcript import Transcript, replayed
@@ -47,7 +48,8 @@ _LOCK_TRIES, _LOCK_PAUSE = 10, 0.02
 
 class About(Model):
     """What a session is. ``agent`` is a name of the settings, ``ref`` what that agent can take
-    the session up by (``sessionRef``); times are seconds since the epoch."""
+    the session up by (``sessionRef``), ``options`` are those that the person chose; times are
+    seconds since the epoch."""
 
     format: Literal[1] = 1
     id: str
@@ -58,6 +60,7 @@ class About(Model):
     created: float
     updated: float
     ref: str | None = None
+    options: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,19 @@ class SessionStore:
 
     async def listed(self) -> list[Listed]:
         """All, newest first; also those that this server has open, as ``elsewhere``."""
-        return await self.ask(self._listed)
+        try:
+            return await self.ask(self._listed)
+        except OSError as error:
+            _log.warning("the stored sessions cannot be listed: %s", error)
+            return []
 
     async def transcript(self, session_id: str) -> tuple[About, Transcript]:
         """:raises RequestFailed: "unknownSession\""""
 
         def read() -> tuple[About, Transcript]:
             path = self._path(session_id)
-            return _about_of(path), _transcript_of(path)
+            with _readable(session_id):
+                return _about_of(path), _transcript_of(path)
 
         return await self.ask(read)
 
@@ -119,9 +127,10 @@ class SessionStore:
         """:raises RequestFailed: as ``take_up`` does"""
 
         def delete() -> None:
-            _, place = self._opened(session_id)
+            about, place = self._opened(session_id)
             try:
                 shutil.rmtree(place.path)
+                forget_conversation(about.ref)
             finally:
                 place.close()
 
@@ -153,15 +162,15 @@ class SessionStore:
         known = sorted(self._folder.iterdir(), key=_age)
         too_many = len(known) + 1 - MAX_SESSIONS
         for path in known if too_many > 0 else ():
-            with suppress(OSError):  # one that is open stays
-                old = _Place(path)
+            with suppress(OSError), closing(_Place(path)) as old:  # one that is open stays
                 old.open()
+                with suppress(RequestFailed):
+                    forget_conversation(_about_of(path).ref)
                 shutil.rmtree(path)
-                old.close()
                 too_many -= 1
             if too_many <= 0:
                 break
-        place.path.mkdir(mode=0o700)
+        place.path.mkdir(mode=0o700, exist_ok=True)  # an earlier try may have failed half-way
         place.open()
         place.describe(about)
 
@@ -170,9 +179,8 @@ class SessionStore:
     def _opened(self, session_id: str) -> "tuple[About, _Place]":
         place = _Place(self._path(session_id))
         try:
-            place.open()
-        except FileNotFoundError:
-            raise _unknown(session_id) from None
+            with _readable(session_id):
+                place.open()
         except BlockingIOError:
             raise RequestFailed(
                 "conflict",
@@ -260,9 +268,13 @@ class _Place:
             os.close(lock)
             raise
         self._lock = lock
-        self._size = os.fstat(self._file).st_size
-        if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
-            self._write(b"\n")  # a crash left half a line
+        try:
+            self._size = os.fstat(self._file).st_size
+            if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
+                self._write(b"\n")  # a crash left half a line
+        except OSError:
+            self.close()
+            raise
 
     def append(self, line: Mapping[str, object]) -> None:
         self._write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
@@ -341,6 +353,20 @@ def _transcript_of(path: Path) -> Transcript:
             return replayed(lines)
     except FileNotFoundError:
         return Transcript([])
+
+
+@contextmanager
+def _readable(session_id: str) -> Generator[None]:
+    """:raises RequestFailed: "unknownSession" for what is gone, or cannot be read"""
+    try:
+        yield
+    except FileNotFoundError:
+        raise _unknown(session_id) from None
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        message = f"The session {session_id!r} cannot be taken up from disk: {error}."
+        raise RequestFailed("unknownSession", message) from None
 
 
 def _age(path: Path) -> float:

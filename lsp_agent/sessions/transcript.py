@@ -1,6 +1,7 @@
 """What is kept of a session's conversation: the lines of its file, and what they add up to.
 
-{"message": Message}   with long texts shortened, and images without their data
+{"message": Message}   with long texts shortened, and images without their data; a plan is in the
+                       place of the turn's earlier one
 {"delta": "text"}      said in a message that is not whole yet; the message replaces it
 {"compacted": "text"}  the summary that the agent goes on with
 {"cleared": true}      all before it is forgotten
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
 
-from lsp_agent.protocol.messages import Block, Message, plain_text, text
+from lsp_agent.protocol.messages import Block, Message, PlanEntry, plain_text, text
+from lsp_agent.protocol.plan import put_plan
 
 #: In characters: of what was said, and of arguments, results and thoughts.
 SAID_LIMIT = 64 * 1024
@@ -31,7 +33,7 @@ class Transcript:
 
 
 def replayed(lines: Iterable[bytes]) -> Transcript:
-    """Lines that are torn or unknown are skipped."""
+    """Lines that are torn or unknown are skipped, and so are unknown blocks of messages."""
     transcript, streamed = Transcript([]), ""
 
     def add(message: Message) -> None:
@@ -39,13 +41,17 @@ def replayed(lines: Iterable[bytes]) -> Transcript:
         if streamed and not (message["role"] == "assistant" and plain_text(message["content"])):
             transcript.messages.append({"role": "assistant", "content": [text(streamed)]})
         streamed = ""
-        transcript.messages.append(message)
+        match message["content"]:
+            case [{"type": "plan", "entries": entries}]:
+                put_plan(transcript.messages, entries)
+            case _:
+                transcript.messages.append(message)
 
     for raw in lines:
         line = _parsed(raw)
         match line:
             case {"message": {"role": "user" | "assistant" | "tool", "content": list()}}:
-                add(cast(dict[str, Message], line)["message"])
+                add(_sound(cast(dict[str, Message], line)["message"]))
             case {"delta": str(piece)}:
                 streamed += piece
             case {"compacted": str(summary)}:
@@ -85,6 +91,8 @@ def shortened_block(block: Block) -> Block:
         case "toolResult":
             content = [_shortened_result(part) for part in block["content"]]
             return {**block, "content": content}
+        case "plan":
+            return {"type": "plan", "entries": list(map(_shortened_step, block["entries"][:100]))}
 
 
 def shortened(words: str, limit: int = OTHER_LIMIT) -> str:
@@ -97,6 +105,10 @@ def shortened(words: str, limit: int = OTHER_LIMIT) -> str:
 
 def _shortened_result(part: Block) -> Block:
     return text(shortened(part["text"])) if part["type"] == "text" else shortened_block(part)
+
+
+def _shortened_step(step: PlanEntry) -> PlanEntry:
+    return {**step, "content": step["content"][:OTHER_LIMIT]}  # it stays one line
 
 
 def _shortened_args(args: object) -> object:
@@ -115,5 +127,38 @@ def _shortened_args(args: object) -> object:
 def _parsed(raw: bytes) -> object:
     try:
         return json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
+
+
+def _sound(message: Message) -> Message:
+    """With those blocks alone that have a shape we know."""
+    content = [block for block in message["content"] if _is_block(block)]
+    sound: Message = {"role": message["role"], "content": content}
+    match message:
+        case {"time": str(time)}:
+            return {**sound, "time": time}
+        case _:
+            return sound
+
+
+def _is_block(block: object) -> bool:
+    match block:
+        case {"type": "text" | "thinking", "text": str()} | {"type": "image", "mimeType": str()}:
+            return True
+        case {"type": "toolCall", "toolCallId": str(), "tool": str(), "args": object()}:
+            return True
+        case {"type": "toolResult", "toolCallId": str(), "isError": bool(), "content": list()}:
+            return all(map(_is_block, cast(dict[str, list[object]], block)["content"]))
+        case {"type": "plan", "entries": list()}:
+            return all(map(_is_step, cast(dict[str, list[object]], block)["entries"]))
+        case _:
+            return False
+
+
+def _is_step(step: object) -> bool:
+    match step:
+        case {"content": str(), "status": "pending" | "in_progress" | "completed"}:
+            return True
+        case _:
+            return False

@@ -16,8 +16,9 @@ from lsp_agent.protocol.events import (
     ToolResult,
     TurnStarted,
     UsageReported,
+    UserMessage,
 )
-from lsp_agent.protocol.messages import Usage, plain_text
+from lsp_agent.protocol.messages import Usage, plain_text, text
 from lsp_agent.protocol.methods import ImageInput
 
 #: A turn's text is kept for its result up to here; the events carry all of it.
@@ -28,7 +29,8 @@ MAX_TEXT = 8 * 1024 * 1024
 class Turn:
     """``text`` is the last step's. ``failure`` is set where the request that asked for the
     turn is answered by an error (the agent died, was silent, could not start). ``recap`` is what
-    the agent was told before the prompt; ``starting`` is its wait for the agent's start."""
+    the agent was told before the prompt; ``starting`` is its wait for the agent's start;
+    ``started`` is set once the agent works at it, and at its end."""
 
     id: str
     prompt: str
@@ -63,7 +65,24 @@ class Turn:
 
     def end(self, stop_reason: StopReason, error: str | None) -> None:
         self.stop_reason, self.error = stop_reason, error
+        self.started.set()
         self._ended.set()
+
+    def without_recap(self, event: Event) -> Event:
+        """As a client is to see it: of what the agent was told, what the person said."""
+        match event:
+            case TurnStarted(prompt) if self.recap:
+                return TurnStarted(prompt.removeprefix(self.recap))
+            case UserMessage(message) if self.recap:
+                said = [
+                    text(block["text"].removeprefix(self.recap))
+                    if block["type"] == "text"
+                    else block
+                    for block in message["content"]
+                ]
+                return UserMessage({**message, "content": said})
+            case _:
+                return event
 
     def take(self, event: Event) -> None:
         """Keeps what the turn's result needs of one event."""
@@ -72,8 +91,8 @@ class Turn:
                 self.started.set()
             case StepStarted():
                 self._set_text("")
-            case TextDelta(text):
-                piece = text[: MAX_TEXT - self._text_length]
+            case TextDelta(delta):
+                piece = delta[: MAX_TEXT - self._text_length]
                 self._text.append(piece)
                 self._text_length += len(piece)
             case AssistantMessage(message):

@@ -9,12 +9,12 @@ from pathlib import PurePath
 from typing import cast
 
 from lsp_agent.protocol.events import StopReason, ToolKind
-from lsp_agent.protocol.messages import Block, Message, Usage, text
+from lsp_agent.protocol.messages import Block, Message, PlanEntry, Usage, text
 from lsp_agent.protocol.methods import ImageInput
 from lsp_agent.wires.acp_options import choices
 from lsp_agent.wires.frames import Frame, frame, frames, integer, number, string
+from lsp_agent.wires.tool_kinds import tool_kind as hosted_kind
 from lsp_agent.wires.usage import token_counts
-from lsp_agent.wires.zot_messages import tool_kind as zot_kind
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
@@ -35,6 +35,18 @@ _TOOL_KINDS: Mapping[str, ToolKind] = {"read": "read", "edit": "edit", "execute"
 
 #: Where agents put a call's path, besides its locations.
 _PATH_KEYS = ("path", "file_path", "filePath", "filepath", "absolute_path")
+
+
+def notification(method: str, params: Mapping[str, object]) -> Frame:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def result(request_id: object, value: Mapping[str, object]) -> Frame:
+    return {"jsonrpc": "2.0", "id": request_id, "result": value}
+
+
+def error(request_id: object, code: int, message: str) -> Frame:
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 
 def chunk_text(update: Frame) -> str:
@@ -96,6 +108,11 @@ def call_paths(update: Frame) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in named if path))
 
 
+def searches_files(name: str, args: object) -> bool:
+    """Rather than the web: such a call reads where it looks."""
+    return name == "search" and "pattern" in frame(args)
+
+
 def judged_as(
     kind: ToolKind, name: str, args: object, paths: tuple[str, ...]
 ) -> tuple[str, dict[str, object]]:
@@ -108,7 +125,7 @@ def judged_as(
         return kind, {"path": paths[0]}
     # Its name must not pass for that of a tool whose path or command line is known.
     name = name or "tool"
-    return (name if zot_kind(name) == "other" else f"{name} of unknown aim"), dict(frame(args))
+    return (name if hosted_kind(name) == "other" else f"{name} of unknown aim"), dict(frame(args))
 
 
 def content_text(content: object) -> str:
@@ -178,6 +195,11 @@ class Models:
     ids: tuple[str, ...]
     windows: Mapping[str, int]
 
+    def named(self, model: str, provider: str) -> str:
+        """The id of a model that the settings may name without its provider."""
+        whole = f"{provider}/{model}"
+        return whole if provider and model and whole in self.ids else model
+
 
 def models(source: Frame, before: Models | None) -> Models | None:
     """From the answer that opens a session or sets an option, or an update; ``before`` where it
@@ -207,11 +229,13 @@ def error_text(error: object, login: Iterable[Frame]) -> str:
     """An error's message and what it says beyond; of a missing login, how to mend it. ``login``
     are the agent's ways to log in."""
     source = frame(error)
-    message = string(source, "message") or "refused without a reason"
-    data = source.get("data")
+    message, data = string(source, "message"), source.get("data")
+    if integer(source, "code") == INTERNAL_ERROR:  # JSON-RPC's words say nothing to a person
+        message = message.removeprefix("Internal error").lstrip(": ")
     detail = data if isinstance(data, str) else _detail(frame(data))
     if detail and detail not in message:
-        message += f": {detail}"
+        message = f"{message}: {detail}" if message else detail
+    message = message or "refused without a reason"
     if integer(source, "code") == AUTH_REQUIRED:
         ways = [string(way, "description") or string(way, "name") for way in login]
         message += ". It wants a login first, which is done outside the editor"
@@ -223,10 +247,22 @@ def _detail(data: Frame) -> str:
     return next((found for key in ("details", "message") if (found := string(data, key))), "")
 
 
-def plan_text(entries: object) -> str:
-    marks = {"completed": "[x]", "in_progress": "[>]"}
-    lines = [
-        f"{marks.get(string(entry, 'status'), '[ ]')} {string(entry, 'content')}"
-        for entry in frames(entries)
-    ]
-    return "\n".join(["Plan:", *lines])
+# Plans
+
+
+def plan(update: Frame) -> tuple[PlanEntry, ...]:
+    """Each step in one line. One without words is left out, one whose status is not known is
+    pending, and a priority that is not known was not told."""
+    told = (_step(entry) for entry in frames(update.get("entries")))
+    return tuple(step for step in told if step["content"])
+
+
+def _step(source: Frame) -> PlanEntry:
+    status, priority = source.get("status"), source.get("priority")
+    step: PlanEntry = {
+        "content": " ".join(string(source, "content").split()),
+        "status": status if status in ("in_progress", "completed") else "pending",
+    }
+    if priority in ("high", "medium", "low"):
+        step["priority"] = priority
+    return step

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from lsp_agent.protocol.events import AssistantMessage, ToolCall, ToolResult, UserMessage
+from lsp_agent.protocol.events import AssistantMessage, Plan, ToolCall, ToolResult, UserMessage
 from lsp_agent.protocol.messages import Message, Usage
+from lsp_agent.protocol.plan import put_plan
 from lsp_agent.wires import acp_messages as acp
 from lsp_agent.wires.acp_messages import Models
 from lsp_agent.wires.acp_options import Options
@@ -42,7 +43,6 @@ class Record:
         self.models: Models | None = None
         self.options = Options()
         self.commands: list[dict[str, object]] = []
-        self.plan: tuple[str, ...] = ()
         self.usage: Usage = {}
         #: In US dollars, as last told.
         self.cost: float | None = None
@@ -68,6 +68,8 @@ class Record:
                             "content": content,
                         }
                     )
+                case Plan(entries):
+                    put_plan(self._messages, entries)
                 case _:
                     pass
 
@@ -83,10 +85,10 @@ class Record:
         self.models = acp.models(source, self.models)
         self.options = self.options.told_by(source)
 
-    def choose(self, model: str) -> None:
+    def choose(self, model: str, provider: str) -> None:
         """A model was set; an older agent's answer to that says nothing of it."""
         if self.models is not None and self.models.option is None and model:
-            self.models = replace(self.models, current=model)
+            self.models = replace(self.models, current=self.models.named(model, provider))
 
     def since(self, told: Usage, agent: Agent) -> Usage:
         """A turn's usage of what was told at its end: by the protocol the session's so far."""

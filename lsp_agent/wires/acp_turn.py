@@ -13,6 +13,7 @@ from lsp_agent.protocol.events import (
     AssistantMessage,
     ErrorReported,
     Notice,
+    Plan,
     StepEnded,
     StepStarted,
     StopReason,
@@ -27,7 +28,7 @@ from lsp_agent.protocol.events import (
     TurnStarted,
     UserMessage,
 )
-from lsp_agent.protocol.messages import Block, Message, plain_text, text
+from lsp_agent.protocol.messages import Block, Message, PlanEntry, plain_text, text
 from lsp_agent.wires import acp_messages as acp
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.frames import Frame, string
@@ -41,6 +42,7 @@ _REPLAYED = frozenset(
         "agent_thought_chunk",
         "tool_call",
         "tool_call_update",
+        "plan",
     }
 )
 
@@ -94,6 +96,7 @@ class Turn:
         self._has_calls = False
         self._text: list[str] = []
         self._thoughts: list[str] = []
+        self._plan: tuple[PlanEntry, ...] = ()
 
     def begin(self, batch: Batch) -> None:
         self.begun = True
@@ -128,6 +131,16 @@ class Turn:
                 if printed := acp.content_text(content):
                     self._progress(call, printed, batch)
 
+    def plan(self, update: Frame, batch: Batch) -> None:
+        """Agents tell it in place of the call by which the model changed it, or beside that, so
+        what the model says next is the next step's."""
+        self._say_message(batch)
+        self._has_calls = True
+        entries = acp.plan(update)
+        if entries != self._plan:
+            self._plan = entries
+            batch.add(Plan(entries))
+
     def asks(
         self, update: Frame, batch: Batch
     ) -> tuple[str, str, dict[str, object], tuple[str, ...]]:
@@ -144,6 +157,8 @@ class Turn:
         asked.paths = asked.paths or call.paths
         if call.state != "ended" and call.id in self._calls:
             self._called(call, batch)
+        if acp.searches_files(asked.tool, asked.args):
+            asked.kind, asked.paths = "read", asked.paths or (".",)
         paths = asked.paths if asked.kind in ("read", "edit") else ()
         tool, args = acp.judged_as(asked.kind, asked.tool, asked.args, paths)
         return call_id, tool, args, paths
@@ -257,6 +272,8 @@ class Replay:
                 turn.say(acp.chunk_text(update), self._batch)
             case "agent_thought_chunk":
                 turn.think(acp.chunk_text(update), self._batch)
+            case "plan":
+                turn.plan(update, self._batch)
             case _:
                 turn.update(update, self._batch)
 

@@ -21,7 +21,8 @@ def _tool(
 TOOLS: Sequence[Mapping[str, object]] = (
     _tool(
         "read",
-        "Read a file, from line offset (the first is 1), at most limit lines.",
+        "Read a file, from line offset (the first is 1), at most limit lines; a long file is cut,"
+        " and tells where to go on.",
         ["path"],
         path=_STRING,
         offset=_INTEGER,
@@ -51,8 +52,9 @@ TOOLS: Sequence[Mapping[str, object]] = (
     ),
     _tool(
         "bash",
-        "Run a command in /bin/sh. timeout is in seconds. Whatever it leaves running in the"
-        " background is ended with it. No command may run longer than"
+        "Run a command in /bin/sh. timeout is in seconds; it has nothing to read from stdin."
+        " Whatever it leaves running in the background is ended with it. No command may run longer"
+        " than"
         f" {ANSWER_SECONDS:.0f} seconds.",
         ["command"],
         command=_STRING,

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from lsp_agent.protocol.events import Notice
 from lsp_agent.wires import pi_messages as pi
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.frames import Frame, frame, string
+from lsp_agent.wires.frames import Frame, frame, items, string
+from lsp_agent.wires.tool_kinds import paths
 from lsp_agent.wires.wire import (
     Answer,
     Answered,
@@ -25,7 +26,6 @@ from lsp_agent.wires.wire import (
     Withdrawn,
     WriteText,
 )
-from lsp_agent.wires.zot_messages import paths
 
 TITLE = "lsp-agent"
 
@@ -47,7 +47,7 @@ class Dialogs:
             case "input" if title == TITLE:
                 self._add(key, _ours(key, string(source, "placeholder")), batch)
             case "select":
-                options = enumerate(pi.items(source.get("options")))
+                options = enumerate(items(source.get("options")))
                 named = tuple((str(number), str(option)) for number, option in options)
                 self._add(key, Dialog(key, title, named) if named else None, batch)
             case "confirm":

@@ -20,6 +20,7 @@ from lsp_agent.protocol.events import (
 from lsp_agent.protocol.messages import Usage, plain_text
 from lsp_agent.wires import pi_messages as pi
 from lsp_agent.wires.batch import Batch
+from lsp_agent.wires.failures import plain, readable
 from lsp_agent.wires.frames import Frame, frame, string
 from lsp_agent.wires.open_calls import OpenCalls
 from lsp_agent.wires.usage import added
@@ -145,13 +146,13 @@ class Turn:
         self._error = None
         if self._stop == "error":
             reason = string(message, "errorMessage")
-            self._error = reason or "the agent failed and gave no reason"
+            self._error = readable(reason) or "the agent failed and gave no reason"
             if self.aborted:
                 self._stop, self._error = "aborted", None
 
     def _retry(self, source: Frame, batch: Batch) -> None:
         self._error = None
-        reason = string(source, "errorMessage") or "no reason was given"
+        reason = plain(string(source, "errorMessage")) or "no reason was given"
         which = f"{source.get('attempt')} of {source.get('maxAttempts')}"
         message = f"The model's answer failed ({reason}); trying again ({which})."
         batch.add(Notice("warning", message, "agent"))

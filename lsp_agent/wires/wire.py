@@ -34,7 +34,8 @@ class Abort:
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    pass
+    """Of an agent with the capability ``compact``. It has one ``CompactEnded``, also where it is
+    refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,12 @@ class GetOptions:
 
 @dataclass(frozen=True, slots=True)
 class SetOption:
+    """``earlier``: it was chosen in an earlier run of the server, so it is no mode in which the
+    agent would ask nobody."""
+
     option_id: str
     value: str
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)

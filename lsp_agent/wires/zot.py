@@ -1,15 +1,16 @@
-"""zot's rpc wire, spoken by the embedded agent as well."""
+"""zot's rpc wire, spoken by the embedded agent as well, which names in its answer to ``hello`` what
+it has beyond zot: steering, what the model thinks, and that it keeps its conversation."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
-from lsp_agent.protocol.events import Compacted, Notice, StopReason, TurnStarted
+from lsp_agent.protocol.events import Compacted, Notice, StopReason, ThinkingDelta, TurnStarted
 from lsp_agent.protocol.settings import AgentSettings
 from lsp_agent.wires import zot_messages as zot
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.credentials import credentials
-from lsp_agent.wires.frames import Frame, string
+from lsp_agent.wires.frames import Frame, frame, items, string
 from lsp_agent.wires.wire import (
     Abort,
     Answer,
@@ -30,6 +31,7 @@ from lsp_agent.wires.wire import (
     RunCommand,
     SetModel,
     SetOption,
+    Steer,
 )
 from lsp_agent.wires.zot_turn import TURN_FRAMES, Turn
 
@@ -57,6 +59,11 @@ _CAPABILITIES: Mapping[str, bool] = {
     "cost": True,
 }
 
+#: Those capabilities that an agent has if it says so.
+_FEATURES = ("steer", "thinking", "resume")
+
+_DELTAS = ("text_delta", "thinking_delta")
+
 #: The capability that an agent lacks if it does not know the command.
 _NEEDED_FOR: Mapping[type, str] = {
     Compact: "compact",
@@ -82,10 +89,9 @@ _TYPES: Mapping[type, str] = {
 class ZotWire:
     """The zot wire (a :class:`~lsp_agent.wires.wire.Wire`).
 
-    Its rules, beyond the seam's: a prompt whose reply has no error starts a turn, and a
-    compaction whose reply has none ends in one ``CompactEnded``; those that are refused, or
-    unanswered when the agent is lost, leave only what the session itself knows of them. An
-    aborted compaction is silent: it ends with the reply to a ``GetState``.
+    Its rules, beyond the seam's: a prompt whose reply has no error starts a turn; one that is
+    refused, and what is unanswered when the agent is lost, leaves only what the session itself
+    knows of it. An aborted compaction is silent: it ends with the reply to a ``GetState``.
     """
 
     #: zot's reader dies of a line of 16 MiB.
@@ -111,7 +117,7 @@ class ZotWire:
             argv += ["--model", agent.model]
         argv += ["--cwd", cwd, "--no-ext"]
         if extension is None:
-            self._lower("permissions")
+            self._can(permissions=False)
         else:
             argv += ["--ext", extension]
             if agent.hosting != "mirror":
@@ -123,14 +129,15 @@ class ZotWire:
         self._sent[request_id] = command
         frame: dict[str, object] = {"id": request_id}
         match command:
-            case Prompt(text, images):
-                frame |= {"type": "prompt", "message": text}
+            case Prompt(text, images) | Steer(text, images):
+                kind = "prompt" if isinstance(command, Prompt) else "steer"
+                frame |= {"type": kind, "message": text}
                 if images:
                     frame["images"] = [
                         {"mime_type": image.mime_type, "data": image.data} for image in images
                     ]
-            case Hello():
-                frame["type"] = "hello"
+            case Hello(resume):
+                frame |= {"type": "hello", "session": resume or "new"}
                 if self._token:
                     frame["token"] = self._token
             case SetModel(model):
@@ -150,22 +157,22 @@ class ZotWire:
 
     def decode(self, frames: Iterable[object]) -> list[Decoded]:
         batch = Batch()
-        texts: list[str] = []  # a run of text deltas: the hot path of a stream
-        for frame in cast(Iterable[Frame], frames):
-            if not isinstance(frame, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
-                self._text(texts, batch)
-                batch.add(_debug(f"not a JSON object: {type(frame).__name__}"))
+        kind, parts = "", list[str]()  # a run of deltas: the hot path of a stream
+        for source in cast(Iterable[Frame], frames):
+            if not isinstance(source, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+                self._flush(kind, parts, batch)
+                batch.add(_debug(f"not a JSON object: {type(source).__name__}"))
                 continue
-            kind = frame.get("type")
-            if kind == "text_delta" and self._turn is not None:
-                delta = frame.get("delta")
+            if source.get("type") != kind:
+                self._flush(kind, parts, batch)
+                kind = string(source, "type")
+            if kind in _DELTAS and self._turn is not None:
+                delta = source.get("delta")
                 if isinstance(delta, str):
-                    texts.append(delta)
-                continue
-            if texts:
-                self._text(texts, batch)
-            self._frame(kind if isinstance(kind, str) else "", frame, batch)
-        self._text(texts, batch)
+                    parts.append(delta)
+            else:
+                self._frame(kind, source, batch)
+        self._flush(kind, parts, batch)
         return batch.finish()
 
     def lost(self, reason: StopReason, message: str | None) -> list[Decoded]:
@@ -178,42 +185,45 @@ class ZotWire:
         self._doomed.clear()
         return batch.finish()
 
-    def _text(self, texts: list[str], batch: Batch) -> None:
-        if self._turn is not None and (joined := "".join(texts)):
-            self._turn.text(joined, batch)
-        texts.clear()
+    def _flush(self, kind: str, parts: list[str], batch: Batch) -> None:
+        if self._turn is not None and (joined := "".join(parts)):
+            if kind == "thinking_delta":
+                batch.add(ThinkingDelta(joined))
+            else:
+                self._turn.text(joined, batch)
+        parts.clear()
 
-    def _frame(self, kind: str, frame: Frame, batch: Batch) -> None:
+    def _frame(self, kind: str, source: Frame, batch: Batch) -> None:
         match kind:
             case "response":
-                self._response(frame, batch)
+                self._response(source, batch)
             case "done" if self._turn is not None:
                 self._turn.end(batch)
                 self._turn = None
             case "error":
-                self._error(string(frame, "message"), batch)
+                self._error(string(source, "message"), batch)
             case "compact_done":
-                summary = string(frame, "summary")
+                summary = string(source, "summary")
                 batch.add(Compacted(summary))
                 if self._compaction is not None:
                     self._compaction = None
                     batch.add(CompactEnded(summary))
             case "ext_notify":
-                level = zot.level(string(frame, "level"))
-                source = string(frame, "extension") or "extension"
-                batch.add(Notice(level, string(frame, "message"), source))
+                level = zot.level(string(source, "level"))
+                extension = string(source, "extension") or "extension"
+                batch.add(Notice(level, string(source, "message"), extension))
             case _ if kind in TURN_FRAMES and self._turn is not None:
-                self._turn.frame(kind, frame, batch)
+                self._turn.frame(kind, source, batch)
             case _:
-                known = kind in TURN_FRAMES or kind in ("text_delta", "done")
+                known = kind in TURN_FRAMES or kind in _DELTAS or kind == "done"
                 batch.add(_debug(f"{kind} outside a turn" if known else f"frame {kind[:80]!r}"))
 
-    def _response(self, frame: Frame, batch: Batch) -> None:
-        request_id = string(frame, "id")
+    def _response(self, source: Frame, batch: Batch) -> None:
+        request_id = string(source, "id")
         command = self._sent.pop(request_id, None)
         error = None
-        if frame.get("success") is not True:
-            error = string(frame, "error") or "refused without a reason"
+        if source.get("success") is not True:
+            error = string(source, "error") or "refused without a reason"
         if command is None:
             batch.add(_debug(f"response to nothing: {error or 'success'}"))
             return
@@ -221,10 +231,12 @@ class ZotWire:
         self._doomed.discard(request_id)
         if error is not None:
             if error == "unknown command" and type(command) in _NEEDED_FOR:
-                self._lower(_NEEDED_FOR[type(command)])
+                self._can(**{_NEEDED_FOR[type(command)]: False})
             batch.add(Reply(request_id, error=error))
+            if isinstance(command, Compact):
+                batch.add(CompactEnded(None, None if aborted else error))
             return
-        batch.add(Reply(request_id, zot.reply_data(command, frame.get("data"))))
+        batch.add(Reply(request_id, zot.reply_data(command, source.get("data"))))
         match command:
             case Prompt(text):
                 self._end_former(batch)
@@ -234,7 +246,10 @@ class ZotWire:
                 self._end_former(batch)
                 self._compaction = "aborted" if aborted else "running"
             case GetState():
-                self._settle(frame.get("data"), batch)
+                self._settle(source.get("data"), batch)
+            case Hello():
+                features = items(frame(source.get("data")).get("features"))
+                self._can(**{name: True for name in _FEATURES if name in features})
             case _:
                 pass
 
@@ -274,11 +289,11 @@ class ZotWire:
 
     def _settle(self, state: object, batch: Batch) -> None:
         """An aborted compaction tells its end in no other way."""
-        if self._compaction == "aborted" and zot.frame(state).get("busy") is False:
+        if self._compaction == "aborted" and frame(state).get("busy") is False:
             self._end_compaction(None, batch)
 
-    def _lower(self, feature: str) -> None:
-        self.capabilities = {**self.capabilities, feature: False}
+    def _can(self, **features: bool) -> None:
+        self.capabilities = {**self.capabilities, **features}
 
 
 def with_extensions(launch: Launch, folders: Iterable[str]) -> Launch:

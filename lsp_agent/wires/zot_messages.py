@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lsp_agent.protocol.events import Level, StopReason, ToolKind
+from lsp_agent.protocol.events import Level, StopReason
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Role, Usage, text
 from lsp_agent.wires.frames import Frame, frame, frames, integer, items, number, string
 from lsp_agent.wires.usage import token_counts
@@ -29,29 +29,12 @@ STOP_REASONS: Mapping[str, StopReason | None] = {
     "tool_use": None,
 }
 
-_TOOL_KINDS: Mapping[str, ToolKind] = {
-    "read": "read",
-    "write": "edit",
-    "edit": "edit",
-    "bash": "command",
-}
-
 _LEVELS: Mapping[str, Level] = {"warn": "warning", "warning": "warning", "error": "error"}
 
 #: Go's zero time: the message has none.
 _NO_TIME = "0001-01-01T00:00:00Z"
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
-
-
-def tool_kind(tool: str) -> ToolKind:
-    return _TOOL_KINDS.get(tool, "other")
-
-
-def paths(args: object) -> tuple[str, ...]:
-    """The path that a tool was given, as given. Go takes the key in any case."""
-    values = (value for key, value in frame(args).items() if key.lower() == "path")
-    return tuple(value for value in values if isinstance(value, str))
 
 
 def level(name: str) -> Level:
@@ -117,6 +100,8 @@ def _state(source: Frame) -> dict[str, object]:
         result["messageCount"] = count
     if isinstance(source.get("usage"), dict):
         result["usage"] = usage(source.get("usage"))
+    if kept := string(source, "session"):
+        result["sessionRef"] = kept
     return result
 
 

@@ -4,7 +4,8 @@ A model that was told of zot's tools reads the same texts whether zot, the embed
 editor behind the bridge did the work. Pure: whoever does the work brings bytes and texts.
 
 Deliberately better than zot: an edit leaves the line ends outside of what it replaces alone,
-and matches text that was copied with its ``\\r\\n`` out of a file that has such line ends.
+and matches text that was copied with its ``\\r\\n`` out of a file that has such line ends. A read
+gets to every line of a long file, and says where to go on.
 """
 
 import re
@@ -38,6 +39,7 @@ __all__ = [
     "MAX_BYTES",
     "MAX_LINES",
     "NO_CHANGE",
+    "NO_SUCH_LINES",
     "PATH_REQUIRED",
     "BashArgs",
     "CommandOutput",
@@ -125,6 +127,10 @@ _IMAGES: Mapping[str, str] = {
     "webp": "image/webp",
 }
 _BINARY_PROBE = 8192
+#: Of what an edit's ``oldText`` matches.
+_MOST_PLACES = 8
+#: Characters of a file that is searched once more for what was nearly meant.
+_MOST_SEARCHED = 1 << 20
 
 
 def image_type(path: str) -> str | None:
@@ -136,19 +142,30 @@ def image_type(path: str) -> str | None:
 def read_text(path: str, data: bytes, offset: int = 0, limit: int = 0) -> str:
     """What ``read`` shows of a file's ``data``; ``path`` as the model gave it.
 
-    Nothing beyond the first MAX_BYTES can be read. Raises ToolFailure for a binary file.
+    At most MAX_LINES and MAX_BYTES, in whole lines unless the first alone is longer. Raises
+    ToolFailure for a binary file.
     """
-    shown = data[:MAX_BYTES]
-    if b"\0" in shown[:_BINARY_PROBE]:
+    if b"\0" in data[:_BINARY_PROBE]:
         raise ToolFailure(f"{path} looks binary; refusing to read as text")
-    lines = shown.split(b"\n")
-    if not lines[-1]:
+    before = max(offset - 1, 0)
+    rest = data.split(b"\n", before)[before:]
+    head = rest[0][: MAX_BYTES + 1] if rest else b""
+    lines = head.split(b"\n")
+    too_large = len(head) > MAX_BYTES
+    if too_large:
+        lines = lines[:-1] or [lines[0][:MAX_BYTES]]
+    elif not lines[-1]:
         lines.pop()
-    start = min(offset - 1, len(lines)) if offset > 0 else 0
-    end = min(start + limit, len(lines)) if limit > 0 else len(lines)
-    selected = lines[start:end]
-    text = decode(b"".join(line + b"\n" for line in selected[:MAX_LINES]))
-    return text + _cut_notes(lines=len(selected) > MAX_LINES, size=len(data) > MAX_BYTES)
+    selected = lines[:limit] if limit > 0 else lines
+    shown = selected[:MAX_LINES]
+    text = decode(b"".join(line + b"\n" for line in shown))
+    if len(selected) > MAX_LINES:
+        most = f"{MAX_LINES} lines"
+    elif too_large and not 0 < limit <= len(lines):
+        most = f"{MAX_BYTES} bytes"
+    else:
+        return text
+    return f"{text}... [truncated at {most}; go on with offset {before + len(shown) + 1}]\n"
 
 
 def decode(data: bytes) -> str:
@@ -224,13 +241,36 @@ def _found(number: int, edit: Replacement, body: str, crlf: bool, path: str) -> 
         raise ToolFailure(f"edit {number}: oldText equals newText")
     start = body.find(old)
     if start < 0:
-        raise ToolFailure(f"edit {number}: oldText not found in {path}")
+        raise ToolFailure(f"edit {number}: oldText not found in {path}{_near(body, old)}")
     if body.find(old, start + len(old)) >= 0:
         count = body.count(old)
         raise ToolFailure(
             f"edit {number}: oldText matches {count} times (must be unique) in {path}"
+            f" (at lines {_lines(body, old)})"
         )
     return _Span(start, start + len(old), new)
+
+
+def _lines(body: str, old: str) -> str:
+    """Where ``old`` begins, at most _MOST_PLACES."""
+    places: list[str] = []
+    start = body.find(old)
+    while start >= 0 and len(places) < _MOST_PLACES:
+        places.append(str(body.count("\n", 0, start) + 1))
+        start = body.find(old, start + len(old))
+    return ", ".join(places) + (", …" if start >= 0 else "")
+
+
+def _near(body: str, old: str) -> str:
+    """Where the file has ``old`` but for the white space at the ends of its lines."""
+    wanted = [line.strip() for line in old.strip().split("\n")]
+    if not wanted[0] or len(body) > _MOST_SEARCHED:
+        return ""
+    lines = [line.strip() for line in body.split("\n")]
+    for place, line in enumerate(lines):
+        if line == wanted[0] and lines[place : place + len(wanted)] == wanted:
+            return f"; line {place + 1} differs from it in white space only"
+    return ""
 
 
 def _trimmed(span: _Span, body: str) -> _Span:
@@ -280,12 +320,13 @@ class _LineEnds:
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
     """What is shown of a command's output; ``full_path`` names a file with all of it, if it was
-    cut and there is one."""
+    cut and there is one. ``more`` comes after the notes of where it was cut: "" or whole lines."""
 
     text: str = ""
     cut_lines: bool = False
     cut_bytes: bool = False
     full_path: str | None = None
+    more: str = ""
 
 
 def bash_result(command: str, output: CommandOutput, exit_code: int, seconds: float) -> str:
@@ -294,6 +335,7 @@ def bash_result(command: str, output: CommandOutput, exit_code: int, seconds: fl
     if output.text:
         text += f"\n{output.text}" + ("" if output.text.endswith("\n") else "\n")
     text += _cut_notes(lines=output.cut_lines, size=output.cut_bytes)
+    text += output.more
     text += f"\n[exit {exit_code}]"
     if output.full_path is not None:
         text += f" (full output: {output.full_path})"

@@ -64,13 +64,14 @@ class Qwen(_Agent):
 
     def settings(self, *steps: Step) -> Json:
         """Without the suggestion of a next prompt, which would take a step of its own, and without
-        an update of itself."""
+        an update of itself; with its list of what is to do, which it has off."""
         self.model = self._serve(*steps)
         folder = self.home / ".qwen"
         folder.mkdir(exist_ok=True)
         quiet = {
             "ui": {"enableFollowupSuggestions": False},
             "general": {"enableAutoUpdate": False},
+            "tools": {"todoWrite": {"enabled": True}},
         }
         (folder / "settings.json").write_text(json.dumps(quiet), encoding="utf-8")
         key = {"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": self.model.url}

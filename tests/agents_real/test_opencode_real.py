@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from acp_agents import OpenCode, kill_agent, started
-from model_server import Step
+from model_server import Call, Step
 from project import Editor, Project
 from raw_client import Json, wait_until
 from scripted_agents import do, say
@@ -161,6 +161,26 @@ def test_nothing_that_a_repository_configures_runs_is_allowed_or_is_told(
     told = json.dumps(opencode.model.requests)
     assert secret.read_text() not in told
     assert "of the repository" not in told
+
+
+def test_its_reads_and_searches_do_not_follow_a_link_out_of_the_workspace(
+    project: Project, opencode: OpenCode, start: Start
+) -> None:
+    secret = project.home / "secret.txt"
+    secret.write_text("of nobody's business")
+    project.file("sub/a.txt", "text")
+    link, folder = project.folder / "link.txt", project.folder / "folder"
+    link.symlink_to(secret)
+    folder.symlink_to(project.home)
+    search = Call("grep", {"pattern": "of", "path": str(folder)})
+    steps = [do(read(link)), do(search), do(read(project.folder / "sub/a.txt")), say("Done.")]
+    editor = start(*steps)
+    editor.ask_agent("Read.")  # a refusal ends its turn
+    editor.ask_agent("Search.")
+    assert editor.ask_agent("Read here.")["text"] == "Done."
+    assert [each["isError"] for each in editor.events("toolResult")] == [True, True, False]
+    assert editor.received("agent/ask") == []
+    assert secret.read_text() not in json.dumps(opencode.model.requests)
 
 
 @pytest.mark.parametrize("brought", [".opencode/plugin", "opencode.json"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from acp_agents import Qwen, kill_agent, started
-from model_server import Step
+from model_server import Call, Step
 from project import Editor, Project
 from raw_client import Json, wait_until
 from scripted_agents import do, say
@@ -115,6 +115,18 @@ def test_a_stopped_turn_and_a_killed_agent_are_followed_by_turns_that_work(
     assert editor.answer(prompt)["error"]["data"]["kind"] == "agentExited"
     assert editor.ask_agent("Five")["text"] == "Fifth."
     assert "First." in str(qwen.model.requests[-1]["messages"])
+
+
+def test_its_list_of_what_is_to_do_is_the_plan_of_the_turn(start: Start) -> None:
+    def todo(*states: str) -> Step:
+        words = zip(("Look", "Act"), states, strict=True)
+        todos = [{"id": word, "content": word, "status": state} for word, state in words]
+        return do(Call("todo_write", {"todos": todos}))
+
+    editor = start(todo("in_progress", "pending"), todo("completed", "in_progress"), say("So far."))
+    assert editor.ask_agent("Go.")["text"] == "So far."
+    told = [[entry["status"] for entry in plan["entries"]] for plan in editor.events("plan")]
+    assert told == [["in_progress", "pending"], ["completed", "in_progress"]]
 
 
 def test_its_mode_is_an_option_and_none_that_asks_nobody_is_had_in_a_folder_it_distrusts(

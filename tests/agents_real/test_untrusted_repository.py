@@ -1,12 +1,13 @@
 """Agents in a repository that nobody trusts: each is started there, reads, edits and runs what the
 person allows, and nothing that the repository named has run or was told anything.
 
-opencode's part is in ``test_opencode_real.py``.
+The rest of opencode's part is in ``test_opencode_real.py``.
 """
 
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -20,8 +21,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scenarios"))
 
-from actors import Actor, Meerkat, QwenCode, RealPi, WithOpenAI
-from hostile_repository import INSTRUCTION, HostileRepository
+from actors import Actor, Meerkat, Opencode, QwenCode, RealPi, WithOpenAI, Zot
+from hostile_repository import INSTRUCTION, HostileRepository, link_instructions
 from model_server import ModelServer, Step
 from project import EVENTS, LSP_AGENT, Editor, Project
 from raw_client import Json
@@ -127,6 +128,7 @@ AGENTS: list[Any] = [
     pytest.param(Meerkat, id="meerkat"),
     pytest.param(RealPi, id="pi", marks=pytest.mark.pi),
     pytest.param(QwenCode, id="qwen", marks=pytest.mark.qwen),
+    pytest.param(Zot, id="zot", marks=pytest.mark.zot),
 ]
 
 
@@ -164,3 +166,69 @@ def test_nothing_that_a_repository_names_runs_or_is_told(
         assert ground.key not in text, f"{where} was told the key"
     if kind in (WithOpenAI, RealPi):
         assert INSTRUCTION in model
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(WithOpenAI, id="embedded"),
+        pytest.param(QwenCode, id="qwen", marks=pytest.mark.qwen),
+        pytest.param(Opencode, id="opencode", marks=pytest.mark.opencode),
+        pytest.param(Zot, id="zot", marks=pytest.mark.zot),
+    ],
+)
+def test_no_model_is_told_what_instructions_lead_to_outside(
+    kind: type[Any], ground: Ground
+) -> None:
+    """opencode looks for them once it reads beside them; the others may at their start."""
+    link_instructions(ground.folder, ground.outside)
+    link_instructions(ground.folder / "sub", ground.outside)
+    beside = ground.file("sub/read.txt", "text\n")
+    with kind(ground) as actor:
+        agent = settings_of(actor, Step("", (actor.read(str(beside)),)), Step("Done."))
+        editor = ground.editor(agent=agent, client=ASKS)
+        editor.timeout = PATIENCE
+        editor.ask_agent("Go.")
+        (model,) = models_of(actor)
+        assert model.requests
+        assert ground.secret not in json.dumps(model.requests)
+        assert [each["isError"] for each in editor.events("toolResult")] == [kind is Opencode]
+
+
+@pytest.mark.pi
+def test_pi_is_not_started_where_instructions_lead_outside(ground: Ground) -> None:
+    """It follows them, and has only a switch against all instructions, the person's own too."""
+    link_instructions(ground.folder, ground.outside)
+    with RealPi(ground) as actor:
+        editor = ground.editor(agent=settings_of(actor, Step("Hi.")), client=ASKS)
+        editor.timeout = PATIENCE
+        error = editor.failure("agent/prompt", {"text": "Go."})
+        assert error.data["kind"] == "notConfigured"
+        assert f"{ground.folder}/AGENTS" in str(error)
+        assert actor.model.requests == []
+
+
+def test_the_doctor_runs_nothing_that_a_repository_brings(
+    ground: Ground, repository: HostileRepository, stranger: Stranger
+) -> None:
+    """It asks each agent on PATH for its version, and some obey what lies where they run."""
+    own = ground.home / "bin"
+    own.mkdir()
+    beside = "[ ! -e bunfig.toml ] || : > " + str(ground.home / "ran" / "beside")
+    (own / "pi").write_text(f"#!/usr/bin/env sh\n{beside}\n")
+    (own / "pi").chmod(0o755)
+    environment = ground.environment()
+    environment["PATH"] += os.pathsep + str(own)
+    done = subprocess.run(
+        [*LSP_AGENT, "doctor", "--json"],
+        cwd=ground.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    (pi,) = [each for each in json.loads(done.stdout)["agents"] if each["name"] == "pi"]
+    assert pi["path"] == str(own / "pi")
+    assert repository.ran() == []
+    assert stranger.heard == []

@@ -186,9 +186,6 @@ class EmbeddedDesk(ModelDesk):
     agent = "embedded"
     kind = WithOpenAI
     lacks: Mapping[str, str] = {
-        "thinking": NONE,
-        "steer": NONE,
-        "resume": f"{NONE}; it is told a summary",
         "own_sessions": NONE,
     }
     version = "this lsp-agent"

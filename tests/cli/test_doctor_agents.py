@@ -3,11 +3,15 @@
 import importlib.util
 import sys
 import tomllib
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from project import processes_with
+from raw_client import wait_until
 
+from lsp_agent import __version__
 from lsp_agent.cli import doctor_agents, doctor_checks
 from lsp_agent.cli.doctor_agents import AgentFound
 from lsp_agent.protocol.settings_sources import SettingsFile, load
@@ -101,6 +105,25 @@ def test_an_agent_that_does_not_say_its_version_is_not_waited_for(
     machine.program("zot", "exit 3")
     found = machine.agents()
     assert (found["pi"].version, found["zot"].version) == (None, None)
+
+
+def test_what_a_version_started_is_ended_with_it(machine: Machine, tmp_path: Path) -> None:
+    nap = f"sleep 600.{uuid.uuid4().int % 10**12:012d}"
+    started = tmp_path / "started"
+    machine.program("pi", f"{nap} >/dev/null 2>&1 & echo $! > {started}; echo 1.2")
+    assert machine.agents()["pi"].version == "1.2"
+    assert started.read_text()
+    assert wait_until(lambda: not processes_with(nap), 60)
+
+
+def test_a_version_cannot_command_the_terminal(machine: Machine) -> None:
+    machine.program("pi", r"printf '\033]0;owned\007\033[31m1.2\033[0m\n'")
+    assert machine.agents()["pi"].version == "1.2"
+
+
+def test_one_that_runs_the_embedded_agent_has_our_version(machine: Machine) -> None:
+    command = ["lsp-agent", "rpc", "--script", "script.json"]
+    assert machine.agents(mine={"wire": "zot", "command": command})["mine"].version == __version__
 
 
 def test_a_package_that_the_provider_needs_is_named_with_its_command(

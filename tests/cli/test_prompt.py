@@ -6,14 +6,16 @@ import os
 import pty
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from project import LSP_AGENT, Project, Stubborn, bash, edit, step
+from project import LSP_AGENT, Project, Stubborn, bash, edit, step, write
 from raw_client import Json, wait_until
 
 ESCAPE = "\x1b["
+_COMMANDS = '[permissions]\ncommand = "allow"\n'
 #: Seconds that a busy machine may need.
 PATIENCE = 60
 
@@ -29,12 +31,14 @@ def set_up(project: Project, *steps: Json, more: str = "") -> None:
     )
 
 
-def prompt(project: Project, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def prompt(
+    project: Project, *arguments: str, **variables: str
+) -> "subprocess.CompletedProcess[str]":
     """Without a terminal."""
     return subprocess.run(
         [*LSP_AGENT, "prompt", *arguments],
         cwd=project.folder,
-        env=project.environment(),
+        env=project.environment() | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -121,6 +125,77 @@ def test_files_below_the_folder_are_named_from_there(project: Project) -> None:
     assert prompt(project, "Go.").stderr.startswith("● edit a.txt\n")
 
 
+def test_a_file_is_named_as_the_person_would_write_it(project: Project) -> None:
+    set_up(project, step("", write("naïve dir/tëst.txt", "new\n")), step("Done."))
+    told = prompt(project, "Go.").stderr.splitlines()
+    assert told[1:3] == ["✓ naïve dir/tëst.txt changed", "--- a/naïve dir/tëst.txt"]
+
+
+def test_what_the_output_cannot_show_is_escaped(project: Project) -> None:
+    set_up(project, step("naïve"))
+    done = prompt(project, "Go.", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout) == (0, "na\\xefve\n")
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
+def test_it_ends_quietly_when_nobody_reads_on(project: Project, as_json: tuple[str, ...]) -> None:
+    wait = bash("until [ -e closed ]; do sleep 0.05; done")
+    set_up(project, step("line\n", wait), step("more\n"), step("never\n"), more=_COMMANDS)
+    with subprocess.Popen(
+        [*LSP_AGENT, "prompt", "Go.", *as_json],
+        cwd=project.folder,
+        env=project.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()  # as `head -1` does
+        process.stdout.close()
+        (project.folder / "closed").touch()
+        told = process.stderr.read().splitlines()
+        assert process.wait(PATIENCE) == 1
+    assert all(line.startswith("● bash ") for line in told)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_closed_stream_is_no_terminal(project: Project, closed: str) -> None:
+    set_up(project, step("An answer."))
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *LSP_AGENT, "prompt", "Go."],
+        cwd=project.folder,
+        env=project.environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == ("An answer.\n" if closed == "<&-" else "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /dev/full elsewhere")
+def test_output_that_cannot_be_written_is_told_in_one_line(project: Project) -> None:
+    set_up(project, step("An answer."))
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - no path of the project
+        done = subprocess.run(
+            [*LSP_AGENT, "prompt", "Go."],
+            cwd=project.folder,
+            env=project.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("lsp-agent: there is no room: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_as_json_stdout_has_the_events_one_a_line(project: Project) -> None:
     project.file("a.txt", "one\n")
     set_up(project, step("", edit("a.txt", "one", "two")), step("Done."))
@@ -151,7 +226,7 @@ def test_on_a_terminal_a_question_is_answered_and_the_diff_is_coloured(
     screen.wait_for("Enter to refuse")
     assert "bash: touch made" in screen.shown
     assert not (project.folder / "made").exists()
-    screen.type("1\n")
+    screen.type("y\n1\n")  # what is none of the numbers is asked again
     assert screen.exit_code() == 0
     assert (project.folder / "made").exists()
     assert re.search(r"\x1b\[[0-9;]+m-one", screen.shown)
@@ -174,11 +249,24 @@ def test_proposals_are_asked_about_at_the_end(project: Project, terminal: Open) 
     screen = terminal("Go.", "--review", "before")
     screen.wait_for("Apply this to a.txt?")
     assert path.read_text() == "one\n"
-    screen.type("y\n")
+    screen.type("Yes\n")
     screen.wait_for("Apply this to b.txt?")
     screen.type("\n")
     assert screen.exit_code() == 0
     assert (path.read_text(), other.read_text()) == ("two\n", "one\n")
+
+
+def test_an_interrupt_leaves_a_proposal_to_the_editor(project: Project, terminal: Open) -> None:
+    path = project.file("a.txt", "one\n")
+    set_up(project, step("", edit("a.txt", "one", "two")), step("Done."))
+    screen = terminal("Go.", "--review", "before")
+    screen.wait_for("Apply this to a.txt?")
+    screen.type("\x03")
+    assert screen.exit_code() == 130
+    assert screen.shown.endswith("\n")
+    assert path.read_text() == "one\n"
+    (waiting,) = project.editor(step("Hello.")).call("agent/edits")["edits"]
+    assert waiting["status"] == "proposed"
 
 
 def test_an_interrupt_stops_the_turn_and_all_that_it_started(
@@ -207,7 +295,7 @@ def test_an_interrupt_is_an_answer_to_a_question_as_well(project: Project, termi
 
 def test_killed_from_outside_it_leaves_nothing(project: Project) -> None:
     stubborn = Stubborn()
-    set_up(project, step("", bash(stubborn.command)), more='[permissions]\ncommand = "allow"\n')
+    set_up(project, step("", bash(stubborn.command)), more=_COMMANDS)
     process = subprocess.Popen(
         [*LSP_AGENT, "prompt", "Go."],
         cwd=project.folder,

@@ -3,13 +3,17 @@
     acp_agent.py [JSON]
 
 JSON is an object: ``sessions``, what ``session/list`` answers, by folder; ``mode``, the one that
-each session begins in. It has no session "none such". Prompts: ``deaf N`` asks N things without
-reading an answer to any, then reads all of them; ``mode ID`` goes into another mode by itself; else
-it says ``mode/thought``.
+each session begins in; ``modes``, those that it has; ``models``, the same. It has no session "none
+such". Prompts: ``deaf N`` asks N things without reading an answer to any, then reads all of them;
+``mode ID`` goes into another mode by itself; ``plan DONE… of STEP…`` tells its plan, these
+steps of one word, each time with so many done and the next in progress, and says how many those
+are; ``wait`` among them waits for the stop; ``die`` ends it; else it says ``mode/thought``, and
+``/model`` where it has any.
 """
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 Json = dict[str, Any]
@@ -22,8 +26,14 @@ class Agent:
     def __init__(self, told: Json) -> None:
         self.sessions: list[Json] = told.get("sessions", [])
         self.begins_in: str = told.get("mode", "default")
-        self.mode, self.thought = self.begins_in, "low"
+        self.modes: list[str] = told.get("modes", MODES)
+        self.models: list[str] = told.get("models", [])
         self.session = ""
+        self.begin()
+
+    def begin(self) -> None:
+        self.mode, self.thought = self.begins_in, "low"
+        self.model = next(iter(self.models), "")
 
     def serve(self) -> None:
         while line := sys.stdin.readline():
@@ -42,7 +52,8 @@ class Agent:
                 able = {"loadSession": True, "sessionCapabilities": {"list": {}}}
                 return {"protocolVersion": 1, "agentCapabilities": able}
             case "session/new":
-                self.session, self.mode = "new", self.begins_in
+                self.session = "new"
+                self.begin()
                 return {"sessionId": self.session, **self.settings()}
             case "session/load":
                 self.session = params["sessionId"]
@@ -56,7 +67,7 @@ class Agent:
                 self.mode = params["modeId"]
                 return {}
             case "session/set_config_option":
-                self.thought = params["value"]
+                setattr(self, params["configId"], params["value"])
                 return {"configOptions": self.options()}
             case "session/prompt":
                 self.prompted(params["prompt"][0]["text"])
@@ -65,7 +76,7 @@ class Agent:
                 return {}
 
     def prompted(self, text: str) -> None:
-        match text.split():
+        match text.partition("\n")[0].split():
             case ["deaf", count]:
                 for number in range(int(count)):
                     self.send({"id": f"q{number}", "method": "x/y", "params": {"pad": "x" * 200}})
@@ -75,28 +86,37 @@ class Agent:
             case ["mode", mode]:
                 self.mode = mode
                 self.update({"sessionUpdate": "current_mode_update", "currentModeId": mode})
+            case ["plan", *words]:
+                of = words.index("of")
+                for word in words[:of]:
+                    if word == "wait":
+                        sys.stdin.readline()
+                    else:
+                        self.plan(words[of + 1 :], int(word))
+                        self.say(f"{word} done. ")
+            case ["die"]:
+                sys.exit(1)
             case _:
-                self.say(f"{self.mode}/{self.thought}")
+                self.say("/".join(filter(None, (self.mode, self.thought, self.model))))
+
+    def plan(self, steps: list[str], done: int) -> None:
+        states = ["completed"] * done + ["in_progress"] + ["pending"] * len(steps)
+        entries = [
+            {"content": step, "priority": "medium", "status": state}
+            for step, state in zip(steps, states, strict=False)
+        ]
+        self.update({"sessionUpdate": "plan", "entries": entries})
 
     def settings(self) -> Json:
-        modes = [{"id": mode, "name": mode.title()} for mode in MODES]
+        modes = [{"id": mode, "name": mode.title()} for mode in self.modes]
         return {
             "modes": {"currentModeId": self.mode, "availableModes": modes},
             "configOptions": self.options(),
         }
 
     def options(self) -> list[Json]:
-        thoughts = [{"value": level, "name": level.title()} for level in THOUGHTS]
-        return [
-            {
-                "id": "thought",
-                "name": "Thought",
-                "category": "thought_level",
-                "type": "select",
-                "currentValue": self.thought,
-                "options": thoughts,
-            }
-        ]
+        options = [select("thought", "thought_level", self.thought, THOUGHTS)]
+        return options + [select("model", "model", self.model, self.models)] * bool(self.models)
 
     def say(self, text: str) -> None:
         content = {"type": "text", "text": text}
@@ -109,6 +129,17 @@ class Agent:
     def send(self, frame: Json) -> None:
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **frame}) + "\n")
         sys.stdout.flush()
+
+
+def select(name: str, category: str, value: str, values: Iterable[str]) -> Json:
+    return {
+        "id": name,
+        "name": name.title(),
+        "category": category,
+        "type": "select",
+        "currentValue": value,
+        "options": [{"value": value, "name": value.title()} for value in values],
+    }
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ shows is compared with what the server reads and says: statuses, events, tool re
 """
 
 import random
-import time
 from collections import Counter
 from dataclasses import dataclass
 from itertools import product
@@ -207,8 +206,10 @@ class Sitting:
         each = self.now
         if each is None or shown is not self.shown[each.name] or send != 1:
             return
-        refuses = each.point == "before retry" and point == "before apply"
-        if point == each.point or refuses:
+        # Of one that is typed before the send at the latest here: what was taken for the text as
+        # it was is never done to another one.
+        first = each.point in {"before send", "before retry"} and not self._typed
+        if point == each.point or (first and point == "before apply"):
             self._press(each, point)
 
     def _before_sync(self) -> None:
@@ -261,7 +262,9 @@ class Sitting:
         if at_call:
             tool = "write" if each.kind == "write" else "edit"
             client.wait_for(lambda message: _is_call(message, tool), start=start)
-            self._press(each, "before send")
+            with client.lock:
+                if not self._typed:
+                    self._press(each, "before send")
         result = client.result(prompt, 30)
         with client.lock:
             self.now = None
@@ -316,12 +319,10 @@ class Sitting:
 
     def _settle(self) -> None:
         """Until all that was typed is sent, and late edits are in."""
-        late = self.policy.late if self.policy.lie == "late" else 0
-        time.sleep(late)
+        if self.policy.lie == "late":
+            unknown = {self.edit_ids[n] for n, o in self.outcomes.items() if o == "unknown"}
+            wait_until(lambda: not unknown & set(self._listed("unknown")), self.policy.late + 20)
         self.client.flush_all()
-        unknown = {self.edit_ids[n] for n, o in self.outcomes.items() if o == "unknown"}
-        if unknown:
-            wait_until(lambda: not unknown & set(self._listed("unknown")), 20)
 
     def _listed(self, status: str) -> dict[str, Any]:
         found = self.client.call("agent/edits", {"status": status})["edits"]

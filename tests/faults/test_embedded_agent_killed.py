@@ -168,3 +168,14 @@ def finish(stage: Stage, project: Project, session: str, uri: str) -> None:
     assert not [line for line in editor.left() if "sleep" in line]
     editor.call("agent/closeSession", {"sessionId": session})
     assert wait_until(lambda: not editor.agents())
+
+
+def test_killed_between_two_turns_it_remembers_the_first(stage: Stage) -> None:
+    _, session = stage.point()  # where a turn has run
+    editor = stage.editor
+    os.kill(editor.agent_pid(), signal.SIGKILL)
+    editor.event(sessionId=session, type="agentStatus", status="exited")
+    editor.works(session, "again")
+    messages = editor.call("agent/messages", {"sessionId": session})["messages"]
+    turn = ["user", "assistant", "tool", "assistant"]
+    assert [message["role"] for message in messages] == turn * 2

@@ -85,6 +85,10 @@ def test_where_all_is_well_it_says_so_and_exits_with_0(person: Person) -> None:
     assert "builtin starts, and answers" in done.stdout
     assert "✗" not in done.stdout
     assert list(person.folder.iterdir()) == []
+    kept = person.home / ".local/share/lsp-agent"
+    assert [
+        path for name in ("workspaces", "conversations") for path in (kept / name).iterdir()
+    ] == []
 
 
 @pytest.mark.slow
@@ -166,9 +170,10 @@ def test_credentials_are_told_to_be_there_and_never_shown(person: Person) -> Non
 
 def test_what_a_repository_may_not_set_is_named_with_the_reason(person: Person) -> None:
     (person.folder / ".lsp-agent.toml").write_text('[permissions]\ncommand = "allow"\n')
-    problems = found(person.report(), "settings", "warning")
-    (problem,) = problems
+    report = person.report()
+    (problem,) = found(report, "settings", "warning")
     assert ".lsp-agent.toml: permissions.command: ignored: looser" in problem["message"]
+    assert not any(".lsp-agent.toml" in well["message"] for well in found(report, "settings", "ok"))
 
 
 def test_an_editor_that_would_not_find_it_is_told_of(person: Person) -> None:

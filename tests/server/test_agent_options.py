@@ -12,6 +12,23 @@ from raw_client import Json
 ACP_AGENT = str(Path(__file__).parents[1] / "doubles" / "acp_agent.py")
 
 
+#: The double, but it takes no mode that it is set to.
+STUBBORN = f"""
+import sys
+sys.path.insert(0, {str(Path(ACP_AGENT).parent)!r})
+import acp_agent
+class Stubborn(acp_agent.Agent):
+    def answer(self, method, params):
+        refused = method == "session/set_mode"
+        return {{"refused": True}} if refused else super().answer(method, params)
+    def send(self, frame):
+        if frame.get("result") == {{"refused": True}}:
+            frame = {{"id": frame["id"], "error": {{"code": -32603, "message": "I like it here"}}}}
+        super().send(frame)
+Stubborn({{}}).serve()
+"""
+
+
 def start(project: Project, **told: Any) -> Editor:
     command = [sys.executable, ACP_AGENT, json.dumps(told)]
     return project.editor(agent={"wire": "acp", "command": command}, client=EVENTS)
@@ -67,6 +84,17 @@ def test_an_agent_that_takes_to_asking_nobody_is_put_back_and_told_of(project: P
     assert editor.ask_agent("What are you set to?")["text"] == "default/low"
 
 
+def test_one_that_will_not_go_back_to_asking_is_told_nothing_more(project: Project) -> None:
+    command = [sys.executable, "-c", STUBBORN]
+    editor = project.editor(agent={"wire": "acp", "command": command}, client=EVENTS)
+    editor.ask_agent("mode yolo")
+    assert "I like it here" in editor.event("notice", level="error")["message"]
+    refused = editor.failure("agent/prompt", {"text": "Delete it all."})
+    assert "asks nobody" in refused.message
+    editor.call("agent/clear")
+    assert editor.ask_agent("What are you set to?")["text"] == "default/low"
+
+
 def test_only_a_person_can_choose_that_it_asks_nobody_and_is_told_what_it_means(
     project: Project,
 ) -> None:
@@ -74,5 +102,3 @@ def test_only_a_person_can_choose_that_it_asks_nobody_and_is_told_what_it_means(
     editor.call("agent/setOption", {"id": "mode", "value": "yolo"})
     assert "asks nobody" in editor.event("notice", level="warning")["message"]
     assert editor.ask_agent("What are you set to?")["text"] == "yolo/low"
-    editor.call("agent/clear")
-    assert editor.ask_agent("What are you set to?")["text"] == "default/low"

@@ -63,3 +63,4 @@ def test_one_that_the_agent_cannot_take_up_begins_anew_and_says_so(project: Proj
 def test_an_agent_that_cannot_tell_says_so(project: Project) -> None:
     error = project.editor().failure("agent/agentSessions")
     assert error.data["kind"] == "unsupported"
+    assert error.message.endswith("choose one of those that are stored here.")

@@ -23,6 +23,15 @@ def test_an_inherited_key_that_an_agent_prints_is_masked(
     assert editor.event("agentStatus", status="exited")["message"] == "no model takes ***"
 
 
+def test_an_agent_that_is_not_there_is_no_longer_starting(project: Project) -> None:
+    agent = {"wire": "zot", "command": ["/nowhere/agent"]}
+    editor = project.editor(agent=agent, client=EVENTS)
+    error = editor.failure("agent/models")
+    assert error.data["kind"] == "agentNotFound"
+    told = [(event["status"], event.get("message")) for event in editor.events("agentStatus")]
+    assert told == [("starting", None), ("exited", error.message)]
+
+
 # The bridge
 
 ASKED: Json = {"permissions": {"command": "ask"}}

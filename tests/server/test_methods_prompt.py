@@ -167,16 +167,22 @@ def test_a_prompt_in_the_meantime_waits_for_its_turn(project: Project) -> None:
     assert editor.call("agent/state")["busy"] is False
 
 
-@pytest.mark.parametrize(("when_busy", "kind"), [("reject", "busy"), ("steer", "unsupported")])
-def test_a_prompt_that_would_not_wait_is_refused(
-    project: Project, when_busy: str, kind: str
-) -> None:
+def test_a_prompt_that_would_not_wait_is_refused(project: Project) -> None:
     editor = project.editor(step("First.", delay_ms=300), step("Second."))
     first = editor.prompt("One.")
-    error = editor.failure("agent/prompt", {"text": "Two.", "whenBusy": when_busy})
-    assert (error.code, error.data["kind"]) == (-32803, kind)
+    error = editor.failure("agent/prompt", {"text": "Two.", "whenBusy": "reject"})
+    assert (error.code, error.data["kind"]) == (-32803, "busy")
     assert editor.result(first)["text"] == "First."
-    assert editor.ask_agent("Three.", whenBusy=when_busy)["text"] == "Second."  # idle: accepted
+    assert editor.ask_agent("Three.", whenBusy="reject")["text"] == "Second."  # idle: accepted
+
+
+def test_what_is_said_while_the_agent_starts_or_idles_is_a_prompt(project: Project) -> None:
+    editor = project.editor(step("First."), step("Second."), step("Third."))
+    first = editor.prompt("One.")
+    second = editor.request("agent/prompt", {"text": "Two.", "whenBusy": "steer"})
+    turns = [editor.result(each) for each in (first, second)]
+    assert [turn["text"] for turn in turns] == ["First.", "Second."]
+    assert editor.ask_agent("Three.", whenBusy="steer")["text"] == "Third."
 
 
 # Where it runs

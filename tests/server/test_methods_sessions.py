@@ -34,9 +34,9 @@ def test_the_state_of_a_session_tells_what_it_is(project: Project) -> None:
     assert state["messageCount"] == 4
     assert state["usage"]["output"] > 0
     capabilities = state["capabilities"]
-    for name in ("compact", "clear", "models", "images", "permissions", "hostedFiles"):
+    for name in ("compact", "clear", "models", "images", "permissions", "hostedFiles", "steer"):
         assert capabilities[name] is True, name
-    assert capabilities["steer"] is False
+    assert capabilities["listSessions"] is False
 
 
 def test_while_a_turn_runs_the_state_names_it(project: Project) -> None:

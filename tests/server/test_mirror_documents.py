@@ -357,7 +357,8 @@ def test_a_file_that_is_open_twice_is_changed_in_both(project: Project, change: 
     editor.ask_agent("Go.")
     after = TEXT.replace("two", "2")
     assert [document.text.content for document in documents] == [after, after]
-    assert changes(editor) == [("link.txt", "applied")]
+    # Its name is the one opened last, if the first was known to be saved by then.
+    assert changes(editor) in ([("link.txt", "applied")], [("a.txt", "applied")])
 
 
 def test_a_file_that_is_open_twice_with_unsaved_text_is_changed_in_neither(

@@ -27,7 +27,12 @@ from lsp_agent.wires.zot import ZotWire
 class FakeLink:
     """Stands for ``AgentLink``. ``obedient``: an abort ends the turn; else only death does."""
 
-    def __init__(self, on_event: Callable[..., None], on_gone: Callable[..., None]) -> None:
+    def __init__(
+        self,
+        on_event: Callable[..., None],
+        on_gone: Callable[..., None],
+        begins: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.wire = ZotWire()
         self.alive = True
         self.session: str | None = None
@@ -35,6 +40,8 @@ class FakeLink:
         self.prompts: list[str] = []
         self.running = False
         self.compacting = False
+        #: Whether a prompt begins its turn at once.
+        self.begins = begins
         self._on_event = on_event
         self._on_gone = on_gone
 
@@ -51,7 +58,8 @@ class FakeLink:
             assert not self.compacting, "a prompt in the middle of a compaction"
             self.prompts.append(command.text)
             self.running = True
-            self._on_event(TurnStarted(command.text))
+            if self.begins():
+                self.begin_turn()
         if isinstance(command, Clear):
             self.session = f"{self.session}, cleared"
         return Reply("r", {"sessionRef": self.session} if self.session else {})
@@ -76,6 +84,9 @@ class FakeLink:
         await asyncio.sleep(0)
         if self.obedient:
             self.end_turn("aborted")
+
+    def begin_turn(self) -> None:
+        self._on_event(TurnStarted(self.prompts[-1]))
 
     def end_turn(self, reason: StopReason, error: str | None = None) -> None:
         if self.running:
@@ -110,9 +121,12 @@ class Stage:
         self.events: list[StampedEvent] = []
         self.links: list[FakeLink] = []
         self.obedient = True
+        self.begin = True
         #: The session that agents remember; ``strict`` ones refuse to start for another.
         self.remembered = "theirs"
         self.strict = False
+        #: How many more starts are refused, whatever they are to take up.
+        self.unwilling = 0
         #: What each start was asked to take up; none is over before ``let_start`` is set.
         self.starts: list[str | None] = []
         self.let_start = anyio.Event()
@@ -154,9 +168,12 @@ async def stage() -> AsyncIterator[Stage]:
         made.starts.append(resume)
         await asyncio.sleep(0)
         await made.let_start.wait()
+        if made.unwilling:
+            made.unwilling -= 1
+            raise RequestFailed("notConfigured", "it is not logged in")
         if made.strict and resume not in (None, made.remembered):
             raise RequestFailed("notConfigured", "there is no such session")
-        link = FakeLink(callbacks.on_event, cast(Any, callbacks.on_gone))
+        link = FakeLink(callbacks.on_event, cast(Any, callbacks.on_gone), lambda: made.begin)
         link.obedient, link.session = made.obedient, made.remembered
         made.links.append(link)
         return link, Reply("r", {"sessionRef": made.remembered} if made.remembered else {})

@@ -6,9 +6,18 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.sessions.repository_code import CONSENT, require_none
+from lsp_agent.protocol.settings import AgentSettings
+from lsp_agent.sessions import repository_code
+from lsp_agent.sessions.repository_code import CONSENT, linked_instructions
 
 OPENCODE = ["/usr/bin/opencode", "acp"]
+
+
+def require_none(name: str, command: list[str], env: dict[str, str], cwd: str) -> None:
+    """Of an agent whose wire is as its name says."""
+    wire = "pi" if name == "pi" else "acp"
+    agent = AgentSettings(wire=wire, command=command, env=env)
+    repository_code.require_none(name, agent, cwd)
 
 
 @pytest.fixture
@@ -38,6 +47,20 @@ def test_what_lies_above_up_to_the_root_counts(repository: Path) -> None:
     (repository / "a" / "b").mkdir(parents=True)
     with pytest.raises(RequestFailed):
         require_none("oc", ["npx", "opencode-ai", "acp"], {}, str(repository / "a" / "b"))
+
+
+def test_a_link_to_opencode_is_opencode(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = repository.parent / "bin"
+    place.mkdir()
+    program = place / "opencode-1.18"
+    program.write_text("")
+    program.chmod(0o755)
+    (place / "oc").symlink_to(program)
+    monkeypatch.setenv("PATH", str(place))
+    plugin(repository)
+    for command in (["oc", "acp"], [str(place / "oc"), "acp"]):
+        with pytest.raises(RequestFailed):
+            require_none("mine", command, {}, str(repository))
 
 
 @pytest.mark.parametrize("name", ["opencode.json", ".opencode/opencode.jsonc"])
@@ -98,10 +121,80 @@ def test_pi_is_not_started_where_the_repository_chooses_the_folder_of_its_transc
     monkeypatch.delenv("PI_CODING_AGENT_SESSION_DIR", raising=False)
     (repository / ".pi").mkdir()
     settings = repository / ".pi" / "settings.json"
-    settings.write_text('\ufeff{"session\\u0044ir": "/elsewhere"}', encoding="utf-8")
-    with pytest.raises(RequestFailed, match=str(settings)):
-        require_none("pi", ["/usr/bin/pi"], {}, str(repository))
+    settings.write_text('{"sessionDir": "/elsewhere"}')
+    for command in (["/usr/bin/pi"], ["node", "pi/dist/cli.js"], ["npx", "the-package-of-pi"]):
+        with pytest.raises(RequestFailed, match=str(settings)):
+            require_none("pi", command, {}, str(repository))
+    with pytest.raises(RequestFailed):  # as pi reads it
+        require_none("pi", ["pi"], {"PI_CODING_AGENT_SESSION_DIR": ""}, str(repository))
     require_none("pi", ["pi", "--session-dir", "/mine"], {}, str(repository))
     require_none("pi", ["pi"], {"PI_CODING_AGENT_SESSION_DIR": "/mine"}, str(repository))
     settings.write_text('{"theme": "dark"}')
     require_none("pi", ["pi"], {}, str(repository))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '\ufeff{"session\\u0044ir": "/elsewhere"}',
+        '{"__proto__": {"sessionDir": "/elsewhere"}}',
+        '{"sessionDir": "/elsewhere", "n": ' + 5000 * "1" + "}",
+        " " * (1 << 20) + "{}",
+    ],
+)
+def test_settings_that_may_choose_that_folder_in_a_way_that_only_pi_reads_count(
+    repository: Path, text: str
+) -> None:
+    (repository / ".pi").mkdir()
+    (repository / ".pi" / "settings.json").write_text(text, encoding="utf-8")
+    with pytest.raises(RequestFailed, match=r"settings\.json"):
+        require_none("pi", ["pi"], {}, str(repository))
+
+
+def test_settings_that_cannot_be_looked_through_count(repository: Path) -> None:
+    (repository / ".pi").mkdir()
+    os.mkfifo(repository / ".pi" / "settings.json")
+    with pytest.raises(RequestFailed, match=r"settings\.json"):
+        require_none("pi", ["pi"], {}, str(repository))
+
+
+def test_pi_is_not_started_where_instructions_are_a_link_out_of_the_repository(
+    repository: Path,
+) -> None:
+    (repository / "a").mkdir()
+    (repository / "a" / "AGENTS.md").symlink_to("../CLAUDE.md")
+    (repository / "CLAUDE.md").write_text("text")
+    require_none("pi", ["pi"], {}, str(repository / "a"))
+    led = repository / "AGENTS.override.md"
+    led.symlink_to("a/../../elsewhere")
+    with pytest.raises(RequestFailed, match=str(led)):
+        require_none("pi", ["pi"], {}, str(repository / "a"))
+    require_none("pi", ["pi", "-nc"], {}, str(repository / "a"))
+    require_none("pi", ["pi"], {CONSENT: "1"}, str(repository / "a"))
+
+
+def test_above_the_repository_a_link_within_its_folder_is_the_persons_own(
+    repository: Path,
+) -> None:
+    own = repository / "AGENTS.md"
+    own.symlink_to("dotfiles/AGENTS.md")
+    inner = repository / "inner"
+    (inner / ".git").mkdir(parents=True)
+    require_none("pi", ["pi"], {}, str(inner))
+    own.unlink()
+    own.symlink_to("/etc/passwd")
+    with pytest.raises(RequestFailed, match=str(own)):
+        require_none("pi", ["pi"], {}, str(inner))
+
+
+def test_the_linked_instructions_from_a_file_up_to_the_agents_folder(repository: Path) -> None:
+    folder = repository / "a" / "b"
+    folder.mkdir(parents=True)
+    (folder / "CLAUDE.md").symlink_to("/etc/passwd")
+    (repository / "a" / "AGENTS.md").write_text("no link")
+    (repository / "CONTEXT.md").symlink_to("a/AGENTS.md")
+    (repository.parent / "AGENTS.md").symlink_to("/etc/passwd")
+    found = [str(folder / "CLAUDE.md"), str(repository / "CONTEXT.md")]
+    for path in ("a/b/x.txt", "none/../a/b/x.txt", f"{folder}/none/../x.txt"):
+        assert list(linked_instructions(path, str(repository))) == found
+    assert list(linked_instructions(str(repository.parent / "x"), str(repository))) == []

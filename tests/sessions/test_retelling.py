@@ -1,6 +1,7 @@
 """A stored session in words, for a new agent and for a person."""
 
 from lsp_agent.protocol.messages import Block, Message
+from lsp_agent.protocol.plan import plan_message
 from lsp_agent.sessions.retelling import RECAP_LIMIT, markdown, recap
 from lsp_agent.sessions.store import About
 from lsp_agent.sessions.transcript import Transcript
@@ -65,9 +66,36 @@ def test_the_markdown_has_all_and_a_fence_that_holds() -> None:
     assert text.startswith(
         "# Prices\n\nAgent: zot. Folder: `/p`.\n\n## You\n\nFix it.\n\n## Agent\n"
     )
-    assert "**bash: pytest -q -x**" in text
+    assert "**bash** `pytest -q -x`" in text
     assert "Failed:\n\n````\n1 failed ``` here\n````" in text
     assert text.count("## Agent") == 1
+
+
+def test_code_that_was_never_ended_swallows_nothing_of_the_markdown() -> None:
+    spoken = [agent("So:\n\n  ~~~~py\nx = 1\n~~~\n```"), user("```\nclosed\n```"), agent("Done.")]
+    text = markdown(ABOUT, Transcript(spoken))
+    assert "```\n  ~~~~\n\n## You\n\n```\nclosed\n```\n\n## Agent\n\nDone.\n" in text
+
+
+def test_a_plan_is_told_as_a_list_of_what_is_done_and_what_is_not() -> None:
+    plan = plan_message(
+        [
+            {"content": "Look", "status": "completed"},
+            {"content": "Act", "status": "in_progress", "priority": "high"},
+            {"content": "Tell", "status": "pending"},
+        ]
+    )
+    told = Transcript([user("Go."), plan, plan_message([])])
+    listed = "- [x] Look\n- [ ] (in progress) Act\n- [ ] Tell\n"
+    assert recap(told).count(f"Your plan:\n{listed}") == recap(told).count("plan") == 1
+    assert markdown(ABOUT, told).endswith(f"## Agent\n\n{listed}")
+
+
+def test_names_in_the_markdown_are_shown_as_they_are() -> None:
+    about = ABOUT.model_copy(update={"title": "One\n# Two", "folder": "/a`b"})
+    text = markdown(about, Transcript([agent("", call("bash", command="grep *`x`* <b>"))]))
+    assert text.startswith("# One # Two\n\nAgent: zot. Folder: ``/a`b``.\n")
+    assert "**bash** ``grep *`x`* <b>``" in text
 
 
 def test_the_markdown_says_where_the_beginning_is_missing() -> None:

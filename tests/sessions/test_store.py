@@ -1,9 +1,11 @@
 """The store of sessions: what is in its files, what a crash leaves, how it stays small."""
 
+import errno
 import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import pytest_asyncio
@@ -11,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.messages import Message
+from lsp_agent.protocol.messages import Message, PlanEntry
+from lsp_agent.protocol.plan import plan_message
 from lsp_agent.sessions import store as stores
 from lsp_agent.sessions.store import About, Entry, SessionStore
 from lsp_agent.sessions.transcript import message_line, replayed
@@ -80,7 +83,31 @@ async def test_what_one_has_open_the_others_see_and_cannot_take_until_it_is_rele
     await store.listed()
     taken = await other.take_up(entry.about.id)
     add(taken, said("assistant", "Hello."))
+    await other.listed()  # it is written by then
     assert words((await store.transcript(entry.about.id))[1].messages) == ["Hi.", "Hello."]
+
+
+@pytest.mark.asyncio
+async def test_a_plan_that_is_told_again_takes_the_place_of_its_turns_earlier_one(
+    store: SessionStore, tmp_path: Path
+) -> None:
+    entry = store.new(about(1))
+    states: list[Literal["pending", "completed"]] = ["pending", "completed"]
+    for _ in range(2):
+        add(entry, said("user", "Go."))
+        for status in states:
+            add(entry, plan_message([{"content": "Look", "status": status}]))
+            add(entry, said("assistant", "."))
+    entry.release()
+    await store.listed()
+    with (tmp_path / "sessions" / entry.about.id / "messages.jsonl").open("a") as file:
+        odd = {"type": "plan", "entries": [{"content": "Look", "status": "lost"}]}
+        file.write(json.dumps({"message": {"role": "assistant", "content": [odd]}}) + "\n")
+    messages = (await store.transcript(entry.about.id))[1].messages
+    kinds = [[block["type"] for block in message["content"]] for message in messages]
+    assert kinds == [["text"], ["plan"], ["text"], ["text"]] * 2 + [[]]
+    assert messages[1]["content"] == messages[5]["content"]
+    assert messages[1] == plan_message([{"content": "Look", "status": "completed"}])
 
 
 @pytest.mark.asyncio
@@ -192,6 +219,64 @@ def test_long_results_are_shortened_and_images_lose_their_data() -> None:
     assert '"size": 3000' in line
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        3,
+        {"type": "video", "url": "x"},
+        {"type": "text"},
+        {"type": "toolCall", "toolCallId": "c"},
+        {"type": "toolResult", "toolCallId": "c", "isError": False, "content": [None]},
+    ],
+)
+def test_a_block_that_we_do_not_know_is_left_out_of_its_message(block: object) -> None:
+    content = [block, {"type": "text", "text": "Known."}]
+    line = {"message": {"role": "user", "content": content, "time": 12, "mood": "new"}}
+    kept = replayed([json.dumps(line).encode()])
+    assert kept.messages == [said("user", "Known.")]
+
+
+def test_a_line_that_is_nested_too_deep_is_skipped() -> None:
+    assert replayed([b"[" * 100_000]).messages == []
+
+
+@pytest.mark.asyncio
+async def test_what_cannot_be_read_is_told_and_not_held(
+    store: SessionStore, other: SessionStore, tmp_path: Path
+) -> None:
+    entry = store.new(about(1))
+    add(entry, said("user", "Hi."))
+    entry.release()
+    await store.listed()
+    messages = tmp_path / "sessions" / entry.about.id / "messages.jsonl"
+    messages.unlink()
+    messages.mkdir()
+    for attempt in (store.take_up(entry.about.id), store.transcript(entry.about.id)):
+        with pytest.raises(RequestFailed, match=r"cannot be taken up from disk: .*messages\.jsonl"):
+            await attempt
+    assert [one.elsewhere for one in await other.listed()] == [False]
+
+
+@pytest.mark.asyncio
+async def test_on_a_full_disk_a_session_is_stored_once_there_is_room(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    entry = store.new(about(1))
+    with monkeypatch.context() as disk:
+        disk.setattr(stores.os, "open", full)
+        add(entry, said("user", "Lost."))
+        await store.ask(lambda: None)
+        disk.undo()
+        disk.setattr(stores.os, "write", full)
+        add(entry, said("user", "Lost as well."))
+        await store.ask(lambda: None)
+    add(entry, said("user", "Kept."))
+    assert words((await entry.transcript()).messages) == ["Kept."]
+
+
 @given(st.lists(st.binary(max_size=60), max_size=20))
 def test_any_bytes_can_be_read_as_lines(lines: list[bytes]) -> None:
     assert replayed(lines).messages == []
@@ -205,3 +290,10 @@ def test_what_was_kept_is_read_again(spoken: list[tuple[str, str]]) -> None:
     ]
     read = [(m["role"], words([m])[0]) for m in replayed(lines).messages]
     assert read == [(role, text.encode("utf-8", "replace").decode()) for role, text in spoken]
+
+
+def test_a_long_step_of_a_plan_is_kept_shortened_and_in_one_line() -> None:
+    steps: list[PlanEntry] = [{"content": "x" * 10_000, "status": "pending"}] * 200
+    line = json.dumps(message_line(plan_message(steps), 0)).encode()
+    kept: list[PlanEntry] = [{"content": "x" * 4096, "status": "pending"}] * 100
+    assert replayed([line]).messages == [plan_message(kept)]

@@ -4,12 +4,14 @@ import asyncio
 from typing import Literal
 
 import anyio
+import pytest
 from fake_agent import Stage, stage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import TurnStarted
+from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.wires.wire import CompactEnded
 
@@ -154,3 +156,20 @@ def test_a_defect_ends_the_running_turn_all_the_same() -> None:
             assert len(on.ends()) == 2
 
     anyio.run(play)
+
+
+@pytest.mark.asyncio
+async def test_an_agent_that_ends_after_its_turn_does_not_fail_what_is_still_brought_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stage() as made:
+        turn = made.session.prompt("go")
+        await made.settle()
+        brought_in = anyio.Event()
+        monkeypatch.setattr(Hosting, "unsettled", True)
+        monkeypatch.setattr(made.session.hosting, "settle", brought_in.wait)
+        made.links[0].end_turn("endTurn")
+        made.links[0].die()
+        brought_in.set()
+        await made.settle()
+        assert (turn.stop_reason, turn.failure) == ("endTurn", None)

@@ -24,9 +24,9 @@ def entries(name: str) -> list[Json]:
 
 def turns(name: str) -> list[Json]:
     """Each prompt with its text, its calls and their arguments in the order of their first sight,
-    the results, the usage and the stop reason. Of a call without a result only that it failed is
-    known. A prompt that was sent while one ran is a turn of its own after that one. (No prompt
-    here was answered with an error.)"""
+    the results, the plans that differ, the usage and the stop reason. Of a call without a result
+    only that it failed is known. A prompt that was sent while one ran is a turn of its own after
+    that one. (No prompt here was answered with an error.)"""
     found: list[Json] = []
     by_request: dict[int, Json] = {}
     for entry in entries(name):
@@ -35,7 +35,7 @@ def turns(name: str) -> list[Json]:
         if entry["dir"] == "in" and line.get("method") == "session/prompt":
             prompt = "".join(part.get("text", "") for part in params["prompt"])
             turn = {"prompt": prompt, "text": "", "calls": {}, "results": {}, "usage": []}
-            turn |= {"cost": None, "stop": None}
+            turn |= {"plans": [], "cost": None, "stop": None}
             found.append(turn)
             by_request[line["id"]] = turn
         elif entry["dir"] == "in" and line.get("method") == "session/load":
@@ -59,6 +59,10 @@ def _take(turn: Json, method: str | None, params: Json) -> None:
         turn["text"] += update["content"]["text"]
         if "usage" in update.get("_meta", {}):
             turn["usage"].append(_spent(update["_meta"]["usage"], None))
+    elif kind == "plan":
+        keys = ("content", "status", "priority")
+        steps = [{key: entry[key] for key in keys} for entry in update["entries"]]
+        turn["plans"] += [steps] * (turn["plans"][-1:] != [steps])
     elif kind == "usage_update":
         turn["cost"] = update["cost"]["amount"]
     elif kind in ("tool_call", "tool_call_update", "permission"):

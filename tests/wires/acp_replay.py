@@ -8,6 +8,7 @@ from acp_oracle import entries
 
 from lsp_agent.protocol.events import (
     Event,
+    Plan,
     StepStarted,
     TextDelta,
     ToolCall,
@@ -74,11 +75,13 @@ class Replay:
             match event:
                 case TurnStarted(prompt):
                     turn = {"prompt": prompt, "text": "", "calls": {}, "results": {}, "usage": []}
-                    turns.append(turn | {"stop": None})
+                    turns.append(turn | {"plans": [], "stop": None})
                 case TextDelta(text):
                     turns[-1]["text"] += text
                 case ToolCall(call_id, _, _, args):
                     turns[-1]["calls"][call_id] = args
+                case Plan(entries):
+                    turns[-1]["plans"].append(list(entries))
                 case UsageReported(usage):
                     turns[-1]["usage"].append(usage)
                 case ToolResult(call_id, is_error, content):

@@ -3,6 +3,8 @@
 A turn is what lies between a prompt that pi took up and ``agent_settled``, or the end of all.
 """
 
+import re
+
 COUNTS = ("input", "output", "cacheRead", "cacheWrite")
 STOPS = {"stop": "endTurn", "length": "maxTokens", "error": "error", "aborted": "aborted"}
 
@@ -10,8 +12,8 @@ STOPS = {"stop": "endTurn", "length": "maxTokens", "error": "error", "aborted": 
 def turns(lines):
     """One dict a turn: ``text`` of its last answer, ``thinking``, ``calls`` [id, name, args] as
     they ran, ``results`` [id, is_error, text], ``usage`` [a step's, the session's so far],
-    ``stop``, ``errors``. A step in which nothing was counted has none; no model of these had a
-    price."""
+    ``stop``, ``errors`` (a service's words). A step in which nothing was counted has none; no
+    model of these had a price."""
     found, turn, prompts = [], None, {}
     for entry in lines:
         line = entry["line"]
@@ -91,7 +93,7 @@ def count(turn, usage):
 def finish(turn):
     stopped = turn["aborted"] or turn.get("asked_to_stop", False) or turn["stop"] == "aborted"
     stop = "aborted" if stopped else STOPS[turn["stop"]] if turn["settled"] else "error"
-    errors = [] if stop != "error" else [turn["error"] or "gone"]
+    errors = [] if stop != "error" else [words(turn["error"] or "gone")]
     made = "aborted" if stop == "aborted" else "no result"
     return {
         "text": turn["text"] or turn.get("streamed", ""),
@@ -108,3 +110,8 @@ def finish(turn):
 
 def flat(content):
     return "".join(block["text"] for block in content if block["type"] == "text")
+
+
+def words(error: str) -> str:
+    found = re.search(r'"message":"(.*?)"', error)
+    return found[1].rstrip(".") if found else error

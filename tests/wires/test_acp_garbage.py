@@ -25,6 +25,7 @@ UPDATE = st.fixed_dictionaries(
         "content": JUNK,
         "locations": st.lists(st.fixed_dictionaries({"path": st.text(max_size=3)})) | JUNK,
         "configOptions": JUNK,
+        "entries": st.lists(st.fixed_dictionaries({"content": JUNK, "status": JUNK}) | JUNK),
         "cost": JUNK,
         "_meta": JUNK,
     },

@@ -17,7 +17,7 @@ def played(name: str, cuts: "itertools.cycle[bool] | None" = None) -> Replay:
 
 
 def test_the_recordings_are_all_known() -> None:
-    assert len(NAMES) == 22
+    assert len(NAMES) == 23
     readme = Path(__file__).parents[1] / "recordings" / "acp" / "README.md"
     missing = [name for name in NAMES if f"`{name}`" not in readme.read_text(encoding="utf-8")]
     assert missing == []
@@ -34,6 +34,7 @@ def test_a_recording_is_told_as_its_frames_say(name: str) -> None:
         assert list(told["calls"].items()) == list(was["calls"].items())
         assert told["stop"] == was["stop"]
         assert told["usage"] == was["usage"]
+        assert told["plans"] == was["plans"]
         assert list(told["results"]) == list(dict.fromkeys([*was["results"], *was["calls"]]))
         for call, result in told["results"].items():
             assert result == was["results"].get(call, [True, result[1]])

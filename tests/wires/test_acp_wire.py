@@ -11,6 +11,7 @@ from acp_replay import Replay, new_wire, replay
 from lsp_agent.protocol.events import (
     ErrorReported,
     Notice,
+    Plan,
     StepStarted,
     ThinkingDelta,
     ToolCall,
@@ -229,6 +230,42 @@ def test_an_agent_that_gives_itself_leave_is_put_into_the_mode_that_asks(mode: s
     assert replied(talk.result()).error is None
 
 
+YOLO: Json = {
+    "modes": {
+        "currentModeId": "yolo",
+        "availableModes": [{"id": each, "name": each} for each in ("default", "yolo")],
+    }
+}
+
+
+def test_an_agent_that_says_it_stays_in_a_mode_that_asks_nobody_is_not_begun_with() -> None:
+    talk = Talk()
+    talk.hello()
+    talk.result(sessionId="s1", **YOLO)
+    assert "asks nobody" in (replied(talk.result(**YOLO)).error or "")
+
+
+def test_one_that_says_it_goes_back_to_asking_and_does_not_is_not_prompted() -> None:
+    talk = Talk().opened(modes=YOLO["modes"] | {"currentModeId": "default"})
+    talk.update("current_mode_update", currentModeId="yolo")
+    talk.result(**YOLO)
+    assert talk.sent[-1]["method"] == "session/cancel"
+    assert "asks nobody" in (replied(talk.say(Prompt("Go."))).error or "")
+    talk.update("current_mode_update", currentModeId="yolo")
+    talk.result()  # it went back
+    talk.update("current_mode_update", currentModeId="yolo")  # and will again
+    talk.prompted()
+    assert talk.sent[-1]["method"] == "session/prompt"
+
+
+def test_a_session_that_was_cleared_into_a_mode_that_asks_nobody_is_not_prompted() -> None:
+    talk = Talk().opened()
+    talk.say(Clear())
+    talk.result(sessionId="s2", **YOLO)
+    assert replied(talk.error(-32603, "no")).error == "no"
+    assert "asks nobody" in (replied(talk.say(Prompt("Go."))).error or "")
+
+
 def test_a_mode_that_does_not_act_is_left_as_it_is() -> None:
     listed = [{"id": each, "name": each} for each in ("plan", "default")]
     talk = Talk()
@@ -298,6 +335,14 @@ def test_models_are_listed_and_set() -> None:
     assert replied(talk.say(GetState())).data["model"] == "a/two"
     assert "a/two" in (replied(talk.say(SetModel("none"))).error or "")
     check_sent(talk.sent)
+
+
+def test_a_model_is_found_with_the_settings_provider_or_whole() -> None:
+    talk = Talk(model="one", provider="a")
+    talk.opened(configOptions=[MODEL | {"options": CHOICES}])
+    for name in ("two", "a/two"):
+        talk.say(SetModel(name))
+        assert talk.sent[-1]["params"]["value"] == "a/two"
 
 
 def test_an_older_agents_models_are_set_by_a_method_of_their_own() -> None:
@@ -376,10 +421,22 @@ def test_growing_output_is_told_piece_by_piece() -> None:
     assert of(talk.heard, ToolProgress) == [ToolProgress("c", "one\n"), ToolProgress("c", "two\n")]
 
 
+@pytest.mark.parametrize(("name", "known"), [("opencode", True), ("qwen-code", False)])
+def test_progress_is_a_capability_where_it_is_known_or_was_seen(name: str, known: object) -> None:
+    talk = Talk()
+    talk.hello(name=name)
+    talk.result(sessionId="s1")
+    talk.prompted()
+    assert talk.wire.capabilities["toolProgress"] is known
+    printed = [{"type": "content", "content": {"type": "text", "text": "one"}}]
+    talk.update("tool_call_update", toolCallId="c", kind="execute", content=printed)
+    assert talk.wire.capabilities["toolProgress"]
+
+
 def test_an_error_of_the_prompt_is_told_once_and_ends_the_turn() -> None:
     talk = Talk().opened().prompted()
     talk.error(-32603, "Internal error", data={"details": "no credit left"})
-    message = "Internal error: no credit left"
+    message = "no credit left"
     assert of(talk.heard, ErrorReported) == [ErrorReported(message)]
     assert of(talk.heard, TurnEnded) == [TurnEnded("error", message)]
 
@@ -397,15 +454,72 @@ def test_usage_of_the_session_so_far_is_told_as_the_turns() -> None:
     ]
 
 
-def test_a_plan_is_a_notice_and_its_progress_is_for_who_looks_closely() -> None:
+def step(content: str, status: str = "pending", **more: str) -> Json:
+    return {"content": content, "status": status} | more
+
+
+def test_a_plan_is_told_whole_each_time_that_it_changes_and_once_a_turn_if_not() -> None:
     talk = Talk().opened().prompted()
-    steps = [{"content": "Look", "status": "completed"}, {"content": "Act", "status": "pending"}]
-    talk.update("plan", entries=steps)
-    steps[1]["status"] = "in_progress"
-    talk.update("plan", entries=steps)
-    first, second = of(talk.heard, Notice)
-    assert (first.level, first.message) == ("info", "Plan:\n[x] Look\n[ ] Act")
-    assert (second.level, second.message) == ("debug", "Plan:\n[x] Look\n[>] Act")
+    first = [step("Look", "in_progress", priority="high"), step("Act", priority="low")]
+    then = [step("Look", "completed"), step("Act", "in_progress"), step("Tell")]
+    for steps in (first, first, then, []):
+        talk.update("plan", entries=steps)
+    talk.result(stopReason="end_turn")
+    talk.prompted().update("plan", entries=[])
+    talk.update("plan", entries=then)
+    told = [list(plan.entries) for plan in of(talk.heard, Plan)]
+    assert told == [first, then, [], then]
+
+
+def test_what_is_odd_in_a_plan_is_left_out_or_counts_as_pending() -> None:
+    talk = Talk().opened().prompted()
+    odd = [None, {}, "x", {"status": "completed"}, {"content": 7}, step(" \n"), step("")]
+    steps = [step(" Two\nlines "), step("Act", "cancelled", priority="urgent")]
+    more = [{"content": "No", "status": ["x"], "priority": []}, {"content": "Bare"}]
+    talk.update("plan", entries=[*odd, *steps, *more])
+    (plan,) = of(talk.heard, Plan)
+    assert list(plan.entries) == [step("Two lines"), step("Act"), step("No"), step("Bare")]
+    talk.update("plan", entries={"content": "Look"})
+    talk.update("plan")
+    assert of(talk.heard, Plan) == [plan]
+    assert len(of(talk.result(stopReason="end_turn"), TurnEnded)) == 1
+
+
+def test_a_plan_ends_the_step_whose_call_changed_it() -> None:
+    talk = Talk().opened().prompted()
+    talk.update("agent_message_chunk", content={"text": "I begin."})
+    talk.update("plan", entries=[step("Look")])
+    talk.update("agent_message_chunk", content={"text": "I look."})
+    talk.result(stopReason="end_turn")
+    assert [event.step for event in of(talk.heard, StepStarted)] == [1, 2]
+    (reply,) = of(talk.say(GetMessages()), Reply)
+    plan = {"type": "plan", "entries": [step("Look")]}
+    contents = [message["content"] for message in reply.data["messages"]]
+    assert contents[2] == [plan]
+    assert [content[0]["text"] for content in (contents[1], contents[3])] == ["I begin.", "I look."]
+
+
+def test_a_plan_outside_a_turn_is_not_taken() -> None:
+    talk = Talk().opened()
+    talk.update("plan", entries=[step("Look")])
+    assert not of(talk.heard, Plan)
+    assert all(notice.level == "debug" for notice in of(talk.heard, Notice))
+
+
+def test_the_plan_of_a_loaded_session_is_among_its_messages() -> None:
+    talk = Talk()
+    talk.hello(resume="s1")
+    talk.update("user_message_chunk", content={"text": "Go."})
+    for status in ("in_progress", "completed"):
+        talk.update("plan", entries=[step("Look", status)])
+    talk.result()
+    (reply,) = of(talk.say(GetMessages()), Reply)
+    told = [block for message in reply.data["messages"] for block in message["content"]]
+    assert told == [
+        {"type": "text", "text": "Go."},
+        {"type": "plan", "entries": [step("Look", "completed")]},
+    ]
+    assert not of(talk.heard, Plan)
 
 
 def test_what_belongs_to_another_session_or_is_unknown_changes_nothing() -> None:
@@ -435,6 +549,22 @@ def test_leave_is_given_and_refused_for_this_call_only() -> None:
         assert frame["id"] == 0
         assert frame["result"] == {"outcome": {"outcome": "selected", "optionId": option}}
         assert talk.wire.answer(approve.key, answer) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "judged"),
+    [
+        ({"pattern": "x", "path": "/w/a"}, ("read", {"path": "/w/a"})),
+        ({"pattern": "x"}, ("read", {"path": "."})),
+        ({"query": "of the web"}, ("search", {"query": "of the web"})),
+    ],
+)
+def test_a_search_for_a_pattern_is_judged_as_a_read_of_where_it_looks(
+    given: dict[str, str], judged: tuple[str, dict[str, str]]
+) -> None:
+    talk = Talk().opened().prompted()
+    approve = asked(talk, toolCallId="c", kind="search", rawInput=given)
+    assert (approve.tool, approve.args) == judged
 
 
 def test_where_only_leave_for_good_is_offered_none_is_given() -> None:

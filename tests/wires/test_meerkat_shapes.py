@@ -36,20 +36,6 @@ from lsp_agent.wires.wire import (
 )
 
 
-@pytest.fixture
-def talk() -> Talk:
-    made = Talk()
-    made.hello()
-    return made
-
-
-@pytest.fixture
-def old() -> Talk:
-    made = Talk(seed=True)
-    made.hello()
-    return made
-
-
 def of(kind: type[Any], told: list[Decoded]) -> list[Any]:
     return [each for each in told if isinstance(each, kind)]
 

@@ -55,20 +55,6 @@ from lsp_agent.wires.wire import (
 )
 
 
-@pytest.fixture
-def talk() -> Talk:
-    made = Talk()
-    made.hello()
-    return made
-
-
-@pytest.fixture
-def old() -> Talk:
-    made = Talk(seed=True)
-    made.hello()
-    return made
-
-
 def plain(decoded: list[Decoded]) -> list[Decoded]:
     return [each for each in decoded if not isinstance(each, Notice)]
 
@@ -125,7 +111,8 @@ def test_our_tools_are_the_embedded_agents():
     assert set(given) == set(BUILT_IN)
     for name, tool in given.items():
         assert tool["input_schema"] == BUILT_IN[str(name)].schema
-        assert str(tool["description"]).startswith(BUILT_IN[str(name)].description)
+        if name != "bash":  # whose limits differ; and no image can be shown
+            assert BUILT_IN[str(name)].description.startswith(str(tool["description"]))
 
 
 def test_every_frame_says_its_version(talk: Talk):

@@ -14,5 +14,5 @@ async def options(context: Context, params: SessionParams) -> OptionsResult:
 
 async def set_option(context: Context, params: SetOptionParams) -> OptionsResult:
     session = context.sessions.get(params.session_id)
-    now = await agent_options.choose(session.agent, params.id, params.value)
+    now = await context.sessions.set_option(session, params.id, params.value)
     return OptionsResult(options=cast(Any, now))

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import anyio
 
+from lsp_agent.protocol.errors import BadParams
 from lsp_agent.protocol.methods import (
     AgentSession,
     AgentSessionsResult,
@@ -24,8 +25,10 @@ from lsp_agent.protocol.methods import (
 )
 from lsp_agent.server.context import Context
 from lsp_agent.sessions import agent_options
+from lsp_agent.sessions.chosen import Option
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Known
+from lsp_agent.text.plain import printable_line
 from lsp_agent.workspace.paths import uri_to_path
 
 
@@ -91,7 +94,10 @@ async def resume_session(context: Context, params: StoredSessionParams) -> Sessi
 
 
 async def rename_session(context: Context, params: RenameSessionParams) -> Empty:
-    await context.sessions.rename(params.session_id, params.title.strip())
+    title = printable_line(" ".join(params.title.split()))
+    if not title:
+        raise BadParams("title", "must have something to show")
+    await context.sessions.rename(params.session_id, title)
     return Empty()
 
 
@@ -107,7 +113,7 @@ async def delete_session(context: Context, params: StoredSessionParams) -> Empty
 async def _state(context: Context, session: Session) -> StateResult:
     agent = session.choice.agent
     told: dict[str, object] = {}
-    options: list[agent_options.Option] = []
+    options: list[Option] = []
 
     async def ask_for_state() -> None:
         told.update(await session.agent.state())
@@ -122,7 +128,10 @@ async def _state(context: Context, session: Session) -> StateResult:
         session_id=session.id,
         agent=session.choice.name,
         wire=agent.wire,
-        model=cast(str | None, told.get("model")) or agent.model or None,
+        model=cast(str | None, told.get("model"))
+        or session.agent.chosen.model
+        or agent.model
+        or None,
         provider=cast(str | None, told.get("provider")) or agent.provider or None,
         cwd=session.cwd,
         busy=session.busy,
