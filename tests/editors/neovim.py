@@ -22,7 +22,7 @@ import psutil
 Json = dict[str, Any]
 
 WIDTH, HEIGHT = 40, 12
-SECONDS = 10.0
+SECONDS = 30.0
 
 RECORDER = Path(__file__).with_name("neovim_recorder.lua")
 
@@ -84,7 +84,8 @@ class Neovim:
         return self.request("nvim_exec2", command, {"output": True})["output"]
 
     def keys(self, keys: str) -> None:
-        """Typed, in Neovim's notation; they may not have taken effect on return."""
+        """Typed, in Neovim's notation. They have not taken effect on return, but before whatever
+        is asked next, unless they end in the midst of a mapping or at a prompt."""
         self.request("nvim_input", keys)
 
     def mode(self) -> str:
@@ -142,6 +143,10 @@ class Neovim:
         except psutil.NoSuchProcess:
             return []
 
+    @property
+    def has_quit(self) -> bool:
+        return self._process.poll() is not None
+
     def close(self) -> None:
         """Quits as a person does. Raises AssertionError if what it started outlives it."""
         started = self.started()
@@ -152,7 +157,7 @@ class Neovim:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + SECONDS
         while (left := [p for p in started if alive(p)]) and time.monotonic() < deadline:
             time.sleep(0.02)
         for process in left:

@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -93,8 +93,9 @@ class Desk:
         folder = self._base / "bin"
         folder.mkdir()
         program = folder / "lsp-agent"
-        command = f'{shlex.join(LSP_AGENT)} "$@" --log-file {shlex.quote(str(self.log))}'
-        program.write_text(f"#!/bin/sh\nexec {command}\n", encoding="utf-8")
+        log = f'test "$1" = serve && set -- "$@" --log-file {shlex.quote(str(self.log))}'
+        command = f'exec {shlex.join(LSP_AGENT)} "$@"'
+        program.write_text(f"#!/bin/sh\n{log}\n{command}\n", encoding="utf-8")
         program.chmod(stat.S_IRWXU)
         return f"{folder}:{path}"
 
@@ -138,7 +139,7 @@ class Desk:
 
     def server(self) -> psutil.Process:
         """The server's process."""
-        found = [p for p in self.nvim.started() if {"serve", str(self.log)} <= {*p.cmdline()}]
+        found = [p for p in self.nvim.started() if {"serve", str(self.log)} <= {*command_of(p)}]
         assert len(found) == 1, found
         return found[0]
 
@@ -236,6 +237,13 @@ class Desk:
     def report(self) -> str:
         """What the server wrote down."""
         return self.log.read_text() if self.log.exists() else ""
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Nothing for one that has ended meanwhile."""
+    with suppress(psutil.NoSuchProcess):
+        return process.cmdline()
+    return []
 
 
 AnyDesk = TypeVar("AnyDesk", bound=Desk)

@@ -47,7 +47,7 @@ class Sitting:
             assert time.monotonic() < deadline, f"not done; {len(self.desk.sends())} sends"
             self.typist.type_a_while()
 
-    def type_through(self, number: int, seconds: float = 10) -> Json:
+    def type_through(self, number: int, seconds: float = 30) -> Json:
         """Types until a request is answered; its result."""
         self.type_until(lambda: self.desk.answer(number) is not None, seconds)
         return self.desk.wait(number)
@@ -58,7 +58,7 @@ class Sitting:
 
     def turn(self) -> str:
         """Types through a whole turn; its id."""
-        result = self.type_through(self.desk.prompt("Go."), 20 + len(self.edits))
+        result = self.type_through(self.desk.prompt("Go."), 60 + len(self.edits))
         assert result["stopReason"] == "endTurn", result
         return result["turnId"]
 
@@ -211,10 +211,11 @@ def killed(desk: Desk, seed: int, count: int) -> Tally:
     sitting.type_until(lambda: taken(desk) >= count // 2, 20)
     server = desk.server()
     theirs = server.children(recursive=True)
-    at_kill = taken(desk)
     server.kill()
+    server.wait()
+    at_kill = taken(desk)
     sitting.type_for(3)
-    wait_until(lambda: not any(alive(process) for process in theirs), 5)
+    wait_until(lambda: not any(alive(process) for process in theirs))
     assert taken(desk) - at_kill <= 1, "edits go on without a server"
 
     desk.start_again()

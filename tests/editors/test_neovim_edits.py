@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from neovim import wait_until
 from neovim_desk import Desk, done, edit, read, step, write
 
 pytestmark = pytest.mark.neovim
@@ -65,8 +64,8 @@ def test_typing_before_the_first_flush_at_version_0_is_kept(desk: Desk) -> None:
         time.sleep(0.04)
     desk.nvim.keys("<Esc>")
     desk.wait(turn)
-    wait_until(lambda: desk.nvim.mode() == "n")  # all keys have taken effect
     assert desk.nvim.lines() == [typed, "one", "TWO", "three"]
+    assert desk.nvim.mode() == "n"
     desk.run("Read it.")
     assert seen_by_the_server(desk) == desk.nvim.text()
     assert all(send["version"] >= 1 for send in desk.sends())
@@ -117,10 +116,8 @@ def test_a_text_meant_without_its_last_newline_is_in_all_the_same(desk: Desk, co
     desk.open("a.txt", LINES)
     steps = [step(read("a.txt")), step(write("a.txt", content)), step(read("a.txt")), done()]
     desk.start(*steps, edits={"hold_shrink": 1})
-    started = time.monotonic()
     desk.run()
     assert desk.nvim.lines() == content.split("\n")
-    assert time.monotonic() - started < 4
     assert len(desk.sends()) <= 1
     assert not [o.text for o in desk.outcomes() if "not confirmed" in o.text or o.is_error]
 

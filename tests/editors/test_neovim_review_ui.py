@@ -28,8 +28,6 @@ local clients = vim.lsp.get_clients({ _uninitialized = true })
 return vim.iter(clients):all(function(client) return client.initialized end)
 """
 LENSES = """
-vim.lsp.codelens.refresh()
-vim.wait(2000, function() return #vim.lsp.codelens.get(0) > 0 end)
 return vim.tbl_map(function(l) return { l.range.start.line, l.command.title } end,
   vim.lsp.codelens.get(0))
 """
@@ -84,6 +82,8 @@ def test_a_proposal_is_previewed_in_a_window_and_applied_by_hunk(desk: Desk) -> 
 
 def test_lenses_stand_above_the_hunks(desk: Desk) -> None:
     changed(desk)
+    desk.nvim.lua("vim.lsp.codelens.refresh()")
+    wait_until(lambda: desk.nvim.lua(LENSES))
     assert desk.nvim.lua(LENSES) == [
         [0, "Keep all 2"],
         [0, "Undo all"],

@@ -1,12 +1,11 @@
 """A turn as a person at a real Neovim sees and steers it, with its plain LSP client."""
 
-import time
 import uuid
 
 import psutil
 import pytest
-from neovim import wait_until
-from neovim_desk import Desk, bash, done, edit, read, step
+from neovim import Json, wait_until
+from neovim_desk import Desk, bash, done, edit, step
 
 pytestmark = pytest.mark.neovim
 
@@ -71,14 +70,19 @@ def test_a_turn_and_its_tools_are_seen_as_progress(desk: Desk) -> None:
         permissions={"command": "allow"},
     )
     desk.run("Measure it.")
-    reports = desk.nvim.lua("return _G.progress")
+    reports = wait_until(lambda: all_ended(desk.nvim.lua("return _G.progress")))
     begun = [r["value"]["title"] for r in reports if r["value"]["kind"] == "begin"]
     assert begun[0] == "agent: Measure it."
     assert begun[1].startswith("bash: echo first")
     messages = [r["value"].get("message", "") for r in reports if r["value"]["kind"] == "report"]
     assert any("first" in message for message in messages)
-    ended = [r for r in reports if r["value"]["kind"] == "end"]
-    assert {r["token"] for r in ended} == {r["token"] for r in reports}
+
+
+def all_ended(reports: list[Json]) -> list[Json] | None:
+    """The reports, once each progress among them has an end."""
+    ended = [report for report in reports if report["value"]["kind"] == "end"]
+    tokens = {report["token"] for report in reports}
+    return reports if {report["token"] for report in ended} == tokens else None
 
 
 def test_cancelling_the_progress_ends_the_turn_and_its_command(desk: Desk) -> None:
@@ -94,9 +98,7 @@ def test_cancelling_the_progress_ends_the_turn_and_its_command(desk: Desk) -> No
     wait_until(lambda: len(naps(nap)) >= 2)
     token = desk.nvim.lua("return _G.progress[1].token")
     desk.notify("window/workDoneProgress/cancel", token=token)
-    started = time.monotonic()
     assert desk.wait(turn)["stopReason"] == "aborted"
-    assert time.monotonic() - started < 1
     wait_until(lambda: not naps(nap))
     assert desk.nvim.lines() == ["one"]
 
@@ -108,8 +110,11 @@ def naps(nap: str) -> list[int]:
 
 def test_a_prompt_by_command_answers_at_once_and_edits_later(desk: Desk) -> None:
     desk.open("a.txt", "one\n")
-    desk.start(step(edit("a.txt", "one", "two"), delay_ms=500), step(read("a.txt")), done())
+    waits = step(bash("until test -e go; do sleep 0.05; done"))
+    edits = step(edit("a.txt", "one", "two"))
+    desk.start(waits, edits, done(), permissions={"command": "allow"})
     started = desk.execute("lspAgent.prompt", text="Go.")
     assert started.keys() == {"sessionId", "turnId"}
     assert desk.nvim.lines() == ["one"]
+    (desk.folder / "go").touch()
     wait_until(lambda: desk.nvim.lines() == ["two"])

@@ -82,6 +82,7 @@ class Desk:
         """The file with this text, shown and focused."""
         self.path.write_bytes(text.encode())
         self.workbench.run(SHOW, str(self.path))
+        wait_until(lambda: self.text() == text)
 
     def start(self, *steps: Json, hosting: str = "auto", **options: Any) -> None:
         """Starts the server as a person's configuration would."""

@@ -228,8 +228,17 @@ class Workbench:
         places = self.page.evaluate(LENSES, title)
         return sorted(((x, y) for x, y in places), key=lambda place: place[1])
 
-    def click(self, place: tuple[float, float]) -> None:
-        self.page.mouse.click(*place)
+    def press_lens(self, title: str, number: int = 0, *, of: int) -> None:
+        """Clicks one of the ``of`` code lenses of this title, from top to bottom, 0-based; once
+        there are so many and they stand still."""
+
+        def found() -> tuple[float, float] | None:
+            places = self.lenses(title)
+            time.sleep(0.2)
+            still = len(places) == of and places == self.lenses(title)
+            return places[number] if still else None
+
+        self.page.mouse.click(*wait_until(found))
 
     def picture(self, path: Path) -> None:
         """A screenshot."""
@@ -252,14 +261,14 @@ def answers(port: int) -> bool:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Ends it and what it started, the extension host and its server too. Raises AssertionError
-    if any of it outlives that by more than 5 s."""
+    if any of it outlives that by more than ``SECONDS``."""
     started: list[psutil.Process] = []
     with contextlib.suppress(psutil.NoSuchProcess):
         started = psutil.Process(process.pid).children(recursive=True)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
-    process.wait(5)
-    _, left = psutil.wait_procs(started, 5)
+    process.wait(SECONDS)
+    _, left = psutil.wait_procs(started, SECONDS)
     for survivor in left:
         with contextlib.suppress(psutil.NoSuchProcess):
             survivor.kill()

@@ -8,6 +8,9 @@ from neovim import Json, NeovimError, wait_until
 from neovim_desk import Desk
 from neovim_versions import Version
 
+#: Seconds: what should come comes within one, but a busy machine may take many.
+PATIENCE = 60.0
+
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
 
 CHATS = """
@@ -82,22 +85,22 @@ class PluginDesk(Desk):
         """The lines of all conversations."""
         return self.nvim.lua(CHATS)
 
-    def wait_for_chat(self, text: str, timeout: float = 20) -> None:
+    def wait_for_chat(self, text: str, timeout: float = PATIENCE) -> None:
         wait_until(lambda: any(text in line for line in self.chat()), timeout)
 
-    def wait_for_lines(self, *lines: str, timeout: float = 20) -> None:
+    def wait_for_lines(self, *lines: str, timeout: float = PATIENCE) -> None:
         """Of the shown buffer."""
         wait_until(lambda: self.nvim.lines() == list(lines), timeout)
 
     def marks(self) -> list[list[Any]]:
         return self.nvim.lua(MARKS)
 
-    def wait_for_marks(self, *marks: list[Any], timeout: float = 20) -> None:
+    def wait_for_marks(self, *marks: list[Any], timeout: float = PATIENCE) -> None:
         wait_until(lambda: self.marks() == list(marks), timeout)
 
     def picker(self) -> Json:
         """What the person is asked last."""
-        return wait_until(lambda: self.nvim.lua("return _G.pickers[#_G.pickers]"), 20)
+        return wait_until(lambda: self.nvim.lua("return _G.pickers[#_G.pickers]"), PATIENCE)
 
     def choose(self, title: str | None) -> None:
         """The first item whose title begins like this; None dismisses the picker."""

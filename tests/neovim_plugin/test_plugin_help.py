@@ -28,4 +28,6 @@ def test_its_tags_are_all_different(name: str, tmp_path: Path) -> None:
     command = [program, "--clean", "--headless", f"+helptags {tmp_path}", "+qa"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     assert said == ""
-    assert "*:Agent-keep*" in (tmp_path / "tags").read_text(encoding="utf-8")
+    tags = (tmp_path / "tags").read_text(encoding="utf-8")
+    assert "*:Agent-keep*" in tags
+    assert "*lsp-agent*" in tags  # as the program is called

@@ -96,6 +96,7 @@ def test_the_persons_own_undo_takes_the_mark_away(desk: PluginDesk) -> None:
 
 def test_a_turn_is_reverted_with_what_was_kept_of_it(desk: PluginDesk) -> None:
     change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
     desk.agent("keep_all all")
     desk.wait_for_marks()
     desk.agent("revert")
@@ -131,5 +132,5 @@ def test_the_next_change_is_found_in_another_file(desk: PluginDesk) -> None:
     desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
     desk.agent("next")
     wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
-    assert desk.nvim.lua(ROW) == 2
+    wait_until(lambda: desk.nvim.lua(ROW) == 2)
     assert desk.window("chat")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from neovim import NeovimError, wait_until
+from neovim import wait_until
 from neovim_desk import bash, done, edit, step, write
 from plugin_desk import PluginDesk
 
@@ -79,13 +79,75 @@ def test_a_tool_call_is_folded_with_its_result(desk: PluginDesk) -> None:
     desk.agent("ask Run it.")
     desk.wait_for_chat("Done.")
     shown = desk.chat()
-    header = shown.index("bash: echo first; echo second") + 1
     assert "    second" in shown
+    wait_until(lambda: is_folded(desk, "bash: echo first; echo second"))
+    assert not is_folded(desk, "Done.")
+
+
+def is_folded(desk: PluginDesk, line: str) -> bool:
+    """Whether this line of the shown conversation is the first one of a closed fold."""
+    return desk.nvim.lua(FOLDED, desk.window("chat"), line)
+
+
+FOLDED = """
+local window, line = ...
+local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, true)
+return vim.api.nvim_win_call(window, function()
+  for number, each in ipairs(lines) do
+    if each == line then return vim.fn.foldclosed(number) == number end
+  end
+  error('no such line')
+end)
+"""
+
+
+def test_what_comes_in_insert_mode_is_folded_too(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(step(bash("echo first; echo second")), done(), permissions={"command": "allow"})
+    desk.agent("chat")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("Run it on @a.txt.<CR>")
+    desk.wait_for_chat("Done.")
+    assert desk.nvim.mode() == "i"
+    wait_until(lambda: is_folded(desk, "bash: echo first; echo second"))
+    wait_until(lambda: is_folded(desk, "with a.txt"))
+
+
+def test_a_fold_that_was_opened_stays_open_while_output_comes(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    command = "echo 1; echo 2; until test -e go; do sleep 0.05; done; echo 3; echo 4"
+    desk.start(step(bash(command)), done(), permissions={"command": "allow"})
+    desk.agent("ask Run it.")
+    desk.wait_for_chat("    2")
+    header = next(line for line in desk.chat() if line.startswith("bash: "))
+    wait_until(lambda: is_folded(desk, header))
     chat = desk.window("chat")
-    folded = "return vim.api.nvim_win_call(..., function() return vim.fn.foldclosed(%d) end)"
-    assert desk.nvim.lua(folded % header, chat) == header
-    assert desk.nvim.lua(folded % (shown.index("    second") + 1), chat) == header
-    assert desk.nvim.lua(folded % (shown.index("Done.") + 1), chat) == -1
+    desk.nvim.lua("vim.api.nvim_win_call(..., function() vim.cmd('%foldopen') end)", chat)
+    (desk.folder / "go").touch()
+    desk.wait_for_chat("Done.")
+    assert not is_folded(desk, header)
+    desk.nvim.lua("vim.api.nvim_win_call(..., function() vim.cmd('%foldclose') end)", chat)
+    wait_until(lambda: is_folded(desk, header))
+    assert not is_folded(desk, "Done.")
+
+
+def test_a_conversation_that_went_on_unseen_is_folded_when_it_is_shown(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    waits = "echo 1; until test -e go; do sleep 0.05; done; echo 2"
+    desk.start(step(bash(waits)), done(), permissions={"command": "allow"})
+    desk.agent("ask Run it.")
+    desk.wait_for_chat("    1")
+    header = next(line for line in desk.chat() if line.startswith("bash: "))
+    desk.agent("new")
+    chat = f"vim.api.nvim_win_get_buf({desk.window('chat')})"
+    wait_until(lambda: desk.nvim.lua(f"return vim.api.nvim_buf_line_count({chat})") == 1)
+    (desk.folder / "go").touch()
+    desk.wait_for_chat("Done.")
+    desk.agent("sessions")
+    desk.choose("Run it.")
+    wait_until(lambda: desk.nvim.lua(f"return vim.api.nvim_buf_line_count({chat})") > 1)
+    wait_until(lambda: is_folded(desk, header))
+    assert not is_folded(desk, "Done.")
 
 
 def test_a_selection_goes_along_with_the_prompt(desk: PluginDesk) -> None:
@@ -108,7 +170,7 @@ def test_lines_of_a_range_wait_for_the_prompt_that_is_written(desk: PluginDesk) 
     desk.nvim.command("2,3Agent ask")
     wait_until(lambda: desk.nvim.mode() == "i")
     bar = "return vim.wo[...].winbar"
-    assert "a.txt:2-3" in desk.nvim.lua(bar, desk.window("prompt"))
+    wait_until(lambda: "a.txt:2-3" in desk.nvim.lua(bar, desk.window("prompt")))
     desk.nvim.keys("What is this?<CR>")
     desk.wait_for_chat("I see.")
     assert "    two" in desk.chat()
@@ -190,9 +252,13 @@ def test_a_session_goes_on_after_a_restart_and_stored_ones_are_chosen(desk: Plug
     buffer = f"vim.api.nvim_win_get_buf({desk.window('chat')})"
     shown = f"return vim.api.nvim_buf_get_lines({buffer}, 0, -1, true)"
     wait_until(lambda: desk.nvim.lua(shown) == [""])
+    desk.agent("chat")
+    assert desk.window("chat") is None
     desk.agent("sessions")
     desk.choose("The first.")
     desk.choose("Resume")
+    buffer = f"vim.api.nvim_win_get_buf({wait_until(lambda: desk.window('chat'))})"
+    shown = f"return vim.api.nvim_buf_get_lines({buffer}, 0, -1, true)"
     wait_until(lambda: "Told again." in desk.nvim.lua(shown))
     parts = ("The first.", "Answer A.", "bash: true", "It ran.", "Hello.", "Told again.")
     assert [line for line in desk.nvim.lua(shown) if line in parts] == list(parts)
@@ -204,14 +270,14 @@ def test_a_session_goes_on_after_a_restart_and_stored_ones_are_chosen(desk: Plug
 def test_an_agent_that_dies_is_named_and_replaced_at_the_next_prompt(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(
-        {"match": "Talk", "text": "x " * 2000, "pace_ms": 5},
+        {"match": "Talk", "text": "x " * 2000, "pace_ms": 100},
         {"match": "again", "text": "Here I am.", "calls": [edit("a.txt", "one", "two")]},
         done(),
     )
     desk.agent("ask Talk.")
     desk.wait_for_chat("x x x")
     kill_agents(desk)
-    wait_until(lambda: "working" not in desk.nvim.lua(STATUS), 20)
+    wait_until(lambda: "working" not in desk.nvim.lua(STATUS))
     desk.agent("ask And again.")
     desk.wait_for_chat("Here I am.", 30)
     desk.wait_for_lines("two")
@@ -256,15 +322,7 @@ def test_quitting_the_last_file_quits_neovim(desk: PluginDesk) -> None:
     desk.nvim.keys("<Esc><C-w>t")
     wait_until(lambda: desk.nvim.lua("return vim.bo.buftype") == "")
     desk.nvim.keys(":q<CR>")
-    wait_until(lambda: has_quit(desk))
-
-
-def has_quit(desk: PluginDesk) -> bool:
-    try:
-        desk.nvim.request("nvim_get_mode", timeout=0.5)
-    except (NeovimError, OSError):
-        return True
-    return False
+    wait_until(lambda: desk.nvim.has_quit)
 
 
 # As the server tells it: the scripted agent's thoughts are shown to nobody.
@@ -295,9 +353,8 @@ def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) ->
     assert shown[thinking + 1] == "    First this, then that."
     assert shown.index("So it is.") > thinking
     assert any(line.startswith("An edit of a.txt met other changes") for line in shown)
+    wait_until(lambda: is_folded(desk, "thinking"))
     chat = desk.window("chat")
-    folded = "return vim.api.nvim_win_call(..., function() return vim.fn.foldclosed(%d) end)"
-    assert desk.nvim.lua(folded % (thinking + 2), chat) == thinking + 1
     wait_until(lambda: "↑1.2k ↓34 $0.50" in desk.nvim.lua("return vim.wo[...].winbar", chat))
 
 

@@ -1,16 +1,25 @@
 """The extension's package.json says the same as the server."""
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lsp_agent import __version__
-from lsp_agent.protocol.settings import Settings
+from lsp_agent.protocol.settings import BUILTIN_AGENT, Settings
 
-MANIFEST: dict[str, Any] = json.loads(
+Json = dict[str, Any]
+
+MANIFEST: Json = json.loads(
     (Path(__file__).parents[2] / "editors" / "vscode" / "package.json").read_text()
 )
-DECLARED: dict[str, dict[str, Any]] = MANIFEST["contributes"]["configuration"]["properties"]
+DECLARED: dict[str, Json] = MANIFEST["contributes"]["configuration"]["properties"]
+SCHEMA: Json = Settings.model_json_schema()
+CONSTRAINTS = {
+    *("type", "enum", "items", "minItems", "additionalProperties"),
+    *("minimum", "exclusiveMinimum", "maximum"),
+}
 #: Those that are read by the extension alone.
 OWN = {"lspAgent.server.path"}
 #: The extension marks changes itself, so it asks for no hints unless the person does.
@@ -21,17 +30,46 @@ def test_the_extension_has_the_servers_version() -> None:
     assert MANIFEST["version"] == __version__
 
 
-def test_each_setting_is_one_of_the_servers_with_its_default() -> None:
-    defaults = Settings().model_dump(mode="json")
-    for name, declared in DECLARED.items():
-        if name in OWN:
+def test_each_setting_is_the_servers_with_its_default_and_what_it_takes() -> None:
+    known = dict(settings("lspAgent", SCHEMA))
+    assert DECLARED.keys() - OWN == known.keys()
+    for name, schema in known.items():
+        if name == "lspAgent.agents":
             continue
-        value: Any = defaults
-        for part in name.split(".")[1:]:
-            assert part in value, name
-            value = value[part]
-        if name not in OTHERWISE and name != "lspAgent.agents":
-            assert declared["default"] == value, name
+        assert constraints(DECLARED[name]) == constraints(schema), name
+        if name not in OTHERWISE:
+            assert DECLARED[name]["default"] == schema["default"], name
+
+
+def test_an_agents_keys_are_the_servers_and_the_builtin_ones_can_be_set_one_by_one() -> None:
+    agent = SCHEMA["$defs"]["AgentSettings"]
+    declared = DECLARED["lspAgent.agents"]["patternProperties"]
+    any_agent = declared["."]
+    assert {k: constraints(v) for k, v in any_agent["properties"].items()} == {
+        k: constraints(v) for k, v in agent["properties"].items()
+    }
+    assert any_agent["additionalProperties"] is False
+    ((names, others),) = (each for each in declared.items() if each[0] != ".")
+    assert others == {"required": agent["required"]}
+    assert re.search(names, "zot")
+    assert not re.search(names, BUILTIN_AGENT)
+
+
+def settings(name: str, schema: Json) -> Iterator[tuple[str, Json]]:
+    """The server's settings with their schemas, by dotted names."""
+    for key, value in schema["properties"].items():
+        if "$ref" in value:
+            yield from settings(f"{name}.{key}", SCHEMA["$defs"][value["$ref"].split("/")[-1]])
+        else:
+            yield f"{name}.{key}", value
+
+
+def constraints(schema: Json) -> Json:
+    """What a schema says of values."""
+    said = {k: v for k, v in schema.items() if k in CONSTRAINTS}
+    if said.get("additionalProperties") == {"$ref": "#/$defs/JsonValue"}:
+        del said["additionalProperties"]
+    return said
 
 
 def test_what_starts_processes_or_allows_is_out_of_a_workspaces_reach() -> None:

@@ -1,15 +1,15 @@
 """What a person gets from the VS Code extension, in the real workbench from the built .vsix: each
 test looks at the buffer, the disk, and whether there is anything unsaved."""
 
+import base64
+import contextlib
 import re
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
 from vscode_desk import done, edit, read, step
-from vscode_product import Product, build, product
+from vscode_product import Product
 from workbench import Json, wait_until
 
 pytestmark = [
@@ -31,6 +31,30 @@ def name():
 def corners():
     return 4
 """
+#: A picture, and how it is pasted.
+DOT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAA"
+    "AElFTkSuQmCC"
+)
+PASTE = """
+(input, data) => {
+  const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([bytes], 'image.png', { type: 'image/png' }));
+  input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+}
+"""
+# Notes whether the chat ever shows how an answer begins, and not yet how it ends.
+WATCH = """
+() => {
+  window.streamed = false;
+  const look = () => {
+    const shown = document.body.textContent;
+    window.streamed ||= shown.includes('All done.') && !shown.includes('Over.');
+  };
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+}
+"""
 #: Of an edit that may not be in, as the agent is told.
 NOT_CONFIRMED = "has not confirmed"
 #: An edit of each function of ``SHAPES``, so far apart that each is a hunk of its own.
@@ -47,24 +71,15 @@ CHANGED = (
 )
 
 
+#: An answer that is stopped long before it ends.
+ENDLESS: Json = {"text": "a b c d " * 500, "pace_ms": 200}
+
+
 def bash(command: str) -> Json:
     return {"name": "bash", "args": {"command": command}}
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with product(tmp_path_factory.mktemp("product"), build()) as started:
-        yield started
-
-
-@pytest.fixture
-def person(one: Product, tmp_path: Path) -> Iterator[Product]:
-    try:
-        yield one
-    finally:
-        one.workbench.picture(tmp_path / "end.png")
-        print(tmp_path / "end.png")  # shown where the test fails
-        one.end()
+TAB = "return vscode.window.tabGroups.activeTabGroup.activeTab?.label"
 
 
 def statuses(person: Product) -> list[str]:
@@ -88,11 +103,11 @@ def test_a_prompt_streams_into_the_chat_and_its_edit_lands(person: Product) -> N
         step(THREE, text="Now I change it."),
         {"text": "All done. " + "Word by word. " * 20 + "Over.", "pace_ms": 50},
     )
+    person.chat.evaluate(WATCH)
     person.say("Change all three")
-    person.turn.get_by_text("All done.").wait_for()
-    assert not person.turn.get_by_text("Over.").count()  # it streams
     person.wait_for_end()
     person.turn.get_by_text("Over.").wait_for()
+    assert person.chat.evaluate("() => window.streamed")
     assert person.turn.locator("strong").inner_text() == "it"
     assert [each.inner_text() for each in person.turn.locator("summary .name").all()] == [
         "read",
@@ -112,14 +127,15 @@ def test_an_edit_lands_in_an_unsaved_document_while_typing_goes_on(person: Produ
     person.say("Go")
     person.go_to("notes.txt", "mine", 0)
     person.key("End")
+    person.stop.wait_for()
     words = 0
-    while person.chat.get_by_role("button", name="Stop the agent").is_visible():
+    while person.stop.is_visible():
         person.workbench.type(f"typed{words} ")
         person.settle()
         words += 1
     person.wait_for_end()
     text = person.text("notes.txt")
-    assert words > 3
+    assert words > 1
     for n, said in enumerate(told(person)):
         # On a busy machine the window may take longer than the server waits for it.
         assert f"new{n:02} line" in text or NOT_CONFIRMED in said
@@ -165,7 +181,7 @@ def test_hunks_are_reviewed_by_key(person: Product) -> None:
     person.page.get_by_role("button", name=re.compile("changes?: ")).wait_for(state="detached")
     wanted = CHANGED.replace("abs(w * h)", "w * h")
     assert person.text("shapes.py") == wanted
-    assert person.is_dirty("shapes.py") == (person.on_disk("shapes.py") != wanted)
+    wait_until(lambda: person.is_dirty("shapes.py") == (person.on_disk("shapes.py") != wanted))
 
 
 def to_review(person: Product) -> None:
@@ -182,16 +198,13 @@ def test_hunks_are_reviewed_by_mouse(person: Product) -> None:
     person.begin(step(THREE), done())
     person.say("Go")
     person.wait_for_end()
-    lenses = person.workbench.lenses
-    wait_until(lambda: len(lenses("Undo")) == 3)
-    person.workbench.click(lenses("Undo")[1])
+    person.workbench.press_lens("Undo", 1, of=3)
     wait_until(lambda: '"a shape"' not in person.text("shapes.py"))
-    wait_until(lambda: len(lenses("Keep")) == 2)
-    person.workbench.click(lenses("Keep")[0])
+    person.workbench.press_lens("Keep", 0, of=2)
     wait_until(lambda: statuses(person) == ["kept", "rejected", "applied"])
     person.press("Undo")  # what is left of the turn, in the chat
     wait_until(lambda: "return 4" in person.text("shapes.py"))
-    assert statuses(person) == ["kept", "rejected", "rejected"]
+    wait_until(lambda: statuses(person) == ["kept", "rejected", "rejected"])
     person.press("Take Back")
     wait_until(lambda: person.text("shapes.py") == SHAPES)
 
@@ -205,11 +218,9 @@ def test_a_turn_is_shown_in_the_multi_diff_editor(person: Product) -> None:
     person.press("Review")
     diffs = person.page.locator(".multiDiffEntry")
     wait_until(lambda: diffs.count() == 2)
-    title = person.workbench.run("return vscode.window.tabGroups.activeTabGroup.activeTab.label")
-    assert title.startswith("Agent: Both files")
-    shown = " ".join(diffs.all_inner_texts())
-    assert "shapes.py" in shown
-    assert "closed.txt" in shown
+    wait_until(lambda: (person.workbench.run(TAB) or "").startswith("Agent: Both files"))
+    diffs.filter(has_text="shapes.py").wait_for()
+    diffs.filter(has_text="closed.txt").wait_for()
     assert person.on_disk("closed.txt") == "two\n"
     assert not person.is_dirty("shapes.py")
 
@@ -238,12 +249,12 @@ def test_a_command_is_denied_and_allowed_in_the_chat(person: Product) -> None:
     )
     person.say("Try")
     question = person.turn.locator(".question.open")
-    question.wait_for()
-    assert "denied.txt" in question.inner_text()
-    assert person.page.locator(".notification-toast").count() == 0  # the chat is seen
+    question.filter(has_text="denied.txt").wait_for()
     question.get_by_role("button", name=re.compile("^Deny")).click()
     person.wait_for_end()
     assert not (person.folder / "denied.txt").exists()
+    toasts = person.page.locator(".notification-toast", has_text="denied.txt")
+    assert toasts.count() == 0  # the chat is seen
     assert person.turn.locator(".question .answer").inner_text().startswith("Deny")
     person.say("Try again")
     question.wait_for()
@@ -257,7 +268,7 @@ def test_a_command_is_denied_and_allowed_in_the_chat(person: Product) -> None:
 
 def test_a_question_is_asked_in_a_notification_where_the_chat_is_hidden(person: Product) -> None:
     person.begin(step(bash("touch noticed.txt")), done())
-    person.command("workbench.view.explorer")
+    person.hide()
     person.command("lspAgent.prompt", {"text": "Go"})
     toast = person.page.locator(".notification-toast", has_text="touch noticed.txt").filter(
         has=person.page.get_by_role("button", name=re.compile("^Deny"))
@@ -273,7 +284,7 @@ def test_what_a_code_action_asks_goes_on_with_the_session_that_is_shown(person: 
     person.begin({"text": "First."}, {"text": "Second."})
     person.say("One")
     person.wait_for_end()
-    person.command("lspAgent.chat.new")
+    person.new_session()
     person.say("Two")
     person.turn.get_by_text("First.").wait_for()
     person.wait_for_end()
@@ -285,45 +296,69 @@ def test_what_a_code_action_asks_goes_on_with_the_session_that_is_shown(person: 
 
 def test_a_turn_is_stopped_in_the_chat(person: Product) -> None:
     person.open("shapes.py", SHAPES)
-    person.begin(step(text="Wait.", delay_ms=100), step(THREE, delay_ms=60_000), done())
-    person.begin({"text": "a b c d " * 50, "pace_ms": 200}, step(THREE), done())
+    person.begin(ENDLESS, step(THREE), done())
     person.say("Go")
     person.turn.get_by_text("a b c").wait_for()
-    person.chat.get_by_role("button", name="Stop the agent").click()
-    person.turn.get_by_text("Stopped").wait_for(timeout=3000)
+    person.stop.click()
+    person.turn.get_by_text("Stopped").wait_for()
     person.wait_for_end()
     assert person.text("shapes.py") == person.on_disk("shapes.py") == SHAPES
     assert not person.is_dirty("shapes.py")
 
 
 def test_a_turn_is_stopped_by_the_escape_key_and_by_its_notification(person: Product) -> None:
-    person.begin(*[{"text": "a b c d " * 50, "pace_ms": 200}] * 2)
+    person.begin(ENDLESS, ENDLESS)
     person.say("One")
     person.turn.get_by_text("a b c").wait_for()
+    person.stop.wait_for()
     person.key("Escape")
-    person.turn.get_by_text("Stopped").wait_for(timeout=5000)
+    person.turn.get_by_text("Stopped").wait_for()
     person.wait_for_end()
-    person.command("workbench.view.explorer")
+    person.hide()
     person.command("lspAgent.prompt", {"text": "Two"})
     toast = person.page.locator(".notification-toast", has_text="agent: Two")
     toast.get_by_role("button", name="Cancel").click()
     toast.wait_for(state="detached")
     person.command("lspAgent.chat.open")
-    person.turn.get_by_text("Stopped").wait_for()
+    second = person.chat.get_by_role("article", name="You: Two")
+    second.get_by_text("Stopped").wait_for()
 
 
 def test_a_prompt_waits_in_the_queue_and_can_be_dropped(person: Product) -> None:
-    person.begin({"text": "a b c d " * 10, "pace_ms": 100}, {"text": "Second."})
+    person.begin(step(bash("true")), done(), {"text": "Second."})
     person.say("One")
-    person.turn.get_by_text("a b").wait_for()
+    person.turn.locator(".question.open").wait_for()
     person.say("Two")
     person.say("Three")
     person.turn.get_by_text("Three").wait_for()
     person.press("Drop")
     person.turn.get_by_text("Stopped").wait_for()
+    person.chat.get_by_role("button", name=re.compile("^Allow")).first.click()
     person.wait_for_end()
     answers = [each.inner_text() for each in person.chat.locator("article .parts").all()]
     assert answers[1:] == ["Second.", ""]
+
+
+def test_what_is_said_to_a_running_turn_reaches_it(person: Product) -> None:
+    told = {"text": "Blue, then.", "match": "Blue!"}
+    person.begin(step(bash("true")), {"text": "Red it is."}, told)
+    person.say("Red.")
+    person.turn.locator(".question.open").wait_for()
+    hint = "tells the agent now"
+    wait_until(lambda: hint in (person.input.get_attribute("placeholder") or ""))
+    person.input.fill("Blue!")
+    person.input.press("Control+Enter")
+    person.turn.locator(".parts .prompt", has_text="Blue!").wait_for()
+    person.chat.get_by_role("button", name=re.compile("^Allow")).first.click()
+    person.wait_for_end()
+    (turn,) = person.chat.locator("article").all()
+    assert turn.locator(".parts .text").last.inner_text().endswith("Blue, then.")
+
+
+def kept(person: Product) -> str:
+    """What the extension has written down of the chat."""
+    found = (person.folder.parent / "user").rglob("chats.json")
+    return "".join(path.read_text() for path in found)
 
 
 def test_a_reload_of_the_window_loses_nothing(person: Product) -> None:
@@ -340,56 +375,44 @@ def test_a_reload_of_the_window_loses_nothing(person: Product) -> None:
     person.wait_for_end()
     person.input.focus()
     person.page.keyboard.type("half a thought")
+    wait_until(lambda: "half a thought" in kept(person))
     time.sleep(1.5)  # VS Code backs unsaved text up after a second
     person.workbench.reload()
     person.turn.get_by_text("I changed all three.").wait_for()
     assert person.turn.locator(".prompt").inner_text() == "Go"
-    assert person.input.input_value() == "half a thought"
+    wait_until(lambda: person.input.input_value() == "half a thought")
+    wait_until(lambda: person.is_open("shapes.py") and person.is_dirty("shapes.py"))
     assert person.text("shapes.py") == "# mine\n" + CHANGED
     assert person.on_disk("shapes.py") == SHAPES
-    assert person.is_dirty("shapes.py")
-    wait_until(lambda: len(person.workbench.lenses("Undo")) == 3)  # still under review
-    person.workbench.click(person.workbench.lenses("Undo")[0])
+    person.workbench.press_lens("Undo", of=3)  # still under review
     wait_until(lambda: "abs" not in person.text("shapes.py"))
     person.input.fill("")
     person.say("What did I ask?")  # the same session goes on
     person.turn.get_by_text("You said Go.").wait_for()
+    person.wait_for_end()
     (session,) = [s for s in person.command("lspAgent.sessions")["sessions"] if not s["stored"]]
     exported = person.command("lspAgent.exportSession", {"sessionId": session["sessionId"]})
     assert exported["markdown"].index("Go") < exported["markdown"].index("What did I ask?")
 
 
-def test_a_stored_session_is_chosen_and_shown_again(person: Product) -> None:
-    person.begin({"text": "An answer."})
-    person.say("Of the first")
-    person.wait_for_end()
-    person.begin(done())
-    person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.sessions')")
-    person.page.locator(".quick-input-list .monaco-list-row", has_text="Of the first").click()
-    person.turn.get_by_text("An answer.").wait_for()
-
-
 def test_two_sessions_work_beside_each_other(person: Product) -> None:
     person.open("shapes.py", SHAPES)
     person.begin(
-        {"text": "slow words " * 100, "pace_ms": 150, "match": "Slow"},
+        {"text": "slow words " * 1000, "pace_ms": 150, "match": "Slow"},
         {**step(THREE), "match": "Quick"},
         {"text": "Quickly done."},
     )
     person.say("Slow")
     person.turn.get_by_text("slow words").wait_for()
-    person.command("lspAgent.chat.new")
-    person.chat.locator(".welcome").wait_for()
+    person.new_session()
     person.say("Quick")
     person.turn.get_by_text("Quickly done.").wait_for()
     assert person.text("shapes.py") == CHANGED
     assert not person.is_dirty("shapes.py")
     person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.sessions')")
-    row = person.page.locator(".quick-input-list .monaco-list-row", has_text="Slow")
-    assert "working" in row.inner_text()
-    row.click()
+    person.row("Slow").filter(has_text="working").click()
     person.turn.get_by_text("slow words").wait_for()
-    person.chat.get_by_role("button", name="Stop the agent").click()
+    person.stop.click()
     person.turn.get_by_text("Stopped").wait_for()
 
 
@@ -397,13 +420,14 @@ def test_an_agent_that_dies_is_reported_and_the_next_prompt_starts_another(
     person: Product,
 ) -> None:
     person.open("shapes.py", SHAPES)
-    person.begin({"text": "a b c d " * 50, "pace_ms": 200}, match_again(THREE), done())
+    person.begin(ENDLESS, match_again(THREE), done())
     person.say("Go")
     person.turn.get_by_text("a b c").wait_for()
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
         if "rpc" in command and str(person.folder.parent / "script.json") in command:
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
     person.turn.locator(".notice.error").first.wait_for()
     person.wait_for_end()
     assert person.text("shapes.py") == SHAPES
@@ -426,20 +450,45 @@ def test_files_and_the_selection_are_sent_along(person: Product) -> None:
     person.key("Shift+ArrowDown")
     person.key("Shift+ArrowDown")
     person.input.focus()
+    person.chat.locator(".composer .chips", has_text="shapes.py:5-6").wait_for()
     person.page.keyboard.type("See @clos")
     person.chat.get_by_role("option", name=re.compile("closed.txt")).wait_for()
     person.page.keyboard.press("Enter")
     assert person.input.input_value() == "See @closed.txt "
     person.page.keyboard.press("Enter")
     person.wait_for_end()
-    chips = person.turn.locator(".prompt .chips li").all_inner_texts()
-    assert [chip.strip() for chip in chips] == ["closed.txt", "shapes.py:5-6"]
+    wait_until(lambda: sent_along(person) == ["closed.txt", "shapes.py:5-6"])
     session = person.command("lspAgent.sessions")["sessions"][0]["sessionId"]
     messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
     said = str(messages[0])
     assert "text of a closed file" in said
     assert 'return \\"shape\\"' in said or 'return "shape"' in said
     assert "corners" not in said
+
+
+def sent_along(person: Product) -> list[str]:
+    """With the last prompt: the labels."""
+    chips = person.turn.locator(".prompt .chips li").all_inner_texts()
+    return [chip.strip() for chip in chips]
+
+
+def test_a_pasted_image_and_one_of_a_file_are_sent_along(person: Product) -> None:
+    (person.folder / "dot.png").write_bytes(base64.b64decode(DOT))
+    person.begin(done())
+    person.input.evaluate(PASTE, DOT)
+    person.chat.locator(".composer .chips img").wait_for()
+    person.input.focus()
+    person.page.keyboard.type("Compare @dot")
+    person.chat.get_by_role("option", name=re.compile("dot.png")).wait_for()
+    person.page.keyboard.press("Enter")
+    person.page.keyboard.press("Enter")
+    person.wait_for_end()
+    wait_until(lambda: sent_along(person) == ["image 1", "dot.png"])
+    session = person.command("lspAgent.sessions")["sessions"][0]["sessionId"]
+    messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
+    images = [block for block in messages[0]["content"] if block["type"] == "image"]
+    assert [image["mimeType"] for image in images] == ["image/png", "image/png"]
+    assert not person.chat.locator(".composer .chips img").count()
 
 
 def test_slash_commands_are_offered_and_run(person: Product) -> None:
@@ -467,18 +516,7 @@ def test_a_proposal_is_applied_where_it_is(person: Product) -> None:
     person.go_to("shapes.py", "return 4")
     person.key("Shift+Alt+Enter")
     wait_until(lambda: "return 5" in person.text("shapes.py"))
-    wait_until(lambda: len(person.workbench.lenses("Preview")) == 2)
-    person.workbench.click(person.workbench.lenses("Preview")[0])
-    tab = "return vscode.window.tabGroups.activeTabGroup.activeTab.label"
-    wait_until(lambda: person.workbench.run(tab) == "shapes.py (the agent's proposal)")
+    person.workbench.press_lens("Preview", of=2)
+    wait_until(lambda: person.workbench.run(TAB) == "shapes.py (the agent's proposal)")
     person.press("Apply")
     wait_until(lambda: person.text("shapes.py") == CHANGED)
-
-
-def test_another_agent_is_chosen(person: Product) -> None:
-    person.begin(done())
-    person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.model')")
-    person.page.get_by_role("option", name="other", exact=True).click()
-    person.chat.get_by_role("button", name=re.compile("^Model and agent: other")).wait_for()
-    person.say("Go")
-    person.turn.get_by_text("Done.").wait_for()

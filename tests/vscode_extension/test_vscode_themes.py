@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from vscode_desk import done, edit, step
-from vscode_product import Product, build, product
+from vscode_product import Product
 from workbench import Json
 
 pytestmark = [
@@ -65,19 +65,19 @@ MEASURE = """
 
 
 @pytest.fixture(scope="module")
-def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+def person(one: Product) -> Iterator[Product]:
     """With a turn that changed something, said something in Markdown and asks something."""
-    with product(tmp_path_factory.mktemp("themes"), build()) as started:
-        started.open("a.py", "one = 1\n")
-        command: Json = {"name": "bash", "args": {"command": "touch never.txt"}}
-        started.begin(
-            step(edit("a.py", ("1", "2")), text="It is `2` now:\n\n```py\ntwo = 2\n```\n"),
-            step(command),
-            done(),
-        )
-        started.say("Go")
-        started.chat.get_by_role("button", name="Deny").wait_for()
-        yield started
+    one.open("a.py", "one = 1\n")
+    command: Json = {"name": "bash", "args": {"command": "touch never.txt"}}
+    one.begin(
+        step(edit("a.py", ("1", "2")), text="It is `2` now:\n\n```py\ntwo = 2\n```\n"),
+        step(command),
+        done(),
+    )
+    one.say("Go")
+    one.chat.get_by_role("button", name="Deny").wait_for()
+    yield one
+    one.end()
 
 
 @pytest.mark.parametrize(

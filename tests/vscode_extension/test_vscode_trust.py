@@ -29,8 +29,7 @@ def test_in_a_folder_that_is_not_trusted_nothing_starts_until_it_is(person: Prod
     assert person.workbench.run("return vscode.workspace.isTrusted") is False
     person.command("lspAgent.chat.open")
     hindrance = person.chat.locator(".hindrance")
-    hindrance.wait_for()
-    assert "You have not trusted this folder" in hindrance.inner_text()
+    hindrance.filter(has_text="You have not trusted this folder").wait_for()
     assert person.input.is_disabled()
     assert servers(person.folder) == []
     # What the folder's own settings say does not count.
@@ -38,7 +37,7 @@ def test_in_a_folder_that_is_not_trusted_nothing_starts_until_it_is(person: Prod
 
     hindrance.get_by_role("button", name="Manage Trust").click()
     person.page.get_by_role("button", name="Trust", exact=True).first.click()
-    hindrance.wait_for(state="detached", timeout=30_000)
+    hindrance.wait_for(state="detached")
     wait_until(lambda: servers(person.folder))
     wait_until(lambda: person.workbench.run(REVIEW) == "off")
     person.say("Go")

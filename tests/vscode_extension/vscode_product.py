@@ -6,6 +6,7 @@ own client is never started.
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,14 @@ REPOSITORY = Path(__file__).parents[2]
 VSIX = REPOSITORY / "editors" / "vscode" / "lsp-agent.vsix"
 
 VIEW = "lspAgent.chat"
+
+# Whether there are so many turns and each has ended. In one look: what a turn is at and what can
+# be done now come to the chat one after the other.
+ENDED = """
+(turns) => document.querySelectorAll('article').length >= turns
+  && document.querySelector('article .working, article footer .link, .notice.waiting') === null
+  && document.querySelector('.composer .stop').hidden
+"""
 
 
 def build() -> Path:
@@ -98,6 +107,7 @@ class Product:
         self.page = workbench.page
         self.folder = workbench.folder
         self._script = script
+        self._turns = 1
 
     # Preparing
 
@@ -108,8 +118,14 @@ class Product:
         self.settings(settings)
         self.command("lspAgent.server.restart")
         self.command("lspAgent.chat.new")
-        wait_until(lambda: self.chat.locator(".welcome").count() == 1)
+        self.chat.locator(".welcome").wait_for()
+        self._turns = 1
         self.input.fill("")
+
+    def new_session(self) -> None:
+        """As begun, and shown."""
+        self.command("lspAgent.chat.new")
+        self.chat.locator(".welcome").wait_for()
 
     def settings(self, values: Json) -> None:
         path = self.folder / ".vscode" / "settings.json"
@@ -120,6 +136,7 @@ class Product:
         """A file with this text, shown and focused."""
         (self.folder / name).write_bytes(text.encode())
         self.workbench.run(SHOW, str(self.folder / name))
+        wait_until(lambda: self.text(name) == text)
 
     def end(self) -> None:
         """Nothing runs, waits for review, or is open; no text is unsaved."""
@@ -142,27 +159,78 @@ class Product:
             "return await vscode.commands.executeCommand(...argument)", [name, *arguments]
         )
 
+    # Lists
+
+    def palette(self, title: str) -> None:
+        """Runs a command as a person does who knows its title."""
+        wait_until(lambda: self._palette(title), 60)
+
+    def _palette(self, title: str) -> bool:
+        """What takes the focus just now closes it again."""
+        from playwright.sync_api import TimeoutError as NotInTime  # noqa: PLC0415  # optional
+
+        self.key("F1")
+        try:
+            self.asked.fill(f">{title}", timeout=5000)
+            self.row(title).click(timeout=5000)
+        except NotInTime:
+            return False
+        return True
+
+    @property
+    def asked(self) -> "Locator":
+        """The field at the top of the window: for what is searched, or asked for."""
+        return self.page.locator(".quick-input-widget .quick-input-box input")
+
+    def row(self, text: str) -> "Locator":
+        """The first row that begins so in the list that is open. A list that follows on another
+        has rows of its own, so a text within a row may still be found in the one before."""
+        begins = re.compile(rf"^\s*{re.escape(text)}")  # a space stands behind an icon
+        rows = self.page.locator(".quick-input-list .monaco-list-row:visible", has_text=begins)
+        return rows.first
+
+    def use(self, agent: str) -> None:
+        """A new session with that agent."""
+        self.palette("Agent: Choose Model or Agent")
+        self.page.get_by_role("option", name=re.compile(f"^{agent}")).click()
+        named = re.compile(f"^Model and agent: {agent}( ·|$)")
+        self.chat.get_by_role("button", name=named).wait_for()
+
     # The chat
+
+    def model(self, text: str) -> "Locator":
+        """The button under the prompt, if it names that agent and model."""
+        return self.chat.get_by_role("button", name=f"Model and agent: {text}", exact=True)
 
     @property
     def chat(self) -> "Frame":
         """The chat's web view."""
+        return wait_until(self._chat)
 
-        def find() -> "Frame | None":
-            for frame in self.page.frames:
-                with contextlib.suppress(Exception):
-                    if frame.locator("form.composer").count():
-                        return frame
-            return None
-
-        return wait_until(find)
+    def _chat(self) -> "Frame | None":
+        for frame in self.page.frames:
+            with contextlib.suppress(Exception):
+                if frame.locator("form.composer").count():
+                    return frame
+        return None
 
     @property
     def input(self) -> "Locator":
         return self.chat.get_by_role("combobox", name="Message to the agent")
 
+    @property
+    def stop(self) -> "Locator":
+        """The button; there is one while something runs or waits."""
+        return self.chat.get_by_role("button", name="Stop the agent")
+
+    def hide(self) -> None:
+        """Another view is in the chat's place."""
+        self.command("workbench.view.explorer")
+        wait_until(lambda: self._chat() is None)
+
     def say(self, text: str) -> None:
         """Types a message and sends it, by keyboard."""
+        self._turns = self.chat.locator("article").count() + 1
         self.input.focus()
         self.page.keyboard.type(text)
         self.page.keyboard.press("Enter")
@@ -173,9 +241,8 @@ class Product:
         return self.chat.locator("article").last
 
     def wait_for_end(self, timeout: float = 30) -> None:
-        """Until nothing runs or waits."""
-        stop = self.chat.get_by_role("button", name="Stop the agent")
-        wait_until(lambda: self.chat.locator("article").count() and not stop.is_visible(), timeout)
+        """Until what was said last has an end, and nothing runs or waits."""
+        wait_until(lambda: self.chat.evaluate(ENDED, self._turns), timeout)
 
     def press(self, name: str) -> None:
         """A button in the last turn, by mouse."""
@@ -234,7 +301,7 @@ def product(
     script.write_text('{"steps": []}', encoding="utf-8")
     # Sockets' addresses are short: pytest's own folders are too deep for them.
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
-    settings = scripted(script) if machine is None else machine
+    settings = agents(script, folder) if machine is None else machine
     programs = os.environ["PATH"] if path is None else path
     if path is not None:  # VS Code takes the PATH of the person's login shell
         (base / ".profile").write_text(f"PATH='{path}'\n", encoding="utf-8")
@@ -251,15 +318,26 @@ def product(
             shutil.rmtree(runtime, ignore_errors=True)
 
 
-def scripted(script: Path) -> Json:
-    """A person's settings with an agent that follows ``script``, and another that does too."""
-    agent = {
-        "wire": "zot",
-        "command": [*LSP_AGENT, "rpc", "--script", str(script)],
-        "provider": "script",
-    }
+def agents(script: Path, folder: Path) -> Json:
+    """A person's settings: the agents "scripted" and "glossary" follow ``script``, the latter with
+    that example extension; "double" has models, options and sessions of its own in ``folder``;
+    "absent" does not start."""
+    scripted = [*LSP_AGENT, "rpc", "--script", str(script)]
+    glossary = REPOSITORY / "examples" / "extensions" / "glossary"
+    kept = {"sessionId": "kept", "cwd": str(folder), "title": "Begun in its own client"}
+    double = [sys.executable, str(REPOSITORY / "tests" / "doubles" / "acp_agent.py")]
+    told = json.dumps({"sessions": [kept], "models": ["small", "large"]})
     return {
         "lspAgent.server.path": str(Path(sys.executable).parent / "lsp-agent"),
-        "lspAgent.agents": {"scripted": agent, "other": agent},
+        "lspAgent.agents": {
+            "scripted": {"wire": "zot", "command": scripted, "provider": "script"},
+            "glossary": {
+                "wire": "zot",
+                "command": [*scripted, "--ext", str(glossary)],
+                "provider": "script",
+            },
+            "double": {"wire": "acp", "command": [*double, told]},
+            "absent": {"wire": "pi", "command": ["no-such-program"]},
+        },
         "lspAgent.agent": "scripted",
     }

@@ -7,6 +7,7 @@ end
 vim.bo.omnifunc = "v:lua.require'lsp_agent.context'.complete"
 
 map("n", "<CR>", chat.send, "send the prompt")
+map({ "n", "i" }, "<C-s>", chat.steer, "hand the prompt to the agent while it works")
 map("i", "<CR>", function()
   if vim.fn.pumvisible() == 1 then
     vim.api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)

@@ -129,7 +129,7 @@ local function options(fields, defaults, prefix, classes)
   end
 end
 
-add("*lsp_agent.txt*  A coding agent in Neovim")
+add("*lsp_agent.txt* *lsp-agent*  A coding agent in Neovim")
 section("INTRODUCTION", "lsp_agent")
 wrapped(
   "A language server, `lsp-agent`, that puts a coding agent into your buffers. It reads what you "
@@ -144,7 +144,8 @@ wrapped("or, from Neovim 0.11 on, what does the same with the default options:",
 example('vim.lsp.enable("lsp_agent")')
 wrapped(
   "The server is then on every buffer of a file, one server for each folder that has a "
-    .. "`.lsp-agent.toml` or `.git`. |:checkhealth| lsp_agent says what is missing.",
+    .. "`.lsp-agent.toml` or `.git`. |:checkhealth| lsp_agent says what is missing, the agent "
+    .. "included, and what mends it.",
   0
 )
 
@@ -167,7 +168,8 @@ section("THE CHAT", "lsp_agent-chat")
 wrapped(
   "Above, the conversation, as it comes. While the cursor is on its last line the window "
     .. "follows; else it stays where you read. Tool calls are folded with their results, see "
-    .. "|fold-commands|. Below, the prompt: <CR> sends it, <C-j> breaks the line, in Normal mode "
+    .. "|fold-commands|. Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
+    .. "hands it to the agent at once, see |:Agent-steer|. <C-j> breaks the line; in Normal mode "
     .. "<C-c> stops the agent and `q` closes both windows. A file that it names as `@path`, from the "
     .. "project's folder, goes along, unsaved text included; <C-x><C-o> completes the path. On an "
     .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",

@@ -1,14 +1,15 @@
-// The agent as the extension sees it: the server's state, the sessions' conversations, and what a
-// person asks of them. No decision of the agent's is made here.
+// The agent as the extension sees it: the sessions' conversations, and what a person asks of them.
+// No decision of the agent's is made here.
 
 import * as vscode from "vscode";
 
 import { ChatStore } from "./chat/store";
-import type { Chat, Touched } from "./chat/transcript";
-import { accept, endAll, newChat, take } from "./chat/transcript";
-import type { Attachment, Draft } from "./chat/messages";
-import { Client } from "./client";
-import type { Asker, CommandOverrides } from "./client";
+import type { Chat, Touched, Turn } from "./chat/transcript";
+import { accept, endAll, newChat, steer, take } from "./chat/transcript";
+import { imageAt } from "./chat/images";
+import type { Draft } from "./chat/messages";
+import type { Asker, Client, CommandOverrides } from "./client";
+import { Connection } from "./connection";
 import { retell } from "./chat/retelling";
 import type {
   AgentEvent,
@@ -19,11 +20,6 @@ import type {
   SessionInfo,
   State,
 } from "./protocol";
-import { ServerError, findServer, installServer } from "./server";
-
-export type ServerState =
-  | { kind: "restricted" | "noFolder" | "stopped" | "starting" | "ready" }
-  | { kind: "failed"; message: string; problem: ServerError["kind"] | "start" };
 
 interface CommandPrompt {
   text: string;
@@ -40,12 +36,10 @@ export interface Surroundings {
 export class Agent implements vscode.Disposable {
   readonly chats = new Map<string, Chat>();
   readonly states = new Map<string, State>();
-  server: ServerState = { kind: "stopped" };
+  readonly connection: Connection;
   draft: Draft | undefined;
   current: string | undefined;
 
-  private client: Client | undefined;
-  private starting: Promise<Client> | undefined;
   private readonly store: ChatStore;
   private readonly touches = new vscode.EventEmitter<{ chat: Chat; touched: Touched }>();
   private readonly changes = new vscode.EventEmitter<void>();
@@ -62,10 +56,21 @@ export class Agent implements vscode.Disposable {
   readonly onEdit = this.edits.event;
 
   constructor(
-    private readonly context: vscode.ExtensionContext,
-    private readonly log: vscode.LogOutputChannel,
-    private readonly surroundings: Surroundings,
+    context: vscode.ExtensionContext,
+    log: vscode.LogOutputChannel,
+    surroundings: Surroundings,
   ) {
+    const hooks = {
+      ...surroundings,
+      commands: {
+        ...surroundings.commands,
+        "lspAgent.prompt": (argument: unknown) => this.promptByCommand(argument as CommandPrompt),
+      },
+      event: (event: AgentEvent) => this.take(event),
+      stopped: () => this.stopped(),
+      changed: () => this.changes.fire(),
+    };
+    this.connection = new Connection(context, log, hooks);
     this.store = new ChatStore(context.storageUri?.fsPath, () => ({
       current: this.current,
       draft: this.draft,
@@ -91,83 +96,14 @@ export class Agent implements vscode.Disposable {
     return chat?.turns.some((turn) => turn.state !== "ended") ?? false;
   }
 
+  /** The current session's turn that can be steered. */
+  get running(): Turn | undefined {
+    if (this.state?.capabilities["steer"] !== true) return undefined;
+    return this.chat?.turns.find((turn) => turn.state === "running");
+  }
+
   get isAnyBusy(): boolean {
     return [...this.chats.values()].some((chat) => this.isBusy(chat));
-  }
-
-  // The server
-
-  /** The running server, if there is one. */
-  get running(): Client | undefined {
-    return this.client?.isRunning ? this.client : undefined;
-  }
-
-  /** Starts the server if it is installed; says in `server` why it is not running. */
-  async startIfThere(): Promise<void> {
-    await this.ensure(false).catch(() => undefined);
-  }
-
-  /** The running server; starts it, and installs it where it is not there. Raises Error. */
-  async ensure(install = true): Promise<Client> {
-    if (install) await this.starting?.catch(() => undefined); // it may only have looked
-    if (this.running) return this.running;
-    this.starting ??= this.start(install).finally(() => (this.starting = undefined));
-    return this.starting;
-  }
-
-  async restart(): Promise<void> {
-    await this.starting?.catch(() => undefined);
-    await this.client?.stop();
-    this.client = undefined;
-    await this.ensure();
-  }
-
-  private async start(install: boolean): Promise<Client> {
-    const hindrance = !vscode.workspace.isTrusted
-      ? "restricted"
-      : !vscode.workspace.workspaceFolders?.length
-        ? "noFolder"
-        : undefined;
-    if (hindrance !== undefined) {
-      this.setServer({ kind: hindrance });
-      throw new Error(
-        hindrance === "restricted" ? "This folder is not trusted." : "No folder is open.",
-      );
-    }
-    this.setServer({ kind: "starting" });
-    try {
-      let program = await findServer(this.context);
-      if (program === undefined && !install) {
-        throw new ServerError("The agent's server is not installed yet.", "absent");
-      }
-      program ??= await installServer(this.context, this.log);
-      await this.client?.stop(); // one that could not be started again by itself
-      this.client = await Client.start(program, this.hooks(), this.log);
-    } catch (error) {
-      this.failed(error as Error);
-      throw error;
-    }
-    return this.client;
-  }
-
-  private failed(error: Error): void {
-    const problem = error instanceof ServerError ? error.kind : "start";
-    if (problem === "absent") return this.setServer({ kind: "stopped" });
-    this.log.error(error);
-    this.setServer({ kind: "failed", message: error.message, problem });
-  }
-
-  private hooks() {
-    return {
-      ...this.surroundings,
-      commands: {
-        ...this.surroundings.commands,
-        "lspAgent.prompt": (argument: unknown) => this.promptByCommand(argument as CommandPrompt),
-      },
-      event: (event: AgentEvent) => this.take(event),
-      started: () => this.setServer({ kind: "ready" }),
-      stopped: () => this.stopped(),
-    };
   }
 
   private stopped(): void {
@@ -176,42 +112,39 @@ export class Agent implements vscode.Disposable {
       chat.earlier = true;
     }
     this.states.clear();
-    this.setServer({ kind: "stopped" });
     this.switches.fire();
     this.store.changed();
   }
 
-  private setServer(server: ServerState): void {
-    this.server = server;
-    this.changes.fire();
-  }
-
-  configurationChanged(): void {
-    this.running?.configurationChanged();
-  }
-
-  // Conversations
-
-  /** Sends a prompt to the current session, or to a new one; it waits where a turn runs. Raises
-   * Error. */
-  async prompt(text: string, attachments: Attachment[]): Promise<void> {
-    const client = await this.ensure();
+  /** Sends a prompt to the current session, or to a new one. Where a turn runs it waits, or with
+   * `steers` is for that turn, if it can take it. Raises Error. */
+  async prompt({ text, attachments, images }: Draft, steers = false): Promise<void> {
+    const client = await this.connection.ensure();
+    const running = steers ? this.running : undefined;
     const sessionId = await this.openSession();
-    for (const { uri } of attachments) {
-      await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+    const context: ContextItem[] = [];
+    const pictures = images.map(({ mimeType, data }) => ({ mimeType, data }));
+    for (const { uri, range } of attachments) {
+      const picture = await imageAt(vscode.Uri.parse(uri));
+      if (picture) pictures.push(picture);
+      else {
+        await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+        context.push(range ? { uri, range } : { uri });
+      }
     }
-    const context = attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
-    const params = { sessionId, text, context };
+    const whenBusy = running === undefined ? "queue" : "steer";
+    const params = { sessionId, text, context, images: pictures, whenBusy };
     const { turnId } = await client.command<PromptStarted>("prompt", params);
     const chat = this.chatOf(sessionId);
-    const turn = accept(chat, turnId, text, attachments.map(({ label }) => label));
-    this.touched(chat, { turn });
+    const labels = [...images, ...attachments].map(({ label }) => label);
+    if (running?.id === turnId) this.touched(chat, steer(running, text, labels));
+    else this.touched(chat, { turn: accept(chat, turnId, text, labels) });
   }
 
   /** What a code action or a key asks: goes on with the conversation that is shown, unless that is
    * of another folder than the document. */
   private async promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     const uri = asked.context?.[0]?.uri;
     const folder = uri && vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri));
     const isOfFolder = !folder || folder.uri.fsPath === this.state?.cwd;
@@ -237,7 +170,7 @@ export class Agent implements vscode.Disposable {
 
   /** Takes up a stored session, and makes it the current one. Raises Error. */
   async resume(sessionId: string): Promise<void> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     await client.request("resumeSession", { sessionId });
     const chat = this.chatOf(sessionId);
     chat.earlier = false;
@@ -249,7 +182,7 @@ export class Agent implements vscode.Disposable {
   /** Goes on, in a new session, with one that the current session's agent itself has kept. Raises
    * Error. */
   async continueOwn(ref: string): Promise<void> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     const sessionId = await this.newSession({ agent: this.state?.agent, ref });
     await this.retell(client, this.chatOf(sessionId));
     this.switchTo(sessionId);
@@ -263,7 +196,7 @@ export class Agent implements vscode.Disposable {
 
   /** All that the server has, newest first, and the conversations that only we have. */
   async sessions(): Promise<SessionInfo[]> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     const { sessions } = await client.request<{ sessions: SessionInfo[] }>("sessions");
     const known = new Set(sessions.map(({ sessionId }) => sessionId));
     const ours = [...this.chats.values()].filter(({ sessionId }) => !known.has(sessionId)).reverse();
@@ -272,7 +205,7 @@ export class Agent implements vscode.Disposable {
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     await client.request("renameSession", { sessionId, title });
     const chat = this.chats.get(sessionId);
     if (chat !== undefined) chat.title = title;
@@ -282,7 +215,7 @@ export class Agent implements vscode.Disposable {
 
   /** As Markdown. */
   async exported(sessionId: string): Promise<string> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     return (await client.request<{ markdown: string }>("exportSession", { sessionId })).markdown;
   }
 
@@ -290,7 +223,7 @@ export class Agent implements vscode.Disposable {
   async newSession(
     options: { agent?: string | undefined; model?: string; ref?: string } = {},
   ): Promise<string> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     const cwd = currentFolder()?.toString();
     const { sessionId } = await client.request<PromptStarted>("newSession", { ...options, cwd });
     this.chatOf(sessionId);
@@ -306,8 +239,9 @@ export class Agent implements vscode.Disposable {
   }
 
   async stop(sessionId = this.current, turnId?: string): Promise<void> {
-    if (sessionId === undefined || this.running === undefined) return;
-    await this.running.request("abort", turnId === undefined ? { sessionId } : { sessionId, turnId });
+    if (sessionId === undefined) return;
+    const params = turnId === undefined ? { sessionId } : { sessionId, turnId };
+    await this.connection.running?.request("abort", params);
   }
 
   /** Stops what runs, in whichever session. */
@@ -317,14 +251,14 @@ export class Agent implements vscode.Disposable {
   }
 
   /** Keeps what is being written. */
-  keepDraft(draft: Draft): void {
-    this.draft = draft;
+  keepDraft(draft: Partial<Draft>): void {
+    this.draft = { text: "", attachments: [], images: [], ...this.draft, ...draft };
     this.store.changed();
   }
 
   /** Asks anew what is known of a session. */
   async refreshState(sessionId: string): Promise<State | undefined> {
-    const state = await this.running?.request<State>("state", { sessionId }).catch(() => undefined);
+    const state = await this.connection.running?.request<State>("state", { sessionId }).catch(() => undefined);
     if (state !== undefined) this.states.set(sessionId, state);
     this.changes.fire();
     return state;
@@ -332,7 +266,7 @@ export class Agent implements vscode.Disposable {
 
   /** Ends a session and forgets it. Raises Error. */
   async delete(sessionId: string): Promise<void> {
-    const client = await this.ensure();
+    const client = await this.connection.ensure();
     await client.request("deleteSession", { sessionId }).catch((error: unknown) => {
       if (!isUnknown(error)) throw error;
     });
@@ -347,7 +281,7 @@ export class Agent implements vscode.Disposable {
   async clear(): Promise<void> {
     const chat = this.chat;
     if (chat === undefined || chat.earlier) return;
-    await this.running?.request("clear", { sessionId: chat.sessionId });
+    await this.connection.running?.request("clear", { sessionId: chat.sessionId });
     chat.turns = [];
     this.switches.fire();
     this.store.changed();
@@ -361,7 +295,7 @@ export class Agent implements vscode.Disposable {
     }
     this.touched(chat, take(chat, event));
     if ("edit" in event) this.edits.fire(event.edit);
-    if (event.type === "turnEnded" || event.type === "agentStatus") {
+    if (["turnEnded", "agentStatus", "optionChanged"].includes(event.type)) {
       void this.refreshState(event.sessionId);
     }
   }
@@ -388,7 +322,7 @@ export class Agent implements vscode.Disposable {
   /** Ends the server; for the extension's end. */
   async shutDown(): Promise<void> {
     this.store.save();
-    await this.client?.stop();
+    await this.connection.stop();
   }
 }
 

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import { Agent } from "./agent";
 import { attachment } from "./chat/suggestions";
 import { ChatView } from "./chat/view";
+import { Exports } from "./exports";
 import {
   pickAction,
   pickCommand,
@@ -35,17 +36,18 @@ export function activate(context: vscode.ExtensionContext): void {
   agent = made;
   review.attach(made);
   const chat = new ChatView(context.extensionUri, made, questions, review);
+  const exports = new Exports(made);
   const status = new StatusBar(made, questions, review);
   context.subscriptions.push(
-    ...[log, questions, review, made, chat, status],
-    ...commands(made, chat, questions, review, log),
+    ...[log, questions, review, made, chat, exports, status],
+    ...commands(made, chat, exports, questions, review, log),
     chat.onVisibility(() => questions.notifyUnwatched()),
     made.onSwitch(() => questions.notifyUnwatched()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void made.startIfThere()),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => void made.startIfThere()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void made.connection.startIfThere()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void made.connection.startIfThere()),
     followSettings(made),
   );
-  void made.startIfThere();
+  void made.connection.startIfThere();
 }
 
 export async function deactivate(): Promise<void> {
@@ -55,12 +57,14 @@ export async function deactivate(): Promise<void> {
 function commands(
   made: Agent,
   chat: ChatView,
+  exports: Exports,
   questions: Questions,
   review: Review,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable[] {
+  const focus = (): Promise<void> => chat.focus();
   const run: Record<string, (argument?: unknown) => Promise<unknown>> = {
-    "chat.open": () => chat.focus(),
+    "chat.open": focus,
     "chat.askSelection": async () => {
       const editor = vscode.window.activeTextEditor;
       if (editor) await chat.attach(attachment(editor.document.uri, editor.selection));
@@ -72,16 +76,16 @@ function commands(
     "chat.new": async () => {
       const isNew = made.chat?.earlier === false && made.chat.turns.length === 0;
       if (!isNew) await made.newSession();
-      await chat.focus();
+      await focus();
     },
-    "chat.sessions": () => pickSession(made),
-    "chat.continueOwn": () => pickOwnSession(made),
-    "chat.model": () => pickModel(made),
+    "chat.sessions": () => pickSession(made, exports, focus),
+    "chat.continueOwn": () => pickOwnSession(made, focus),
+    "chat.model": () => pickModel(made, focus),
     "chat.options": () => pickOption(made),
     "chat.command": () => pickCommand(made, (text) => chat.insert(text)),
     "chat.stop": () => made.stopAll(),
     "chat.answer": () => questions.pick(),
-    "server.restart": () => made.restart(),
+    "server.restart": () => made.connection.restart(),
     "server.log": async () => log.show(),
     "server.settings": async () =>
       vscode.commands.executeCommand("workbench.action.openSettings", "lspAgent.server.path"),
@@ -105,12 +109,12 @@ function followSettings(made: Agent): vscode.Disposable {
   let before = own();
   return vscode.workspace.onDidChangeConfiguration(async (event) => {
     if (!event.affectsConfiguration(SECTION)) return;
-    made.configurationChanged();
-    if (before === (before = own()) || made.server.kind === "stopped") return;
+    made.connection.running?.configurationChanged();
+    if (before === (before = own()) || made.connection.state.kind === "stopped") return;
     const restart = "Restart Server";
     const text = "The agent's server must be started again to use the changed settings.";
     if ((await vscode.window.showInformationMessage(text, restart)) === restart) {
-      await reporting(() => made.restart());
+      await reporting(() => made.connection.restart());
     }
   });
 }

@@ -3,12 +3,18 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { AgentSession, CommandInfo, ModelInfo, Option, SessionInfo } from "./protocol";
+import { valueName } from "./chat/head";
+import type { Client } from "./client";
+import type { Exports } from "./exports";
+import type { AgentSession, CommandInfo, ModelInfo, SessionInfo, Setting } from "./protocol";
 import { reporting } from "./review";
+
+/** Shows the chat, for who has chosen what to go on with there. */
+type Focus = () => Promise<void>;
 
 type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
 
-export async function pickSession(agent: Agent): Promise<void> {
+export async function pickSession(agent: Agent, exports: Exports, focus: Focus): Promise<void> {
   const button = (icon: string, tooltip: string) => ({
     iconPath: new vscode.ThemeIcon(icon),
     tooltip,
@@ -20,7 +26,8 @@ export async function pickSession(agent: Agent): Promise<void> {
   picker.title = "The agent's sessions";
   picker.placeholder = "Choose one to go on with it";
   const list = async (): Promise<void> => {
-    const items = (await agent.sessions()).map((session) => ({
+    const found = (await agent.sessions()).filter((session) => !isUnused(agent, session));
+    const items = found.map((session) => ({
       ...sessionItem(agent, session),
       buttons: session.status === "elsewhere" ? [show] : [rename, show, remove],
     }));
@@ -29,7 +36,7 @@ export async function pickSession(agent: Agent): Promise<void> {
   picker.onDidTriggerItemButton(({ item: { session }, button: pressed }) =>
     reporting(async () => {
       if (session === undefined) return;
-      if (pressed === show) return showMarkdown(await agent.exported(session.sessionId));
+      if (pressed === show) return exports.show(session);
       if (pressed === rename) {
         const title = await vscode.window.showInputBox({
           prompt: "The session's title",
@@ -49,6 +56,7 @@ export async function pickSession(agent: Agent): Promise<void> {
       if (chosen === undefined) return;
       if (chosen.session === undefined) await agent.newSession();
       else await choose(agent, chosen.session);
+      await focus();
     }),
   );
   picker.onDidHide(() => picker.dispose());
@@ -57,25 +65,23 @@ export async function pickSession(agent: Agent): Promise<void> {
 }
 
 /** Those that the agent itself has kept of the folder, from its own terminal client for one. */
-export async function pickOwnSession(agent: Agent): Promise<void> {
-  const client = await agent.ensure();
-  const sessionId = await agent.openSession();
-  await agent.refreshState(sessionId);
-  const { sessions } = await client.request<{ sessions: AgentSession[] }>("agentSessions", {
-    sessionId,
+export async function pickOwnSession(agent: Agent, focus: Focus): Promise<void> {
+  const chosen = await pick("Go on with a session of the agent's own", async () => {
+    const { client, sessionId } = await open(agent);
+    await agent.refreshState(sessionId);
+    const { sessions } = await client.request<{ sessions: AgentSession[] }>("agentSessions", {
+      sessionId,
+    });
+    if (sessions.length === 0) throw new Nothing("The agent has kept no other session of this folder.");
+    return sessions.map(({ ref, title, updated }) => ({
+      label: title ?? ref,
+      description: updated ? new Date(updated * 1000).toLocaleString() : "",
+      ref,
+    }));
   });
-  if (sessions.length === 0) {
-    void vscode.window.showInformationMessage("The agent has kept no other session of this folder.");
-    return;
-  }
-  const items = sessions.map(({ ref, title, updated }) => ({
-    label: title ?? ref,
-    description: updated ? new Date(updated * 1000).toLocaleString() : "",
-    ref,
-  }));
-  const title = "Go on with a session of the agent's own";
-  const chosen = await vscode.window.showQuickPick(items, { title });
-  if (chosen) await agent.continueOwn(chosen.ref);
+  if (chosen === undefined) return;
+  await agent.continueOwn(chosen.ref);
+  await focus();
 }
 
 /** A conversation that is here is shown; one that is not is taken up. */
@@ -84,74 +90,82 @@ async function choose(agent: Agent, { sessionId, stored }: SessionInfo): Promise
   else agent.switchTo(sessionId);
 }
 
+/** Begun, as for another agent's sake, and left before anything was said. */
+function isUnused(agent: Agent, { sessionId, title }: SessionInfo): boolean {
+  return sessionId !== agent.current && !title && agent.chats.get(sessionId)?.turns.length === 0;
+}
+
 function sessionItem(agent: Agent, session: SessionInfo): SessionItem {
   const chat = agent.chats.get(session.sessionId);
   const isBusy = chat !== undefined && agent.isBusy(chat);
+  const isCurrent = session.sessionId === agent.current;
   const when = session.updated ? new Date(session.updated * 1000).toLocaleString() : "";
   const state = session.status === "elsewhere" ? "open elsewhere" : session.stored ? when : "";
   return {
     label: chat?.title || session.title || "New session",
-    description: isBusy ? "$(loading~spin) working" : state,
+    description: isBusy ? "$(loading~spin) working" : isCurrent ? "current" : state,
     detail: [session.agent, chat && turns(chat.turns.length)].filter(Boolean).join(" · "),
     session,
   };
 }
 
-async function showMarkdown(content: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({ content, language: "markdown" });
-  await vscode.window.showTextDocument(document);
-}
-
 /** Another model for the current session, or a new session with another agent. */
-export async function pickModel(agent: Agent): Promise<void> {
-  const client = await agent.ensure();
-  const sessionId = await agent.openSession();
-  const state = await agent.refreshState(sessionId);
-  const { models, current } = await client.request<{ models: ModelInfo[]; current?: string }>(
-    "models",
-    { sessionId },
-  );
+export async function pickModel(agent: Agent, focus: Focus): Promise<void> {
   type Item = vscode.QuickPickItem & { model?: string; agent?: string };
-  const items: Item[] = [
-    { label: "Models of this session", kind: vscode.QuickPickItemKind.Separator },
-    ...models.map(({ id, provider, contextWindow }) => ({
-      label: id,
-      description: [provider, id === current && "current"].filter(Boolean).join(" · "),
-      detail: contextWindow ? `${Math.round(contextWindow / 1000)}k tokens of context` : "",
-      model: id,
-    })),
-    { label: "A new session with another agent", kind: vscode.QuickPickItemKind.Separator },
-    ...(state?.agents ?? []).map((name) => ({
-      label: name,
-      description: name === state?.agent ? "current" : "",
-      agent: name,
-    })),
-  ];
-  const chosen = await vscode.window.showQuickPick(items, { title: "Model or agent" });
+  const chosen = await pick("Model or agent", async () => {
+    const { client, sessionId } = await open(agent);
+    // An agent that has no models, or does not start, can still be changed for another.
+    const models = await modelItems(client, sessionId).catch((error: Error) => error);
+    const state = await agent.refreshState(sessionId);
+    const why = models instanceof Error ? models.message : "";
+    const items: Item[] = [
+      ...(models instanceof Error ? [] : models),
+      { label: "A new session with another agent", kind: vscode.QuickPickItemKind.Separator },
+      ...(state?.agents ?? []).map((name) =>
+        name === state?.agent
+          ? { label: name, description: "current", detail: why, agent: name }
+          : { label: name, agent: name },
+      ),
+    ];
+    return items;
+  });
   if (chosen?.model !== undefined) {
+    const { client, sessionId } = await open(agent);
     await client.request("setModel", { sessionId, model: chosen.model });
     await agent.refreshState(sessionId);
   } else if (chosen?.agent !== undefined) {
     await agent.newSession({ agent: chosen.agent });
+    await focus();
   }
+}
+
+async function modelItems(client: Client, sessionId: string) {
+  type Models = { models: ModelInfo[]; current?: string };
+  const told = await client.request<Models>("models", { sessionId });
+  return [
+    { label: "Models of this session", kind: vscode.QuickPickItemKind.Separator },
+    ...told.models.map(({ id, provider, contextWindow }) => ({
+      label: id,
+      description: [provider, id === told.current && "current"].filter(Boolean).join(" · "),
+      detail: contextWindow ? `${Math.round(contextWindow / 1000)}k tokens of context` : "",
+      model: id,
+    })),
+  ];
 }
 
 /** What else the agent can be set to: its mode, how much it thinks. */
 export async function pickOption(agent: Agent): Promise<void> {
-  const client = await agent.ensure();
-  const sessionId = await agent.openSession();
-  const { options } = await client.request<{ options: Option[] }>("options", { sessionId });
-  if (options.length === 0) {
-    void vscode.window.showInformationMessage("The agent has no options.");
-    return;
-  }
-  const items = options.map((option) => ({
-    label: option.name,
-    description: option.values.find(({ value }) => value === option.value)?.name ?? option.value,
-    detail: option.description ?? "",
-    option,
-  }));
-  const chosen = await vscode.window.showQuickPick(items, { title: "Agent options" });
+  const chosen = await pick("Agent options", async () => {
+    const { client, sessionId } = await open(agent);
+    const { options } = await client.request<{ options: Setting[] }>("options", { sessionId });
+    if (options.length === 0) throw new Nothing("The agent has no options.");
+    return options.map((option) => ({
+      label: option.name,
+      description: valueName(option),
+      detail: option.description ?? "",
+      option,
+    }));
+  });
   if (chosen === undefined) return;
   const { id, name, value: current, values } = chosen.option;
   const choices = values.map(({ value, name: label, description }) => ({
@@ -161,7 +175,10 @@ export async function pickOption(agent: Agent): Promise<void> {
     value,
   }));
   const choice = await vscode.window.showQuickPick(choices, { title: name });
-  if (choice) await client.request("setOption", { sessionId, id, value: choice.value });
+  if (choice === undefined) return;
+  const { client, sessionId } = await open(agent);
+  await client.request("setOption", { sessionId, id, value: choice.value });
+  await agent.refreshState(sessionId);
 }
 
 /** What the agent and its extensions offer; `insert` puts the chosen one into the prompt. */
@@ -169,18 +186,15 @@ export async function pickCommand(
   agent: Agent,
   insert: (text: string) => Promise<void>,
 ): Promise<void> {
-  const client = await agent.ensure();
-  const params = { sessionId: agent.chat?.sessionId };
-  const { commands } = await client.request<{ commands: CommandInfo[] }>("commands", params);
-  if (commands.length === 0) {
-    void vscode.window.showInformationMessage("The agent offers no slash commands.");
-    return;
-  }
-  const items = commands.map(({ name, description }) => ({
-    label: `/${name}`,
-    description: description ?? "",
-  }));
-  const chosen = await vscode.window.showQuickPick(items, { title: "Slash commands" });
+  const chosen = await pick("Slash commands", async () => {
+    const { client, sessionId } = await open(agent);
+    const { commands } = await client.request<{ commands: CommandInfo[] }>("commands", { sessionId });
+    if (commands.length === 0) throw new Nothing("The agent offers no slash commands.");
+    return commands.map(({ name, description }) => ({
+      label: `/${name}`,
+      description: description ?? "",
+    }));
+  });
   if (chosen) await insert(`${chosen.label} `);
 }
 
@@ -200,6 +214,7 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
     ["lspAgent.chat.new", "$(add) New session"],
     ["lspAgent.chat.sessions", "$(history) Switch session"],
     ["lspAgent.chat.model", "$(settings) Choose model or agent"],
+    ["lspAgent.chat.options", "$(tools) Agent options"],
     ["lspAgent.chat.command", "$(terminal) Run a slash command"],
     ["lspAgent.server.restart", "$(refresh) Restart server"],
     ["lspAgent.server.log", "$(output) Show log"],
@@ -207,6 +222,29 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
   const items = actions.map(([command, label]) => ({ label, command }));
   const chosen = await vscode.window.showQuickPick(items, { title: "Agent" });
   if (chosen) await vscode.commands.executeCommand(chosen.command);
+}
+
+/** There is nothing to choose from; the message says so. */
+class Nothing extends Error {}
+
+/** Shown at once, as it may take an agent's start until there is what to choose from. */
+async function pick<T extends vscode.QuickPickItem>(
+  title: string,
+  items: () => Promise<T[]>,
+): Promise<T | undefined> {
+  try {
+    return await vscode.window.showQuickPick(items(), { title });
+  } catch (error) {
+    if (!(error instanceof Nothing)) throw error;
+    void vscode.window.showInformationMessage(error.message);
+    return undefined;
+  }
+}
+
+/** The current session, open in the running server. Raises Error. */
+async function open(agent: Agent): Promise<{ client: Client; sessionId: string }> {
+  const client = await agent.connection.ensure();
+  return { client, sessionId: await agent.openSession() };
 }
 
 function turns(count: number): string {

@@ -69,13 +69,20 @@ export interface Usage {
 export type ToolKind = "read" | "edit" | "command" | "other";
 
 export interface Block {
-  type: "text" | "thinking" | "image" | "toolCall" | "toolResult";
+  type: "text" | "thinking" | "image" | "toolCall" | "toolResult" | "plan";
   text?: string;
+  mimeType?: string;
   toolCallId?: string;
   tool?: string;
   args?: unknown;
   isError?: boolean;
   content?: Block[];
+  entries?: PlanEntry[];
+}
+
+export interface PlanEntry {
+  content: string;
+  status: "pending" | "in_progress" | "completed";
 }
 
 export interface Message {
@@ -113,6 +120,7 @@ export type AgentEvent = { sessionId: string; turnId?: string; seq: number; time
       paths: string[];
     }
   | { type: "toolResult"; toolCallId: string; isError: boolean; content: Block[] }
+  | { type: "plan"; entries: PlanEntry[] }
   | ({ type: "usage"; cumulative: Usage } & Usage)
   | { type: "stepEnded"; stopReason?: StopReason; error?: string }
   | { type: "turnEnded"; stopReason: StopReason; error?: string }
@@ -147,6 +155,7 @@ export interface State {
   usage: Usage;
   hosting: "starting" | "hosted" | "mirror";
   capabilities: Record<string, boolean>;
+  options: Setting[];
   questions: Question[];
   agents: string[];
 }
@@ -176,7 +185,8 @@ export interface ModelInfo {
   contextWindow?: number;
 }
 
-export interface Option {
+/** What an agent can be set to. */
+export interface Setting {
   id: string;
   name: string;
   description?: string;

@@ -92,7 +92,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
 
   /** Applies what a turn proposed. Raises Error at the first that cannot be applied. */
   async applyTurn(turn: Turn): Promise<void> {
-    const client = await this.agent.ensure();
+    const client = await this.agent.connection.ensure();
     for (const { editId, status } of [...changedFiles(turn).values()].flat()) {
       if (status === "proposed") await apply(client, { editId });
     }
@@ -101,7 +101,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const { editId, hunks, side } = JSON.parse(uri.query) as Shown;
     const params = hunks === undefined ? { editId } : { editId, hunks };
-    const client = await this.agent.ensure();
+    const client = await this.agent.connection.ensure();
     const texts = await client.request<{ before: string; after: string }>("editText", params);
     return texts[side];
   }
@@ -117,7 +117,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
       undo: () => this.decide("undo"),
       next: () => this.go(false),
       previous: () => this.go(true),
-      keepAll: async () => (await this.agent.ensure()).request("keepAll"),
+      keepAll: async () => (await this.agent.connection.ensure()).request("keepAll"),
       // Without arguments the command means the latest turn; the request means everything.
       undoAll: async () => vscode.commands.executeCommand("lspAgent.undoAll"),
       open: () => this.openAll(),
@@ -137,7 +137,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   }
 
   private async refresh(): Promise<void> {
-    const client = this.agent.running;
+    const client = this.agent.connection.running;
     const hunks = client === undefined ? [] : await openHunks(client).catch(() => []);
     for (const editor of vscode.window.visibleTextEditors) this.decorate(editor, hunks);
     const active = vscode.window.activeTextEditor?.document.uri;
@@ -164,7 +164,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   private async decide(decision: "keep" | "undo"): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (editor === undefined) return;
-    const client = await this.agent.ensure();
+    const client = await this.agent.connection.ensure();
     const { line } = editor.selection.active;
     const found = of(await openHunks(client), editor.document.uri).find(
       ({ hunk }) => toLines(hunk).start.line <= line && line <= toLines(hunk).end.line,
@@ -180,7 +180,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   }
 
   private async go(previous: boolean): Promise<void> {
-    const client = await this.agent.ensure();
+    const client = await this.agent.connection.ensure();
     const editor = vscode.window.activeTextEditor;
     const isFile = editor?.document.uri.scheme === "file";
     const params = isFile
@@ -195,7 +195,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   // Diffs
 
   private async openAll(): Promise<void> {
-    const hunks = await openHunks(await this.agent.ensure());
+    const hunks = await openHunks(await this.agent.connection.ensure());
     const edits = new Map(hunks.map(({ edit }) => [edit.editId, edit]));
     await this.openChanges("The agent's changes", [...edits.values()]);
   }
@@ -233,7 +233,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   }
 
   private async edit(editId: string): Promise<Edit> {
-    const { edits } = await (await this.agent.ensure()).request<{ edits: Edit[] }>("edits");
+    const { edits } = await (await this.agent.connection.ensure()).request<{ edits: Edit[] }>("edits");
     const found = edits.find((each) => each.editId === editId);
     if (found === undefined) throw new Error("That change of the agent's is not known any more.");
     return found;

@@ -39,7 +39,7 @@ export class StatusBar implements vscode.Disposable {
     const busy = this.agent.isAnyBusy;
     setContext("busy", busy);
     setContext("asking", asking !== undefined);
-    const { server } = this.agent;
+    const server = this.agent.connection.state;
     this.agentItem.command = asking ? "lspAgent.chat.answer" : "lspAgent.menu";
     this.agentItem.backgroundColor = asking && new vscode.ThemeColor("statusBarItem.warningBackground");
     if (asking) show(this.agentItem, "question", "Agent asks", asking.title);

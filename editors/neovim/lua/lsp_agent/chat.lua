@@ -157,12 +157,11 @@ local function open_chat(session)
     winfixwidth = true,
     winfixbuf = true,
     foldenable = true,
-    foldmethod = "expr",
-    foldexpr = "v:lua.require'lsp_agent.transcript'.fold_level(bufnr(), v:lnum)",
-    foldlevel = 0,
+    foldmethod = "manual",
     foldtext = "v:lua.require'lsp_agent.transcript'.fold_text()",
     fillchars = "fold: ",
   })
+  session.transcript:fold(window)
   api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(session.transcript.bufnr), 0 })
   return window
 end
@@ -224,6 +223,7 @@ function M.toggle()
   end
 end
 
+--- The session is the one that the chat shows, if the chat is open, and that prompts go to.
 ---@param session lsp_agent.Session
 function M.show(session)
   session.project.current = session
@@ -233,6 +233,7 @@ function M.show(session)
     vim.wo[window].winfixbuf = false
     api.nvim_win_set_buf(window, bufnr)
     vim.wo[window].winfixbuf = true
+    session.transcript:fold(window)
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
   end
   M.refresh()
@@ -255,7 +256,8 @@ function M.refresh()
 end
 
 --- Sends what is written in the prompt's window.
-function M.send()
+---@param options? { steer?: boolean }
+function M.send(options)
   local bufnr = prompt_bufnr()
   local text = table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
   if vim.trim(text) == "" then
@@ -264,10 +266,15 @@ function M.send()
   client.when_ready(function()
     if M.target() then
       api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-      require("lsp_agent").prompt(text, context.take())
+      require("lsp_agent").prompt(text, context.take(), options)
       M.refresh()
     end
   end)
+end
+
+--- Hands it to the agent while that works.
+function M.steer()
+  M.send({ steer = true })
 end
 
 --- To the prompt's window, from the chat's.

@@ -354,7 +354,8 @@ local function attached(bufnr, client_id)
     vim.lsp.buf_detach_client(bufnr, other.id)
   end
   require("lsp_agent.edits").on_attach(bufnr)
-  require("lsp_agent.review").on_attach(bufnr)
+  require("lsp_agent.marks").on_attach(bufnr)
+  require("lsp_agent.review").set_keymaps(bufnr)
 end
 
 --- Called once, by `plugin/lsp_agent.lua`.

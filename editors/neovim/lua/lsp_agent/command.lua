@@ -57,6 +57,18 @@ local function ask(argument, options)
   require("lsp_agent.chat").open({ focus = true })
 end
 
+---@param argument string
+---@param options vim.api.keyset.create_user_command.command_args
+local function steer(argument, options)
+  local with = options.range > 0 and client.of()
+  if argument == "" then
+    tell("say what: :Agent steer {prompt}", vim.log.levels.WARN)
+  else
+    local context = with and require("lsp_agent.context").of_command(with, options)
+    require("lsp_agent").prompt(argument, context or {}, { steer = true })
+  end
+end
+
 ---@param result table
 local function tell_reverted(result)
   local counts, conflicts = {}, {}
@@ -109,20 +121,15 @@ local function run_command(argument)
     return
   end
   require("lsp_agent.chat").request("agent/commands", {}, function(result)
-    if #result.commands == 0 then
-      tell("the agent offers no commands")
-      return
-    end
-    vim.ui.select(result.commands, {
+    require("lsp_agent.pick")(result.commands, {
       prompt = "Command",
       kind = "lsp_agent_command",
-      format_item = function(command)
+      none = "the agent offers no commands",
+      title = function(command)
         return ("/%s · %s"):format(command.name, command.description or "")
       end,
     }, function(command)
-      if command then
-        run_command(command.name)
-      end
+      run_command(command.name)
     end)
   end)
 end
@@ -163,6 +170,13 @@ M.commands = {
     run = function()
       require("lsp_agent").stop()
     end,
+  },
+  {
+    name = "steer",
+    argument = "{prompt}",
+    summary = "Hands a prompt to the agent while it works, if it can take one then (pi can); "
+      .. "lines of a range go along. The other prompts wait until the turn has ended.",
+    run = steer,
   },
   {
     name = "answer",

@@ -8,6 +8,9 @@ local M = {}
 
 local TITLE_LENGTH = 50
 
+-- A plan of more steps is folded.
+local SHORT_PLAN = 8
+
 -- Of a running tool's output only the end is shown, in bytes; the result has all of it.
 local SHOWN_OF_RUNNING = 4000
 
@@ -18,22 +21,31 @@ local STREAMED =
 -- What the server puts between a prompt and the documents that go along with it.
 local CONTEXT = "\n\nContext from the editor:\n\n"
 
+-- As a person would name it in the session's workspace.
+---@param session lsp_agent.Session
+---@param path string
+---@return string
+local function shown_path(session, path)
+  local root = session.project.root .. "/"
+  return vim.startswith(path, root) and path:sub(#root + 1) or vim.fn.fnamemodify(path, ":~")
+end
+
 -- What a tool call is about, in full and in one short line.
+---@param session lsp_agent.Session
 ---@param event table
 ---@return string full
 ---@return string short
-local function tool_titles(event)
+local function tool_titles(session, event)
   local args = type(event.args) == "table" and event.args or {}
-  local about = args.command or table.concat(event.paths or {}, ", ")
+  local paths = vim.tbl_map(function(path)
+    return shown_path(session, path)
+  end, event.paths)
+  local about = args.command or table.concat(paths, ", ")
   if about == "" and next(args) then
     about = vim.json.encode(args)
   end
   local full = ("%s: %s"):format(event.tool, about)
-  local short = full:gsub("\n.*", " …")
-  if vim.fn.strchars(short) > TITLE_LENGTH then
-    short = vim.fn.strcharpart(short, 0, TITLE_LENGTH - 1) .. "…"
-  end
-  return full, short
+  return full, transcript.shortened(full:gsub("\n.*", " …"), TITLE_LENGTH)
 end
 
 ---@param content table[]
@@ -66,7 +78,7 @@ local endings = {
 local on = {}
 
 function on.turnStarted(session, event)
-  session.busy, session.error = true, nil
+  session.busy, session.turn, session.error, session.plan = true, event.turnId, nil, nil
   session.title = session.title or (event.prompt:gsub("\n.*", ""))
   local from, to = event.prompt:find(CONTEXT, 1, true)
   local text = event.prompt:sub(1, from and from - 1)
@@ -103,8 +115,49 @@ function on.textDelta(session, event)
   session.transcript:stream(event.text)
 end
 
+function on.stepStarted(session)
+  session.transcript:pause()
+end
+
+-- How many steps of a plan are done, and the one at work, or else the next.
+---@param entries { content: string, status: string }[]
+---@return string
+local function headline(entries)
+  local done, current, next_one = 0, nil, nil
+  for _, entry in ipairs(entries) do
+    if entry.status == "completed" then
+      done = done + 1
+    elseif entry.status == "in_progress" then
+      current = current or entry.content
+    else
+      next_one = next_one or entry.content
+    end
+  end
+  local count = #entries > 0 and ("Plan %d/%d"):format(done, #entries) or "Plan given up"
+  current = current or next_one
+  return transcript.shortened(current and count .. " · " .. current or count, TITLE_LENGTH)
+end
+
+-- One in a turn, which gets on where it is.
+function on.plan(session, event)
+  local entries = event.entries
+  if not session.plan then
+    session.plans = session.plans + 1
+    session.plan = "plan " .. session.plans
+    session.transcript:block(session.plan, headline(entries), { folds = #entries > SHORT_PLAN })
+  end
+  session.transcript:update(session.plan, {
+    header = headline(entries),
+    body = vim.tbl_map(function(entry)
+      local mark = entry.status == "completed" and "x" or " "
+      local hint = entry.status == "in_progress" and " (in progress)" or ""
+      return ("- [%s] %s%s"):format(mark, entry.content, hint)
+    end, entries),
+  })
+end
+
 function on.toolCall(session, event)
-  local full, short = tool_titles(event)
+  local full, short = tool_titles(session, event)
   session.tools[event.toolCallId] = { above = full ~= short and full .. "\n" or "", output = "" }
   session.transcript:block(event.toolCallId, short, {
     state = transcript.RUNNING,
@@ -134,7 +187,7 @@ function on.toolResult(session, event)
 end
 
 function on.turnEnded(session, event)
-  session.busy = #session.queued > 0
+  session.busy, session.turn = #session.queued > 0, nil
   sessions.ask_state(session)
   local text = event.error or endings[event.stopReason]
   local failed = event.stopReason == "error"
@@ -199,13 +252,16 @@ function M.retell(session, messages)
       if block.type == "text" then
         session.transcript:append(vim.split(vim.trim(block.text), "\n"))
       elseif block.type == "toolCall" then
-        on.toolCall(session, vim.tbl_extend("error", block, { paths = {} }))
+        local path = type(block.args) == "table" and (block.args.path or block.args.file_path)
+        on.toolCall(session, vim.tbl_extend("error", block, { paths = { path or nil } }))
       elseif block.type == "toolResult" then
         on.toolResult(session, block)
+      elseif block.type == "plan" then
+        on.plan(session, block)
       end
     end
   end
-  session.busy = false
+  session.busy, session.turn = false, nil
   sessions.changed()
 end
 
@@ -214,7 +270,7 @@ end
 local function not_in(how)
   return function(session, event)
     local text = "An edit of %s %s. A code action in that file applies it."
-    local name = vim.fs.basename(vim.uri_to_fname(event.edit.uri))
+    local name = shown_path(session, vim.uri_to_fname(event.edit.uri))
     session.transcript:append({ text:format(name, how) }, "LspAgentFailed")
   end
 end
@@ -238,7 +294,7 @@ function M.on_event(client_id, event)
     handler(session, event)
   end
   if event.edit then
-    require("lsp_agent.review").on_edit(client, event.edit)
+    require("lsp_agent.marks").on_edit(client, event.edit)
   end
   if not STREAMED[event.type] then
     sessions.changed()

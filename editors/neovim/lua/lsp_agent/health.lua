@@ -7,10 +7,18 @@ local M = {}
 
 local health = vim.health
 
----@param command string[]
+-- `lsp-agent doctor` tries the agent out.
+local DOCTOR_MS = 60000
+
+-- The program of `cmd` with other arguments.
+---@param ... string
 ---@return vim.SystemCompleted?
-local function run(command)
-  local ok, process = pcall(vim.system, command, { text = true, timeout = 20000 })
+local function run(...)
+  local cmd = config.options.cmd
+  local command = vim.list_slice(cmd, 1, math.max(vim.fn.index(cmd, "serve"), 1))
+  local running = client.all()[1]
+  local options = { text = true, timeout = DOCTOR_MS, cwd = running and client.root_of(running) }
+  local ok, process = pcall(vim.system, vim.list_extend(command, { ... }), options)
   return ok and process:wait() or nil
 end
 
@@ -32,7 +40,7 @@ end
 local function check_server()
   health.start("lsp_agent: the server")
   local cmd = config.options.cmd
-  local done = run({ cmd[1], "--version" })
+  local done = run("--version")
   if not done or done.code ~= 0 then
     health.error(("%s cannot be run"):format(cmd[1]), {
       "Install it with `pip install lsp-agent`, where your PATH leads to,",
@@ -41,8 +49,37 @@ local function check_server()
     return false
   end
   health.ok(("%s: %s"):format(vim.fn.exepath(cmd[1]), vim.trim(done.stdout)))
-  health.info(("Whether your agent can run: `%s doctor`"):format(cmd[1]))
   return true
+end
+
+-- How the findings of `lsp-agent doctor` are told.
+local tell = { ok = health.ok, note = health.info, warning = health.warn, failure = health.error }
+
+-- What it says of the agent that its files choose.
+local OF_CHOSEN = { agent = true, hosting = true, credentials = true, package = true, start = true }
+
+local function check_agent()
+  health.start("lsp_agent: the agent (`lsp-agent doctor`)")
+  local done = run("doctor", "--json")
+  local ok, report = pcall(vim.json.decode, done and done.stdout or "")
+  if not ok then
+    health.error("`lsp-agent doctor` ended without a report", { vim.trim(done and done.stderr or "") })
+    return
+  end
+  local settings = config.options.settings
+  local chosen_here = settings.agent ~= nil or settings.agents ~= nil
+  for _, finding in ipairs(report.checks) do
+    if not (chosen_here and OF_CHOSEN[finding.check]) then
+      local remedy = finding.remedy ~= vim.NIL and { finding.remedy } or nil
+      tell[finding.status](finding.message, remedy)
+    end
+  end
+  if chosen_here then
+    health.info(
+      "Your setup({ settings = … }) chooses the agent, which `lsp-agent doctor` does not see: "
+        .. "put it into its config.toml to have it tried here, or ask it something."
+    )
+  end
 end
 
 local function check_clients()
@@ -91,6 +128,7 @@ function M.check()
   check_neovim()
   if check_server() then
     check_clients()
+    check_agent()
   end
   check_keymaps()
 end

@@ -16,10 +16,12 @@ end
 
 --- Sends a prompt: in the chat's windows to the session that they show, elsewhere to that of the
 --- current buffer's project. A file that the text names as `@path`, from the project's folder,
---- goes along.
+--- goes along. While the agent works the prompt waits for its turn's end, or with `steer` in the
+--- options is handed to the agent at once, if that can take it.
 ---@param text string
 ---@param context? lsp_agent.Context[] documents, or parts of them, that go along
-function M.prompt(text, context)
+---@param options? { steer?: boolean }
+function M.prompt(text, context, options)
   local client = require("lsp_agent.client")
   local chat = require("lsp_agent.chat")
   local session, to = chat.target()
@@ -36,11 +38,19 @@ function M.prompt(text, context)
       require("lsp_agent.tell")(err.message, vim.log.levels.ERROR)
     end
   end
+  local steer = options and options.steer
   require("lsp_agent.sessions").when_open(session, to, function()
     local with = require("lsp_agent.context").named(text, to)
     vim.list_extend(with, context or {})
+    local running = session.turn
     local argument = { text = text, sessionId = session.id, context = with }
-    client.execute(to, "lspAgent.prompt", argument, nil, refused)
+    argument.whenBusy = steer and "steer" or nil
+    client.execute(to, "lspAgent.prompt", argument, function(result)
+      if steer and result.turnId == running then -- no turn of its own will tell of it
+        session.transcript:append({ "## You, while it works", "" }, "LspAgentYou")
+        session.transcript:append(vim.split(vim.trim(text), "\n"))
+      end
+    end, refused)
   end)
 end
 
@@ -68,7 +78,7 @@ function M.statusline()
   elseif session.busy then
     table.insert(parts, "working")
   end
-  local count = require("lsp_agent.review").count(vim.api.nvim_get_current_buf())
+  local count = require("lsp_agent.marks").count(vim.api.nvim_get_current_buf())
   if count > 0 then
     table.insert(parts, ("%d to review"):format(count))
   end

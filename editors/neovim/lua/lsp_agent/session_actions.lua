@@ -3,6 +3,7 @@
 local chat = require("lsp_agent.chat")
 local client = require("lsp_agent.client")
 local events = require("lsp_agent.events")
+local pick = require("lsp_agent.pick")
 local sessions = require("lsp_agent.sessions")
 local tell = require("lsp_agent.tell")
 
@@ -10,20 +11,19 @@ local M = {}
 
 function M.choose_model()
   chat.request("agent/models", {}, function(result, session, to)
-    vim.ui.select(result.models, {
+    pick(result.models, {
       prompt = "Model",
       kind = "lsp_agent_model",
-      format_item = function(model)
+      none = "the agent names no models",
+      title = function(model)
         local mark = model.id == result.current and " (current)" or ""
         return ("%s · %s%s"):format(model.id, model.provider, mark)
       end,
     }, function(model)
-      if model then
-        local params = { sessionId = session.id, model = model.id }
-        client.request(to, "agent/setModel", params, function(state)
-          sessions.take_state(session, state)
-        end)
-      end
+      local params = { sessionId = session.id, model = model.id }
+      client.request(to, "agent/setModel", params, function(state)
+        sessions.take_state(session, state)
+      end)
     end)
   end)
 end
@@ -33,38 +33,31 @@ end
 ---@param to vim.lsp.Client
 ---@param option table
 local function choose_value(session, to, option)
-  vim.ui.select(option.values, {
+  pick(option.values, {
     prompt = option.name,
     kind = "lsp_agent_option_value",
-    format_item = function(value)
+    title = function(value)
       local mark = value.value == option.value and " (current)" or ""
       local described = value.description and " · " .. value.description or ""
       return value.name .. mark .. described
     end,
   }, function(value)
-    if value then
-      local params = { sessionId = session.id, id = option.id, value = value.value }
-      client.request(to, "agent/setOption", params, function() end)
-    end
+    local params = { sessionId = session.id, id = option.id, value = value.value }
+    client.request(to, "agent/setOption", params)
   end)
 end
 
 function M.choose_option()
   chat.request("agent/options", {}, function(result, session, to)
-    if #result.options == 0 then
-      tell("The agent has no options.")
-      return
-    end
-    vim.ui.select(result.options, {
+    pick(result.options, {
       prompt = "Option",
       kind = "lsp_agent_option",
-      format_item = function(option)
+      none = "the agent has no options",
+      title = function(option)
         return ("%s: %s"):format(option.name, option.value)
       end,
     }, function(option)
-      if option then
-        choose_value(session, to, option)
-      end
+      choose_value(session, to, option)
     end)
   end)
 end
@@ -80,6 +73,13 @@ local function export(to, id)
   end)
 end
 
+-- Shows a session, which the person has chosen, in the chat.
+---@param session lsp_agent.Session
+local function switch(session)
+  chat.show(session)
+  chat.open()
+end
+
 -- Shows a session that the server has taken up, with what was said in it.
 ---@param project lsp_agent.Project
 ---@param to vim.lsp.Client
@@ -87,7 +87,7 @@ end
 local function show_taken_up(project, to, info)
   local session = sessions.add(project, info.sessionId)
   session.title, session.agent = info.title, info.agent
-  chat.show(session)
+  switch(session)
   client.request(to, "agent/messages", { sessionId = info.sessionId }, function(result)
     events.retell(session, result.messages)
   end)
@@ -136,25 +136,24 @@ end
 --- deleted.
 function M.choose()
   chat.request("agent/sessions", {}, function(result, session, to)
-    if #result.sessions == 0 then
-      tell("no session yet")
-      return
-    end
-    vim.ui.select(result.sessions, {
+    pick(result.sessions, {
       prompt = "Session",
       kind = "lsp_agent_session",
-      format_item = session_title,
+      none = "no session yet",
+      title = function(info)
+        local mark = info.sessionId == session.id and " (current)" or ""
+        return session_title(info) .. mark
+      end,
     }, function(info)
-      if info and not info.stored then
-        chat.show(sessions.session(session.project, info.sessionId))
-      elseif info then
-        local offered = { "Resume", "Rename", "Export", "Delete" }
-        vim.ui.select(offered, { prompt = session_title(info) }, function(choice)
-          if choice then
-            of_stored[choice](session.project, to, info)
-          end
-        end)
+      if not info.stored then
+        switch(sessions.session(session.project, info.sessionId))
+        return
       end
+      local offered = { "Resume", "Rename", "Export", "Delete" }
+      local options = { prompt = session_title(info), kind = "lsp_agent_stored_session" }
+      pick(offered, options, function(choice)
+        of_stored[choice](session.project, to, info)
+      end)
     end)
   end)
 end
@@ -162,28 +161,23 @@ end
 --- Goes on with a session that the agent itself has kept, from its own terminal client for one.
 function M.continue()
   chat.request("agent/agentSessions", {}, function(result, session, to)
-    if #result.sessions == 0 then
-      tell("the agent has kept no other session of this folder")
-      return
-    end
-    vim.ui.select(result.sessions, {
+    pick(result.sessions, {
       prompt = "The agent's own session",
       kind = "lsp_agent_own_session",
-      format_item = function(info)
+      none = "the agent has kept no other session of this folder",
+      title = function(info)
         local when = info.updated and os.date(" · %d %b %H:%M", math.floor(info.updated)) or ""
         return (info.title or info.ref) .. when
       end,
     }, function(info)
-      if info then
-        local params = { agent = session.agent, ref = info.ref }
-        client.request(to, "agent/newSession", params, function(opened)
-          show_taken_up(session.project, to, {
-            sessionId = opened.sessionId,
-            title = info.title,
-            agent = session.agent,
-          })
-        end)
-      end
+      local params = { agent = session.agent, ref = info.ref }
+      client.request(to, "agent/newSession", params, function(opened)
+        show_taken_up(session.project, to, {
+          sessionId = opened.sessionId,
+          title = info.title,
+          agent = session.agent,
+        })
+      end)
     end)
   end)
 end

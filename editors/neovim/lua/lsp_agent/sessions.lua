@@ -14,8 +14,11 @@ local M = {}
 ---@field agent? string
 ---@field model? string
 ---@field busy boolean
+---@field turn? string the id of the one that runs
 ---@field queued string[]
 ---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number } tokens, US dollars
+---@field plans integer how many were told
+---@field plan? string the block of the last turn's
 ---@field thoughts { count: integer, text?: string } `text` while the agent thinks
 ---@field error? string what was said last of what failed in this turn
 ---@field questions lsp_agent.Question[] those that are open, oldest first
@@ -52,6 +55,7 @@ local function new_session(project, id)
     busy = false,
     queued = {},
     questions = {},
+    plans = 0,
     thoughts = { count = 0 },
     tools = {},
   }
@@ -144,7 +148,8 @@ local function ended(project)
       )
     end
     session.earlier = session.id or session.earlier
-    session.id, session.busy, session.queued, session.questions = nil, false, {}, {}
+    session.id, session.busy, session.turn = nil, false, nil
+    session.queued, session.questions = {}, {}
   end
   project.sessions = { project.current }
   M.changed()

@@ -1,5 +1,5 @@
---- The buffer that a session's conversation is written to: only ever appended to, but for the
---- bodies of tool calls, which grow where they are.
+--- The buffer that a session's conversation is written to: only ever appended to, but for tool
+--- calls, whose bodies grow where they are, and plans, which change where they are.
 
 local M = {}
 
@@ -7,7 +7,7 @@ local M = {}
 M.RUNNING, M.DONE, M.FAILED = "… ", "✓ ", "✗ "
 
 local api = vim.api
-local folds = api.nvim_create_namespace("lsp_agent.folds")
+local blocks = api.nvim_create_namespace("lsp_agent.blocks")
 local marks = api.nvim_create_namespace("lsp_agent.transcript")
 
 ---@class lsp_agent.Transcript
@@ -22,6 +22,7 @@ Transcript.__index = Transcript
 ---@field state? string stands before the header
 ---@field highlight? string
 ---@field mark? integer
+---@field header_mark? integer
 
 ---@param name string
 ---@return lsp_agent.Transcript
@@ -56,6 +57,11 @@ function Transcript:write(change)
   for _, window in ipairs(following) do
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
   end
+end
+
+--- Text that comes next is a paragraph of its own.
+function Transcript:pause()
+  self.streaming = false
 end
 
 --- Text that goes on where the last ended.
@@ -101,22 +107,31 @@ function Transcript:append(lines, highlight)
   end)
 end
 
--- `grows` while lines are put in at its end, so that the folds are computed with them.
 ---@private
 ---@param name string
 ---@param row integer
 ---@param end_row integer exclusive
----@param grows boolean
-function Transcript:mark(name, row, end_row, grows)
+function Transcript:mark(name, row, end_row)
   local block = self.blocks[name]
-  block.mark = api.nvim_buf_set_extmark(self.bufnr, block.folds and folds or marks, row, 0, {
+  block.mark = api.nvim_buf_set_extmark(self.bufnr, blocks, row, 0, {
     id = block.mark,
     end_row = end_row,
     right_gravity = false,
-    end_right_gravity = grows,
+    end_right_gravity = false,
     virt_text = block.state and { { block.state, block.highlight } },
     virt_text_pos = block.state and "inline",
   })
+end
+
+-- Where a block is: its first row, and the one behind it.
+---@private
+---@param block lsp_agent.Block
+---@return integer? row
+---@return integer? end_row
+function Transcript:rows(block)
+  local options = { details = true }
+  local at = api.nvim_buf_get_extmark_by_id(self.bufnr, blocks, block.mark, options)
+  return at[1], at[1] and at[3].end_row
 end
 
 --- A line with a body, such as a tool call with its result.
@@ -128,58 +143,108 @@ function Transcript:block(name, header, block)
   self:write(function()
     self:paragraph()
     local row = api.nvim_buf_line_count(self.bufnr) - 1
-    api.nvim_buf_set_lines(self.bufnr, row, row, true, { "" })
-    self:mark(name, row, row + 1, false)
-    api.nvim_buf_set_text(self.bufnr, row, 0, row, 0, { header })
-    local shown = { end_col = #header, hl_group = "LspAgentTool" }
-    api.nvim_buf_set_extmark(self.bufnr, marks, row, 0, shown)
+    api.nvim_buf_set_lines(self.bufnr, row, row, true, { header })
+    self:mark(name, row, row + 1)
+    self:mark_header(block, row, header)
   end)
 end
 
---- A block's state and its body, each if it is given.
+---@private
+---@param block lsp_agent.Block
+---@param row integer
+---@param header string
+function Transcript:mark_header(block, row, header)
+  local shown = { id = block.header_mark, end_col = #header, hl_group = "LspAgentTool" }
+  block.header_mark = api.nvim_buf_set_extmark(self.bufnr, marks, row, 0, shown)
+end
+
+-- Replaces the rows of a body that has some. Its last line stays and others come and go before it,
+-- by these functions: then the windows' folds go along, open or closed, which they do not with
+-- `nvim_buf_set_lines()` (lost at the body's end in 0.11, moved in 0.10).
+---@param bufnr integer
+---@param row integer the body's first
+---@param end_row integer exclusive
+---@param body string[]
+local function replace(bufnr, row, end_row, body)
+  local more = #body - (end_row - row)
+  if more > 0 then
+    vim.fn.appendbufline(bufnr, end_row - 1, vim.fn["repeat"]({ "" }, more))
+  elseif more < 0 then
+    vim.fn.deletebufline(bufnr, row + 1, row - more)
+  end
+  vim.fn.setbufline(bufnr, row + 1, body)
+end
+
+---@param window integer
+---@param row integer
+---@param end_row integer exclusive
+local function fold(window, row, end_row)
+  api.nvim_win_call(window, function()
+    vim.cmd.fold({ range = { row + 1, end_row } })
+  end)
+end
+
+--- A block's state, its header and its body, each if it is given.
 ---@param name string
----@param change { state?: string, highlight?: string, body?: string[] }
+---@param change { state?: string, highlight?: string, header?: string, body?: string[] }
 function Transcript:update(name, change)
   local block = self.blocks[name]
-  local at = block
-      and api.nvim_buf_get_extmark_by_id(
-        self.bufnr,
-        block.folds and folds or marks,
-        block.mark,
-        { details = true }
-      )
-    or {}
-  local row = at[1]
-  if not row then
+  local row, end_row
+  if block then
+    row, end_row = self:rows(block)
+  end
+  if not row or not end_row then
     return
   end
   block.state = change.state or block.state
   block.highlight = change.highlight or block.highlight
-  local end_row = at[3].end_row
   self:write(function()
-    if change.body then
-      self:mark(name, row, end_row, true)
-      api.nvim_buf_set_lines(self.bufnr, row + 1, end_row, true, change.body)
-      end_row = row + 1 + #change.body
+    if change.header then
+      vim.fn.setbufline(self.bufnr, row + 1, change.header)
+      self:mark_header(block, row, change.header)
     end
-    self:mark(name, row, end_row, false)
+    local body = change.body
+    if body and end_row > row + 1 then
+      replace(self.bufnr, row + 1, end_row, body)
+    elseif body then
+      api.nvim_buf_set_lines(self.bufnr, end_row, end_row, true, body)
+    end
+    self:mark(name, row, body and row + 1 + #body or end_row)
+    if body and block.folds and end_row == row + 1 then
+      for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
+        fold(window, row, row + 1 + #body)
+      end
+    end
   end)
 end
 
----@param bufnr integer
----@param line integer 1-based
----@return string level as 'foldexpr' has it
-function M.fold_level(bufnr, line)
-  local at = { line - 1, 0 }
-  local options = { details = true, overlap = true }
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(bufnr, folds, at, at, options)) do
-    if mark[2] == line - 1 then
-      return ">1"
-    elseif mark[4].end_row >= line then
-      return "1"
+--- Folds the bodies in a window that shows the conversation from now on. 'foldmethod' is "manual":
+--- what 'foldexpr' says Neovim does not look at in Insert mode, in which prompts are written.
+---@param window integer
+function Transcript:fold(window)
+  api.nvim_win_call(window, function()
+    vim.cmd("normal! zE")
+  end)
+  for _, block in pairs(self.blocks) do
+    local row, end_row = self:rows(block)
+    if block.folds and row and end_row > row + 1 then
+      fold(window, row, end_row)
     end
   end
-  return "0"
+end
+
+--- A line without its middle, where it is too long: its beginning says what it is, its end is what
+--- paths differ in.
+---@param text string
+---@param width integer in cells
+---@return string
+function M.shortened(text, width)
+  if vim.fn.strdisplaywidth(text) <= width then
+    return text
+  end
+  local half = math.max(math.floor((width - 1) / 2), 1)
+  local count = vim.fn.strchars(text)
+  return vim.fn.strcharpart(text, 0, half) .. "…" .. vim.fn.strcharpart(text, count - half, half)
 end
 
 --- 'foldtext': the header, with its state before it; while the call runs, its newest output.
@@ -187,22 +252,22 @@ end
 function M.fold_text()
   local first = vim.v.foldstart
   local at = { first - 1, 0 }
-  local header = { vim.fn.getline(first), "LspAgentTool" }
-  local mark = api.nvim_buf_get_extmarks(0, folds, at, at, { details = true })[1]
+  local header = vim.fn.getline(first)
+  local mark = api.nvim_buf_get_extmarks(0, blocks, at, at, { details = true })[1]
   local state = mark and mark[4].virt_text and mark[4].virt_text[1]
-  if not state then
-    return { header }
-  end
   local newest = vim.trim(vim.fn.getline(vim.v.foldend))
-  -- Before there is output the body is the whole of what the header is the beginning of.
-  local says_more = not vim.startswith(newest, (header[1]:gsub("%s*…$", "")))
-  if state[1] == M.RUNNING and says_more then
-    local half = math.floor(api.nvim_win_get_width(0) / 2)
-    newest = vim.fn.strcharpart(newest, 0, half)
-    header[1] = vim.fn.strcharpart(header[1], 0, half - 4)
-    return { state, header, { "  " .. newest, "LspAgentState" } }
+  local parts = state and { state } or {}
+  local room = api.nvim_win_get_width(0) - (state and 2 or 0)
+  -- Before there is output the body is the whole of what the header is a part of.
+  local says_more = not vim.startswith(newest, (header:gsub("….*$", "")))
+  if state and state[1] == M.RUNNING and says_more then
+    local half = math.floor(room / 2)
+    table.insert(parts, { M.shortened(header, half - 2), "LspAgentTool" })
+    table.insert(parts, { "  " .. M.shortened(newest, room - half), "LspAgentState" })
+  else
+    table.insert(parts, { M.shortened(header, room), "LspAgentTool" })
   end
-  return { state, header }
+  return parts
 end
 
 return M

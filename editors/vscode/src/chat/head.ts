@@ -1,7 +1,7 @@
 // What stands around the conversation, in words.
 
 import type { Agent } from "../agent";
-import type { Usage } from "../protocol";
+import type { Setting, Usage } from "../protocol";
 import type { Attachment, Head } from "./messages";
 
 /** `sending` are prompts that are on their way. */
@@ -12,14 +12,21 @@ export function head(agent: Agent, selection: Attachment | undefined, sending: s
   return {
     sessionId: chat?.sessionId ?? "",
     agent: state ? [state.agent, state.model].filter(Boolean).join(" · ") : "",
+    options: (state?.options ?? []).map(valueName).join(" · "),
     usage: usageText(chat?.usage ?? {}),
     busy: agent.isBusy(),
+    canSteer: agent.running !== undefined,
     earlier: chat?.earlier ?? false,
-    waiting: agent.server.kind === "starting" ? sending : [],
+    waiting: agent.connection.state.kind === "starting" ? sending : [],
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),
     ...(selection && { selection }),
   };
+}
+
+/** What an option is set to, in the agent's words. */
+export function valueName({ value, values }: Setting): string {
+  return values.find((each) => each.value === value)?.name ?? value;
 }
 
 /** Tokens to the model and from it, and cost, as far as they are known. */
@@ -36,15 +43,15 @@ function short(count: number): string {
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`;
 }
 
-function noticeOf({ chat, server }: Agent): string | undefined {
-  if (server.kind === "starting") return "Starting the agent's server…";
+function noticeOf({ chat, connection }: Agent): string | undefined {
+  if (connection.state.kind === "starting") return "Starting the agent's server…";
   if (chat === undefined || chat.earlier) return undefined;
   if (chat.status === "starting") return "Starting the agent…";
   if (chat.status === "restarting") return "Starting the agent again…";
   return undefined;
 }
 
-function hindranceOf({ server }: Agent): Head["hindrance"] {
+function hindranceOf({ connection: { state: server } }: Agent): Head["hindrance"] {
   switch (server.kind) {
     case "restricted":
       return {

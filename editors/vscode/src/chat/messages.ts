@@ -8,10 +8,18 @@ export interface Attachment extends ContextItem {
   label: string;
 }
 
+/** To be sent along with a prompt; `data` is base64. */
+export interface Image {
+  label: string;
+  mimeType: string;
+  data: string;
+}
+
 /** A prompt that is being written. */
 export interface Draft {
   text: string;
   attachments: Attachment[];
+  images: Image[];
 }
 
 /** What stands around the conversation. */
@@ -19,8 +27,12 @@ export interface Head {
   sessionId: string;
   /** "" until it is known. */
   agent: string;
+  /** What the agent's options are set to; "" where it has none. */
+  options: string;
   usage: string;
   busy: boolean;
+  /** Whether the running turn's agent reads while it works. */
+  canSteer: boolean;
   earlier: boolean;
   /** In place of the conversation's end: why nothing can be asked now. */
   hindrance?: { text: string; actions: { command: string; title: string }[] };
@@ -53,13 +65,14 @@ export type ToView =
   | { type: "attach"; item: Attachment }
   | { type: "insert"; text: string }
   | { type: "accepted" }
-  | { type: "refused"; text: string; attachments: Attachment[]; message: string }
+  | { type: "refused"; draft: Draft; message: string }
   | { type: "focus" };
 
 export type FromView =
   | { type: "ready" }
-  | { type: "send"; text: string; attachments: Attachment[] }
-  | { type: "draft"; draft: Draft }
+  /** `steers`: for the turn that runs, if its agent can take it. */
+  | { type: "send"; draft: Draft; steers: boolean }
+  | { type: "draft"; draft: Partial<Draft> }
   | { type: "stop" }
   | { type: "drop"; turnId: string }
   | { type: "answer"; questionId: string; optionId: string }

@@ -19,6 +19,7 @@ export function retell(chat: Chat, messages: Message[]): void {
       take(chat, { ...at, turnId, type: "turnStarted", prompt });
     }
     if (role === "user") return;
+    if (role === "assistant") take(chat, { ...at, turnId, type: "stepStarted", step: number });
     for (const { type, text = "", toolCallId = "", tool = "", args, ...rest } of content) {
       if (type === "text") take(chat, { ...at, turnId, type: "textDelta", text });
       if (type === "thinking") take(chat, { ...at, turnId, type: "thinkingDelta", text });
@@ -27,6 +28,9 @@ export function retell(chat: Chat, messages: Message[]): void {
         const kind = given.command === undefined ? "other" : "command";
         const paths = given.path === undefined ? [] : [given.path];
         take(chat, { ...at, turnId, type: "toolCall", toolCallId, tool, kind, args, paths });
+      }
+      if (type === "plan") {
+        take(chat, { ...at, turnId, type: "plan", entries: rest.entries ?? [] });
       }
       if (type === "toolResult") {
         const { isError = false, content: said = [] } = rest;

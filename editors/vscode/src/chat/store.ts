@@ -9,7 +9,7 @@ import { endAll } from "./transcript";
 
 const KEPT_CHATS = 20;
 const SAVE_MILLISECONDS = 1000;
-const FORMAT = 1;
+const FORMAT = 2;
 
 export interface Conversations {
   current?: string | undefined;

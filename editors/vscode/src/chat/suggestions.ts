@@ -41,7 +41,7 @@ export async function slashCommands(agent: Agent, query: string): Promise<Sugges
 export async function agentCommands(agent: Agent): Promise<CommandInfo[]> {
   if (agent.chat === undefined || agent.chat.earlier) return [];
   const params = { sessionId: agent.chat.sessionId };
-  const found = await agent.running?.request<{ commands: CommandInfo[] }>("commands", params);
+  const found = await agent.connection.running?.request<{ commands: CommandInfo[] }>("commands", params);
   return found?.commands ?? [];
 }
 
@@ -100,5 +100,5 @@ function command(name: string): () => Promise<void> {
 
 async function inSession(agent: Agent, method: string): Promise<void> {
   if (agent.chat === undefined || agent.chat.earlier) return;
-  await agent.running?.request(method, { sessionId: agent.chat.sessionId });
+  await agent.connection.running?.request(method, { sessionId: agent.chat.sessionId });
 }

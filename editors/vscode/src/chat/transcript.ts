@@ -3,9 +3,11 @@
 import type {
   AgentEvent,
   AgentStatus,
+  Block,
   Edit,
   EditStatus,
   Level,
+  PlanEntry,
   Question,
   StopReason,
   ToolKind,
@@ -31,6 +33,7 @@ export interface ToolPart {
   toolKind: ToolKind;
   /** What it works on: a command, a path. */
   subject: string;
+  /** As JSON; "" where the subject says all of it. */
   args: string;
   output: string;
   state: "running" | "done" | "failed" | "stopped";
@@ -44,10 +47,19 @@ export interface QuestionPart {
   answer?: string | null;
 }
 
+/** What the agent means to do: one in a turn, where it was told first. */
+export interface PlanPart {
+  kind: "plan";
+  entries: PlanEntry[];
+}
+
 export type Part =
   | { kind: "text" | "thinking"; text: string }
+  /** What the person said while the turn ran, and labels of what was sent along. */
+  | { kind: "said"; text: string; context: string[] }
   | { kind: "notice"; level: Level; text: string }
   | ToolPart
+  | PlanPart
   | QuestionPart;
 
 export interface Turn {
@@ -93,6 +105,11 @@ export function accept(chat: Chat, turnId: string, prompt: string, context: stri
   return turn;
 }
 
+/** Words that the running turn was steered with. */
+export function steer(turn: Turn, text: string, context: string[]): Touched {
+  return added(turn, { kind: "said", text, context });
+}
+
 /** Takes one event in. */
 export function take(chat: Chat, event: AgentEvent): Touched {
   switch (event.type) {
@@ -102,6 +119,10 @@ export function take(chat: Chat, event: AgentEvent): Touched {
     case "usage":
       chat.usage = event.cumulative;
       return {};
+    case "turnEnded":
+      // An agent that could not be started has no other end.
+      if (chat.status === "starting") chat.status = "exited";
+      break;
     case "turnStarted": {
       const turn = turnOf(chat, event.turnId ?? "");
       turn.state = "running";
@@ -120,14 +141,22 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
       return joined(turn, "text", event.text);
     case "thinkingDelta":
       return joined(turn, "thinking", event.text);
+    case "stepStarted": {
+      // What it says now is said anew.
+      const last = turn.parts.at(-1);
+      if (last?.kind === "text") last.text += "\n\n";
+      return {};
+    }
+    case "plan":
+      return takePlan(turn, event.entries);
     case "toolCallStarted":
       return changed(turn, toolOf(turn, event.toolCallId, event.tool));
     case "toolCall": {
       const part = toolOf(turn, event.toolCallId, event.tool);
       part.tool = event.tool;
       part.toolKind = event.kind;
-      part.args = shownArgs(event.args);
       part.subject = subjectOf(event.kind, event.args, event.paths);
+      part.args = shownArgs(event.args, part.subject);
       return changed(turn, part);
     }
     case "toolProgress": {
@@ -137,7 +166,7 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
     }
     case "toolResult": {
       const part = toolOf(turn, event.toolCallId);
-      part.output = shortened(event.content.map((block) => block.text ?? "").join(""));
+      part.output = shownContent(event.content);
       part.state = event.isError ? "failed" : "done";
       return changed(turn, part);
     }
@@ -201,6 +230,22 @@ export function changedFiles(turn: Turn): Map<string, ChangedFile[]> {
     for (const file of part.files) files.set(file.uri, [...(files.get(file.uri) ?? []), file]);
   }
   return files;
+}
+
+/** How many steps of a plan are done, of how many, and the one at work, or else the next. */
+export function progressOf({ entries }: PlanPart): { count: string; current: string } {
+  const done = entries.filter(({ status }) => status === "completed").length;
+  const current =
+    entries.find(({ status }) => status === "in_progress") ??
+    entries.find(({ status }) => status === "pending");
+  return { count: `${done}/${entries.length}`, current: current?.content ?? "" };
+}
+
+function takePlan(turn: Turn, entries: PlanEntry[]): Touched {
+  const part = turn.parts.find((each) => each.kind === "plan");
+  if (part === undefined) return added(turn, { kind: "plan", entries });
+  part.entries = entries;
+  return changed(turn, part);
 }
 
 function takeEdit(turn: Turn, edit: Edit): Touched {
@@ -276,15 +321,32 @@ function changed(turn: Turn, part: Part): Touched {
   return { turn, part: turn.parts.indexOf(part) };
 }
 
+/** A command, the paths, or else the first words among the arguments: a pattern, an address. */
 function subjectOf(kind: ToolKind, args: unknown, paths: string[]): string {
   if (kind === "command" && typeof args === "object" && args !== null && "command" in args) {
     return String(args.command);
   }
-  return paths.join(", ");
+  if (paths.length > 0) return paths.join(", ");
+  return values(args).find((value): value is string => typeof value === "string") ?? "";
 }
 
-function shownArgs(args: unknown): string {
-  return args === null || args === undefined ? "" : shortened(JSON.stringify(args, null, 2));
+function shownArgs(args: unknown, subject: string): string {
+  const all = values(args);
+  if (all.length === 0 || (all.length === 1 && all[0] === subject)) return "";
+  return shortened(JSON.stringify(args, null, 2));
+}
+
+function values(args: unknown): unknown[] {
+  if (args === null || args === undefined) return [];
+  return typeof args === "object" ? Object.values(args) : [args];
+}
+
+/** A result's words; an image is named where it stands. */
+function shownContent(content: Block[]): string {
+  const words = content.map(({ type, text, mimeType }) =>
+    type === "image" ? `[an image, ${mimeType ?? "of an unknown kind"}]\n` : (text ?? ""),
+  );
+  return shortened(words.join(""));
 }
 
 function shortened(text: string): string {

@@ -8,7 +8,7 @@ import type { Questions } from "../questions";
 import type { Review } from "../review";
 import type { RevertResult, RunCommandResult } from "../protocol";
 import { head } from "./head";
-import type { Attachment, FromView, ToView } from "./messages";
+import type { Attachment, Draft, FromView, ToView } from "./messages";
 import { SLASH_COMMANDS, agentCommands, attachment, files, slashCommands } from "./suggestions";
 import type { Touched } from "./transcript";
 
@@ -71,7 +71,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       this.visibility.fire(false);
     });
     this.visibility.fire(true);
-    void this.agent.ensure().catch(() => undefined); // the view says what hinders it
+    void this.agent.connection.ensure().catch(() => undefined); // the view says what hinders it
   }
 
   /** Shows the chat and puts the cursor into its prompt. */
@@ -175,7 +175,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         for (const each of this.waiting.splice(0)) this.post(each);
         return;
       case "send":
-        return this.send(message);
+        return this.send(message.draft, message.steers);
       case "draft":
         return this.agent.keepDraft(message.draft);
       case "stop":
@@ -200,33 +200,34 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     }
   }
 
-  private async send({ text, attachments }: FromView & { type: "send" }): Promise<void> {
+  private async send(draft: Draft, steers: boolean): Promise<void> {
+    const { text } = draft;
     this.sending.add(text);
     this.showHead();
     try {
       const slash = /^\/([\w.:-]+)(?:\s+([^]*))?$/.exec(text.trim());
-      if (slash === null) await this.agent.prompt(text, attachments);
-      else await this.slash(slash[1] ?? "", slash[2] ?? "", attachments);
+      if (slash === null) await this.agent.prompt(draft, steers);
+      else await this.slash(slash[1] ?? "", slash[2] ?? "", draft);
       this.post({ type: "accepted" });
     } catch (error) {
-      this.post({ type: "refused", text, attachments, message: (error as Error).message });
+      this.post({ type: "refused", draft, message: (error as Error).message });
     } finally {
       this.sending.delete(text);
       this.showHead();
     }
   }
 
-  private async slash(name: string, args: string, attachments: Attachment[]): Promise<void> {
+  private async slash(name: string, args: string, draft: Draft): Promise<void> {
     const own = SLASH_COMMANDS[name];
     if (own !== undefined) return own.run(this.agent);
     const sessionId = this.agent.chat?.sessionId;
     if (!(await agentCommands(this.agent)).some((each) => each.name === name)) {
       throw new Error(`There is no command /${name}.`);
     }
-    const client = await this.agent.ensure();
+    const client = await this.agent.connection.ensure();
     const params = { sessionId, name, args };
     const { action, text } = await client.request<RunCommandResult>("runCommand", params);
-    if (action === "prompt" && text) await this.agent.prompt(text, attachments);
+    if (action === "prompt" && text) await this.agent.prompt({ ...draft, text });
     if (action === "insert" && text) this.post({ type: "insert", text });
     if (action === "display" && text) void vscode.window.showInformationMessage(text);
   }
@@ -241,7 +242,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     const turn = chat?.turns.find((each) => each.id === turnId);
     if (chat === undefined || turn === undefined) return;
     if (action === "open") return this.review.openTurn(turn);
-    const client = await this.agent.ensure();
+    const client = await this.agent.connection.ensure();
     const params = { sessionId: chat.sessionId, turnId };
     if (action === "apply") await this.review.applyTurn(turn);
     else if (action === "keep") await client.request("keepAll", params);
@@ -258,6 +259,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       "default-src 'none'",
       `style-src ${webview.cspSource}`,
       `font-src ${webview.cspSource}`,
+      "img-src data:",
       `script-src 'nonce-${nonce}'`,
     ].join("; ");
     return `<!DOCTYPE html>

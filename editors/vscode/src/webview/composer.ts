@@ -1,11 +1,16 @@
 // The prompt being written: its text, what goes along with it, and what `@` and `/` offer.
 
-import type { Attachment, Draft, Head, Suggestion } from "../chat/messages";
+import type { Attachment, Draft, Head, Image, Suggestion } from "../chat/messages";
 import { button, el, icon } from "./dom";
 import type { Post } from "./parts";
 
 /** The word before the cursor that opens the list. */
 const SIGN = /(?:^|\s)([@/])([^\s@]*)$/;
+
+/** What models take. */
+const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+const STEER_KEY = navigator.platform.startsWith("Mac") ? "⌘Enter" : "Ctrl+Enter";
 
 export class Composer {
   readonly element: HTMLFormElement;
@@ -24,6 +29,10 @@ export class Composer {
     class: "quiet",
     title: "Model and agent",
   });
+  private readonly options = button("", () => this.command("lspAgent.chat.options"), {
+    class: "quiet",
+    title: "Agent options",
+  });
   private readonly usage = el("span", { class: "usage" });
   private readonly stop = button("", () => this.post({ type: "stop" }), {
     class: "icon stop",
@@ -38,6 +47,7 @@ export class Composer {
   private readonly problem = el("p", { class: "notice error", role: "alert" });
 
   private attachments: Attachment[] = [];
+  private images: Image[] = [];
   private offered: Attachment | undefined;
   private dismissed: string | undefined;
   private suggestions: Suggestion[] = [];
@@ -46,7 +56,7 @@ export class Composer {
 
   constructor(
     private readonly post: Post,
-    private readonly changed: (draft: Draft) => void,
+    private readonly changed: (draft: Omit<Draft, "images">) => void,
   ) {
     const attach = button("", () => this.begin("@"), {
       class: "icon",
@@ -63,28 +73,31 @@ export class Composer {
         { class: "box" },
         this.chips,
         this.input,
-        el("div", { class: "tools" }, attach, this.model, this.usage, this.stop, this.send),
+        el("div", { class: "tools" }, attach, this.model, this.options, this.usage, this.stop, this.send),
       ),
       el(
         "span",
         { id: "keys", class: "hidden" },
-        "Enter sends, Shift and Enter begins a new line. @ adds a file, a slash lists commands.",
+        "Enter sends, Shift and Enter begins a new line. @ adds a file, a slash lists commands." +
+          " While the agent works, Enter adds to the queue, Control and Enter tells the agent at once.",
       ),
     );
     this.problem.hidden = true;
     this.list.hidden = true;
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.submit();
+      this.submit(false);
     });
     this.input.addEventListener("input", () => this.typed());
     this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("paste", (event) => this.pasted(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
   }
 
   restore(draft: Draft): void {
     this.input.value = draft.text;
     this.attachments = draft.attachments;
+    this.images = draft.images;
     this.show();
   }
 
@@ -94,11 +107,15 @@ export class Composer {
     this.send.disabled = !canSend;
     this.stop.hidden = !head.busy;
     const what = head.busy ? "Queue: sent when the running turn has ended" : "Send";
+    const also = head.canSteer ? `; ${STEER_KEY}: the agent reads it while it works` : "";
     this.send.setAttribute("aria-label", what);
-    this.send.title = `${what} (Enter)`;
-    this.input.placeholder = head.busy ? "Add to the queue…" : "Ask the agent…  @ files  / commands";
+    this.send.title = `${what} (Enter)${also}`;
+    this.input.placeholder = placeholder(head);
     this.model.replaceChildren(head.agent || "Model", icon("chevron-down"));
     this.model.setAttribute("aria-label", `Model and agent: ${head.agent || "not chosen yet"}`);
+    this.options.textContent = head.options;
+    this.options.setAttribute("aria-label", `Agent options: ${head.options}`);
+    this.options.hidden = head.options === "";
     this.usage.textContent = head.usage;
     this.usage.title = head.usage && "Tokens to the model and from it, and cost, in this session";
     this.offered = head.selection;
@@ -124,8 +141,9 @@ export class Composer {
   }
 
   /** The prompt did not go out: it is there again, with the reason. */
-  refused(text: string, attachments: Attachment[], message: string): void {
+  refused({ text, attachments, images }: Draft, message: string): void {
     if (this.input.value === "") this.input.value = text;
+    this.keepImages([...images, ...this.images]);
     for (const item of attachments) if (item.label !== this.offered?.label) this.attach(item);
     this.problem.textContent = message;
     this.problem.hidden = false;
@@ -139,16 +157,40 @@ export class Composer {
     this.showList();
   }
 
-  private submit(): void {
+  private submit(steers: boolean): void {
     const text = this.input.value.trim();
     if (text === "" || this.send.disabled) return;
     const attachments = [...this.attachments];
     if (this.offered && this.offered.label !== this.dismissed) attachments.push(this.offered);
-    this.post({ type: "send", text, attachments });
+    this.post({ type: "send", draft: { text, attachments, images: this.images }, steers });
     this.input.value = "";
     this.attachments = [];
+    this.keepImages([]);
     this.problem.hidden = true;
     this.show();
+  }
+
+  /** Words are pasted as ever, even where their source gives a picture of them too. */
+  private pasted(event: ClipboardEvent): void {
+    const { clipboardData: pasted } = event;
+    const files = [...(pasted?.files ?? [])].filter(({ type }) => IMAGES.includes(type));
+    if (files.length === 0 || pasted?.getData("text/plain")) return;
+    event.preventDefault();
+    for (const file of files) void this.addImage(file);
+  }
+
+  private async addImage(file: File): Promise<void> {
+    const data = await base64(file);
+    const label = `image ${this.images.length + 1}`;
+    this.keepImages([...this.images, { label, mimeType: file.type, data }]);
+    this.show();
+  }
+
+  /** They are told apart from what is typed, which is told far more often. */
+  private keepImages(images: Image[]): void {
+    if (images.length === 0 && this.images.length === 0) return;
+    this.images = images;
+    this.post({ type: "draft", draft: { images } });
   }
 
   private key(event: KeyboardEvent): void {
@@ -158,7 +200,7 @@ export class Composer {
       event.stopPropagation();
     } else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
-      this.submit();
+      this.submit(event.ctrlKey || event.metaKey);
     }
   }
 
@@ -223,16 +265,23 @@ export class Composer {
   }
 
   private showChips(): void {
-    const chips = this.attachments.map((item) =>
-      chip(item.label, "file", () => {
+    const chips = this.images.map((item) =>
+      chip(item.label, thumbnail(item), () => {
+        this.keepImages(this.images.filter((each) => each !== item));
+        this.show();
+      }),
+    );
+    const files = this.attachments.map((item) =>
+      chip(item.label, icon("file"), () => {
         this.attachments = this.attachments.filter((each) => each !== item);
         this.show();
       }),
     );
+    chips.push(...files);
     const { offered } = this;
     if (offered && offered.label !== this.dismissed) {
       chips.push(
-        chip(offered.label, "list-selection", () => {
+        chip(offered.label, icon("list-selection"), () => {
           this.dismissed = offered.label;
           this.showChips();
         }),
@@ -271,11 +320,30 @@ export class Composer {
   }
 }
 
-function chip(label: string, name: string, remove: () => void): HTMLElement {
+function placeholder(head: Head): string {
+  if (!head.busy) return "Ask the agent…  @ files  / commands";
+  return head.canSteer ? `Add to the queue…  ${STEER_KEY} tells the agent now` : "Add to the queue…";
+}
+
+function thumbnail({ mimeType, data }: Image): HTMLElement {
+  return el("img", { src: `data:${mimeType};base64,${data}`, alt: "" });
+}
+
+async function base64(file: File): Promise<string> {
+  const reader = new FileReader();
+  await new Promise((resolve, reject) => {
+    reader.addEventListener("load", resolve);
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(file);
+  });
+  return (reader.result as string).replace(/^.*?,/, "");
+}
+
+function chip(label: string, sign: HTMLElement, remove: () => void): HTMLElement {
   return el(
     "li",
     {},
-    icon(name),
+    sign,
     el("span", {}, label),
     button("", remove, { class: "icon", icon: "close", label: `Do not send ${label} along` }),
   );

@@ -3,13 +3,13 @@
 import "@vscode/codicons/dist/codicon.css";
 import "./style.css";
 
-import type { Draft, FromView, Head, ToView } from "../chat/messages";
+import type { FromView, Head, ToView } from "../chat/messages";
 import type { Part, Turn } from "../chat/transcript";
 import { changedFiles } from "../chat/transcript";
 import { Composer } from "./composer";
 import { button, el, icon } from "./dom";
 import type { Folds } from "./parts";
-import { renderFooter, renderPart, spoken } from "./parts";
+import { renderFooter, renderPart, renderPrompt, spoken } from "./parts";
 
 interface ShownTurn {
   turn: Turn;
@@ -26,7 +26,7 @@ const folds: Folds = new Map(vscode.getState());
 let draftTimer: number | undefined;
 let sessionId = "";
 
-const composer = new Composer(post, (draft: Draft) => {
+const composer = new Composer(post, (draft) => {
   clearTimeout(draftTimer);
   draftTimer = setTimeout(() => post({ type: "draft", draft }), 200);
 });
@@ -83,7 +83,7 @@ function take(message: ToView): void {
       isAtEnd = true;
       return composer.accepted();
     case "refused":
-      return composer.refused(message.text, message.attachments, message.message);
+      return composer.refused(message.draft, message.message);
     case "focus":
       return composer.focus();
   }
@@ -149,17 +149,7 @@ function showTurn(turn: Turn): void {
   const parts = el("div", { class: "parts" });
   turn.parts.forEach((part, index) => parts.append(renderPart(part, key(turn.id, index), folds, post)));
   const footer = renderFooter(turn, changedFiles(turn), post);
-  const chips = turn.context.map((label) => el("li", {}, icon("file"), el("span", {}, label)));
-  element.append(
-    el(
-      "div",
-      { class: "prompt" },
-      el("div", { class: "plain" }, turn.prompt),
-      chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
-    ),
-    parts,
-    footer,
-  );
+  element.append(renderPrompt(turn.prompt, turn.context), parts, footer);
   if (turn.state === "running") element.append(working());
   if (known === undefined) log.append(element);
   else replace(known.element, element);
@@ -181,12 +171,11 @@ function showPart(turnId: string, index: number, part: Part): void {
     parts.append(made);
     const last = turn.parts[index - 1];
     if (last?.kind === "text") announce(spoken(last));
-    if (part.kind === "question") announce(spoken(part));
+    if (part.kind === "question" || part.kind === "plan") announce(spoken(part));
   } else {
     replace(old, made);
-    if (part.kind === "tool" && before?.kind === "tool" && before.state !== part.state) {
-      announce(spoken(part));
-    }
+    const hasState = part.kind === "tool" && before?.kind === "tool" && before.state !== part.state;
+    if (hasState || part.kind === "plan") announce(spoken(part));
   }
   if (part.kind === "tool" && turn.state === "ended") {
     const footer = renderFooter(turn, changedFiles(turn), post);
@@ -246,12 +235,11 @@ function key(turnId: string, index: number): string {
 
 function follow(): void {
   if (isAtEnd) log.scrollTop = log.scrollHeight;
-  else toEnd.hidden = false;
+  toEnd.hidden = isAtEnd;
 }
 
 function scrollToEnd(): void {
   isAtEnd = true;
   follow();
-  toEnd.hidden = true;
 }
 

@@ -21,6 +21,7 @@ marked.use({
   renderer: {
     html: ({ text }) => escaped(text),
     image: ({ text, href }) => escaped(text || href),
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
 });
 

@@ -1,7 +1,15 @@
 // The parts of a turn as elements.
 
 import type { FromView, ReviewAction } from "../chat/messages";
-import type { ChangedFile, Part, QuestionPart, ToolPart, Turn } from "../chat/transcript";
+import type {
+  ChangedFile,
+  Part,
+  PlanPart,
+  QuestionPart,
+  ToolPart,
+  Turn,
+} from "../chat/transcript";
+import { progressOf } from "../chat/transcript";
 import { button, el, icon } from "./dom";
 import { markdown } from "./markdown";
 
@@ -12,22 +20,45 @@ export type Folds = Map<string, boolean>;
 
 export function renderPart(part: Part, key: string, folds: Folds, post: Post): HTMLElement {
   switch (part.kind) {
-    case "text": {
-      const made = el("div", { class: "text" });
-      made.append(markdown(part.text, (text) => post({ type: "copy", text })));
-      return made;
-    }
+    case "text":
+      return rendered(part.text, post);
     case "thinking":
       return fold(key, folds, "thinking", [icon("lightbulb"), "Thinking"], () => [
-        el("div", { class: "plain" }, part.text),
+        rendered(part.text, post),
       ]);
+    case "said":
+      return renderPrompt(part.text, part.context);
     case "notice":
-      return el("p", { class: `notice ${part.level}` }, icon(noticeIcon(part.level)), part.text);
+      return el(
+        "p",
+        { class: `notice ${part.level}` },
+        icon(noticeIcon(part.level)),
+        el("span", { class: "plain" }, part.text),
+      );
     case "tool":
       return renderTool(part, key, folds, post);
+    case "plan":
+      return renderPlan(part, key, folds);
     case "question":
       return renderQuestion(part, post);
   }
+}
+
+/** What the person said, with the labels of what was sent along. */
+export function renderPrompt(text: string, context: string[]): HTMLElement {
+  const chips = context.map((label) => el("li", {}, icon("file"), el("span", {}, label)));
+  return el(
+    "div",
+    { class: "prompt" },
+    el("div", { class: "plain" }, text),
+    chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
+  );
+}
+
+function rendered(text: string, post: Post): HTMLElement {
+  const made = el("div", { class: "text" });
+  made.append(markdown(text, (code) => post({ type: "copy", text: code })));
+  return made;
 }
 
 /** In words, for who listens; "" where nothing is worth it. */
@@ -39,9 +70,12 @@ export function spoken(part: Part): string {
       return `${part.tool} ${part.subject}: ${part.state}`;
     case "notice":
       return part.text;
+    case "plan":
+      return spokenPlan(part);
     case "question":
       return part.answer === undefined ? `Question: ${part.question.title}` : "";
     case "thinking":
+    case "said":
       return "";
   }
 }
@@ -64,7 +98,7 @@ function renderTool(part: ToolPart, key: string, folds: Folds, post: Post): HTML
     icon(STATE_ICONS[part.state], STATES[part.state]),
   ];
   const folded = fold(key, folds, `tool ${part.state}`, head, () => toolBody(part, post));
-  const newest = part.state === "running" ? lastLine(part.output) : "";
+  const newest = part.state === "running" ? lastLine(part.output) : reason(part);
   const made = el("div", { class: "call" }, folded);
   if (newest !== "" && !folded.open) made.append(el("div", { class: "newest" }, newest));
   return made;
@@ -72,14 +106,23 @@ function renderTool(part: ToolPart, key: string, folds: Folds, post: Post): HTML
 
 function toolBody(part: ToolPart, post: Post): HTMLElement[] {
   const body: HTMLElement[] = [];
-  if (part.toolKind === "command") body.push(pre(`$ ${part.subject}`, "command"));
-  else if (part.files.length === 0 && part.args !== "") body.push(pre(part.args, "arguments"));
+  const command = `$ ${part.subject}`;
+  if (part.toolKind === "command") {
+    // Some agents' output begins with it.
+    if (!part.output.startsWith(command)) body.push(pre(command, "command"));
+  } else if (part.files.length === 0 && part.args !== "") body.push(pre(part.args, "arguments"));
   for (const file of part.files) body.push(changedFile(file, post));
   if (part.output !== "" && (part.toolKind !== "edit" || part.state !== "done")) {
     body.push(pre(part.output, "output"));
   }
   if (body.length === 0) body.push(el("p", { class: "faint" }, "No output."));
   return body;
+}
+
+/** Why a call failed, in the first line of what it says; of a command that is its last one. */
+function reason({ state, toolKind, output }: ToolPart): string {
+  if (state !== "failed") return "";
+  return toolKind === "command" ? lastLine(output) : firstLine(output);
 }
 
 function changedFile(file: ChangedFile, post: Post): HTMLElement {
@@ -122,6 +165,47 @@ function counts(files: ChangedFile[]): HTMLElement | undefined {
     el("span", { class: "plus" }, `+${added}`),
     el("span", { class: "minus" }, `−${removed}`),
   );
+}
+
+const STEPS = { pending: "To do", in_progress: "In progress", completed: "Done" };
+const STEP_ICONS = {
+  pending: "circle-large",
+  in_progress: "arrow-circle-right",
+  completed: "pass-filled",
+};
+/** A plan of more steps is folded at first. */
+const SHORT_PLAN = 8;
+
+function renderPlan(part: PlanPart, key: string, folds: Folds): HTMLElement {
+  const { count, current } = progressOf(part);
+  const head = [
+    icon("checklist"),
+    el("span", { class: "name" }, `Plan ${count}`),
+    el("span", { class: "current", title: current }, current),
+  ];
+  const isShort = part.entries.length <= SHORT_PLAN;
+  const made = fold(
+    key,
+    folds,
+    "plan",
+    head,
+    () => [el("ul", { "aria-label": "Steps of the plan" }, ...part.entries.map(renderStep))],
+    isShort,
+  );
+  made.hidden = part.entries.length === 0;
+  return made;
+}
+
+function renderStep({ content, status }: PlanPart["entries"][number]): HTMLElement {
+  const sign = icon(STEP_ICONS[status], STEPS[status]);
+  sign.title = STEPS[status];
+  return el("li", { class: status }, sign, el("span", {}, content));
+}
+
+function spokenPlan(part: PlanPart): string {
+  if (part.entries.length === 0) return "";
+  const { count, current } = progressOf(part);
+  return current === "" ? `Plan ${count}` : `Plan ${count}: ${current}`;
 }
 
 function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLElement {
@@ -225,16 +309,17 @@ function fold(
   name: string,
   head: (Node | string | undefined)[],
   body: () => HTMLElement[],
+  isOpenAtFirst = false,
 ): HTMLDetailsElement {
   const made = el("details", { class: `fold ${name}` });
-  made.open = folds.get(key) ?? false;
+  made.open = folds.get(key) ?? isOpenAtFirst;
   const summary = el("summary", {}, ...head);
   made.append(summary);
   const inside = el("div", { class: "inside" });
   if (made.open) inside.append(...body());
   made.append(inside);
   made.addEventListener("toggle", () => {
-    if (made.open === (folds.get(key) ?? false)) return;
+    if (made.open === (folds.get(key) ?? isOpenAtFirst)) return;
     folds.set(key, made.open);
     inside.replaceChildren(...(made.open ? body() : []));
     made.parentElement?.querySelector(".newest")?.remove();
