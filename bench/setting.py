@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +64,7 @@ class Setting:
     sizes: Sizes
 
     @property
-    def env(self) -> Mapping[str, str]:
+    def env(self) -> dict[str, str]:
         """For every process alike. Compiled modules are kept for the run, as an installer would
         have done for good."""
         env = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
