@@ -35,6 +35,8 @@ class Desk:
     program: str
     #: Of one request: input and output.
     usage = (10, 5)
+    #: What a command does after its last output.
+    rests = "true"
 
     def __init__(self, project: Project, actor: Actor) -> None:
         self.project = project
@@ -225,6 +227,9 @@ class QwenDesk(ModelDesk):
     agent = "qwen-code"
     needs = "qwen"
     kind = QwenCode
+    #: 0.24 takes the command's end for the end of its output too: its handler of ``exit`` does not
+    #: wait for ``close``, and drops what it has not read.
+    rests = "sleep 1"
     program = str(INSTALLED / "qwen")
     lacks: Mapping[str, str] = {
         "argument_streaming": NONE,

@@ -59,7 +59,7 @@ def test_argument_streaming(desk: Desk) -> None:
 
 def test_progress(desk: Desk) -> None:
     go = desk.project.folder / desk.name("")
-    line = f"echo first; while ! test -e {go.name}; do sleep 0.02; done; echo second"
+    line = f"echo first; while ! test -e {go.name}; do sleep 0.02; done; echo second; {desk.rests}"
     desk.says(do(desk.actor.command(line)), Step("Done."))
     desk.editor.answers = ["allow"]
     prompt = desk.begin()
