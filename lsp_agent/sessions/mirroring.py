@@ -7,7 +7,7 @@ ends, what is new is.
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,10 +91,11 @@ class Mirroring:
         #: Whether a command of this session has changed a file.
         self.commands_change_files = False
         self._told_of_before = False
-        self._known = Known()
+        self.known = Known()
         self._named: set[str] = set()
-        self._looking = anyio.Lock()
         self._calls: dict[str, Call] = {}
+        #: Calls that have their result and are yet to be looked after.
+        self._returned: list[Call] = []
         #: The last call of the turn that could change any file; what is new is its doing.
         self._last: Call | None = None
         self._tasks: TaskGroup | None = None
@@ -108,6 +109,7 @@ class Mirroring:
 
     def turn_ended(self) -> None:
         self._calls.clear()
+        self._returned.clear()
         self._last = None
         self._watch.close()
         self._watching = False
@@ -174,7 +176,7 @@ class Mirroring:
         call = self._call_of(tool, kind, args, named, call_id, turn_id)
         self._note(call)
         paths = self._where(call, done=False)
-        unknown = [path for path in paths if path not in self._known.seen]
+        unknown = [path for path in paths if path not in self.known.seen]
         self._start(self._look, None, unknown, ())  # first seen: that is no change
 
     def was_ours(self, call_id: str) -> None:
@@ -188,6 +190,7 @@ class Mirroring:
             return
         if call.kind == "edit" and call.outside and not is_error and not asked:
             self._tell_outside(call)
+        self._returned.append(call)
         self._start(self._after, call, self._where(call, done=True))
 
     @property
@@ -200,8 +203,12 @@ class Mirroring:
         in; bounded."""
         with anyio.move_on_after(_SETTLE_SECONDS):
             if self._last is not None:
-                last, self._last = self._last, None
-                await self._guarded(self._after, last, self._where(last, done=True))
+                last = self._last
+                try:
+                    await self._guarded(self._after, last, self._where(last, done=True))
+                finally:
+                    if self._last is last:
+                        self._last = None
             while self._at_work:
                 self._rest = anyio.Event()
                 await self._rest.wait()
@@ -212,7 +219,7 @@ class Mirroring:
         """From a turn's first call on to its end."""
         if not self._watching:
             self._watching = True
-            self._watch.enter_context(self._services.mirror.watching())
+            self._watch.enter_context(self._services.mirror.watching(self))
 
     def _note(self, call: Call) -> None:
         """From here on what is new may be its doing."""
@@ -232,23 +239,30 @@ class Mirroring:
             others -= set(call.paths)
         if not call.looks_everywhere:
             return [path for path in call.paths if path not in others]
-        at_work = [*self._calls.values(), *([self._last] if self._last else []), call]
-        changed = self._services.ledger.changes(session_id=self._session_id)
-        paths = dict.fromkeys(
-            [
-                *self._open_paths(),
-                *self._served.paths(),
-                *(change.path for change in changed),
-                *self._named,
-                *(path for each in at_work for path in each.paths),
-            ]
-        )
-        self._known.keep_only(paths)
+        paths = dict.fromkeys([*self._of_interest(), *call.paths])
         return [path for path in paths if path not in others]
+
+    def _of_interest(self) -> list[str]:
+        """The paths that any call of the session may change."""
+        changed = self._services.ledger.changes(session_id=self._session_id)
+        return [
+            *self._open_paths(),
+            *self._served.paths(),
+            *(change.path for change in changed),
+            *self._named,
+            *self.named(),
+        ]
+
+    def _at_work_or_returned(self) -> list[Call]:
+        last = [self._last] if self._last else []
+        return [*self._calls.values(), *self._returned, *last]
 
     def _writing(self) -> list[Call]:
         """File calls that have no result yet."""
         return [call for call in self._calls.values() if not call.looks_everywhere]
+
+    def _by_path(self) -> dict[str, Call]:
+        return {path: call for call in self._writing() for path in call.paths}
 
     def _open_paths(self) -> list[str]:
         """Of the documents that file tools may touch."""
@@ -262,21 +276,31 @@ class Mirroring:
     async def _after(self, call: Call, paths: Collection[str]) -> None:
         """What is new is the doing of ``call``, or of what has begun since."""
         default = (self._last or call) if call.looks_everywhere else call
-        await self._look(default, paths, call.paths)
+        try:
+            await self._look(default, paths, call.paths)
+        finally:
+            if call in self._returned:
+                self._returned.remove(call)
 
     async def _look(
         self, default: Call | None, paths: Collection[str], named: Collection[str]
     ) -> None:
         """What has changed is the doing of the file call that names it and is at work, else of
         ``default``; if there is none, it is not the agent's."""
-        writing = {path: call for call in self._writing() for path in call.paths}
-        async with self._looking:
-            changes = await self._services.mirror.look(
-                self._known,
-                paths,
-                named,
-                claim=lambda path: path in writing or default is not None,
-            )
+        writing = self._by_path()
+        changes = await self._services.mirror.look(
+            self.known,
+            paths,
+            named,
+            claim=lambda path: path in writing or default is not None,
+        )
+        self._taken_by(writing, default, changes)
+        self.known.keep_only([*self._of_interest(), *paths])
+
+    def _taken_by(
+        self, writing: Mapping[str, Call], default: Call | None, changes: Sequence[DiskChange]
+    ) -> None:
+        self._named.update(change.path for change in changes)
         by_call: dict[int, tuple[Call, list[DiskChange]]] = {}
         for change in changes:
             if (owner := writing.get(change.path, default)) is not None:
@@ -284,8 +308,18 @@ class Mirroring:
         for owner, its in by_call.values():
             self._start(self._take, owner, its)
 
-    async def _take(self, call: Call, changes: list[DiskChange]) -> None:
-        self._named.update(change.path for change in changes)
+    # As a ``Watcher``: while another session looks.
+
+    def claims(self, path: str) -> bool:
+        return self._last is not None or path in self._by_path()
+
+    def named(self) -> list[str]:
+        return [path for call in self._at_work_or_returned() for path in call.paths]
+
+    def found(self, changes: Sequence[DiskChange]) -> None:
+        self._taken_by(self._by_path(), self._last, changes)
+
+    async def _take(self, call: Call, changes: Sequence[DiskChange]) -> None:
         if call.kind == "command":
             self.commands_change_files = True
             self._tell_before_does_not_hold(call)

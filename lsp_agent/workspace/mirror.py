@@ -7,10 +7,11 @@ host wrote and what the editor saved is no agent's.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 import anyio
@@ -27,9 +28,9 @@ from lsp_agent.workspace.ledger import Ledger, Origin
 from lsp_agent.workspace.open_document import OpenDocument, alike
 from lsp_agent.workspace.paths import from_ledger
 
-__all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits"]
+__all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits", "Watcher"]
 
-#: How often a change is looked at anew because its file was opened or closed.
+#: How often a change is looked at anew because its file was opened, closed or written.
 _MAX_TURNS = 5
 #: How long an editor may take to write a file, in which a person may type.
 _WRITE_SECONDS = 0.3
@@ -49,6 +50,29 @@ class Known:
         for path in self.seen.keys() - set(paths):
             del self.seen[path], self.at[path]
 
+    def update(self, seen: Mapping[str, Seen], at: int) -> None:
+        self.seen.update(seen)
+        self.at.update(dict.fromkeys(seen, at))
+
+
+class Watcher(Protocol):
+    """A session at work. Where another one looks, and stands for nothing of what it finds, that
+    is from now on what the other one begins with; so this one is told of it at once."""
+
+    known: Known
+
+    def claims(self, path: str) -> bool:
+        """Whether what is new at ``path`` is its doing."""
+        ...
+
+    def named(self) -> Collection[str]:
+        """The paths that its calls at work name."""
+        ...
+
+    def found(self, changes: Sequence[DiskChange]) -> None:
+        """To be taken by it; it may not look meanwhile."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Accounted:
@@ -60,6 +84,19 @@ class _Accounted:
     content: Content
     document: OpenDocument | None = None
     typing: bool = False
+
+
+_OthersFinds = tuple[Watcher, list[DiskChange], dict[str, Seen]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finds:
+    """What one look saw, what of it is the looking session's, and what is others'."""
+
+    at: int
+    seen: dict[str, Seen]
+    claimed: list[DiskChange]
+    others: list[_OthersFinds]
 
 
 class Mirror:
@@ -78,7 +115,9 @@ class Mirror:
         self._host = host
         self._ledger = ledger
         self._count = itertools.count(1)
-        self._watches = 0
+        self._watchers: list[Watcher | None] = []
+        #: Two looks at once would each take what it has read for what came last.
+        self._looking = anyio.Lock()
         self._accounted: dict[str, _Accounted] = {}
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         #: Texts on disk that wait to be brought in, by path, oldest first.
@@ -88,14 +127,15 @@ class Mirror:
         documents.on_save(self._saved)
 
     @contextmanager
-    def watching(self) -> Generator[None]:
-        """While it is held, it is remembered who has written what."""
-        self._watches += 1
+    def watching(self, watcher: Watcher | None = None) -> Generator[None]:
+        """While it is held, it is remembered who has written what, and ``watcher`` is told of what
+        others find."""
+        self._watchers.append(watcher)
         try:
             yield
         finally:
-            self._watches -= 1
-            if not self._watches:
+            self._watchers.remove(watcher)
+            if not self._watchers:
                 self._accounted.clear()
 
     def open_paths(self) -> list[str]:
@@ -116,25 +156,23 @@ class Mirror:
         at for the first time has not changed. ``named`` are paths that a command named: where a
         file that is gone may be now.
 
-        Not to be called again for the same ``known`` before it has returned; a cancelled one can
-        be made again."""
-        at = next(self._count)
-        seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
-        changes: list[DiskChange] = []
-        for path, now in seen.items():
-            was = known.seen.get(path)
-            if was is None or was.content == now.content:
-                continue
-            before, over = await self._before(path, was.content, known.at[path])
-            if before != now.content:
-                changes.append(DiskChange(path, before, now.content, over_a_save=over))
-        changes, found = await self._with_renames(changes, known, named)
-        for path, now in (seen | found).items():
-            known.seen[path], known.at[path] = now, at
-        claimed = [change for change in changes if claim(change.path)]
-        for change in claimed:
-            self._account(change.path, change.now)
-        return claimed
+        A cancelled one can be made again."""
+        async with self._looking:
+            finds = await self._find(known, paths, named, claim)
+            for _ in range(_MAX_TURNS):
+                if not any(self._accounted_since(path, finds.at) for path in finds.seen):
+                    break
+                # It may have been read before that was written.
+                finds = await self._find(known, paths, named, claim)
+            known.update(finds.seen, finds.at)
+            for change in finds.claimed:
+                self._account(change.path, change.now)
+            for watcher, changes, seen in finds.others:
+                watcher.known.update(seen, finds.at)
+                for change in changes:
+                    self._account(change.path, change.now)
+                watcher.found(changes)
+            return finds.claimed
 
     async def take(
         self,
@@ -163,7 +201,7 @@ class Mirror:
     # Who wrote what.
 
     def _account(self, path: str, content: Content, document: OpenDocument | None = None) -> None:
-        if self._watches:
+        if self._watchers:
             typing = document is not None and document.clock() - document.typed_at < _WRITE_SECONDS
             self._accounted[path] = _Accounted(next(self._count), content, document, typing)
 
@@ -175,6 +213,57 @@ class Mirror:
             self._account(document.path, document.text, document)
         if (event := self._desk.saving.pop(document, None)) is not None:
             event.set()
+
+    async def _find(
+        self,
+        known: Known,
+        paths: Collection[str],
+        named: Collection[str],
+        claim: Callable[[str], bool],
+    ) -> _Finds:
+        at = next(self._count)
+        seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
+        changes, moved = await self._new_to(known, seen, named)
+        claimed = [change for change in changes if claim(change.path)]
+        others = await self._new_to_others(known, seen, claimed)
+        return _Finds(at, seen | moved, claimed, others)
+
+    def _accounted_since(self, path: str, at: int) -> bool:
+        last = self._accounted.get(path)
+        return last is not None and last.at > at
+
+    async def _new_to(
+        self, known: Known, seen: Mapping[str, Seen], named: Collection[str]
+    ) -> tuple[list[DiskChange], dict[str, Seen]]:
+        """What has changed there since the last look that is in ``known``, and nobody stands for;
+        and the files found where others went."""
+        changes: list[DiskChange] = []
+        for path, now in seen.items():
+            was = known.seen.get(path)
+            if was is None or was.content == now.content:
+                continue
+            before, over = await self._before(path, was.content, known.at[path])
+            if before != now.content:
+                changes.append(DiskChange(path, before, now.content, over_a_save=over))
+        return await self._with_renames(changes, known, named)
+
+    async def _new_to_others(
+        self, known: Known, seen: Mapping[str, Seen], claimed: Sequence[DiskChange]
+    ) -> list[_OthersFinds]:
+        """What others stand for of what is not ``claimed``, each change once."""
+        left = {path: seen[path] for path in seen.keys() - {change.path for change in claimed}}
+        finds: list[_OthersFinds] = []
+        for watcher in self._watchers:
+            if watcher is None or watcher.known is known:
+                continue
+            its = {path: now for path, now in left.items() if watcher.claims(path)}
+            changes, moved = await self._new_to(watcher.known, its, watcher.named())
+            if changes:
+                its |= moved
+                new = {change.path: its[change.path] for change in changes}
+                finds.append((watcher, changes, new))
+                left = {path: now for path, now in left.items() if path not in new}
+        return finds
 
     async def _before(self, path: str, content: Content, at: int) -> tuple[Content, bool]:
         """What the file held before the change, if it held ``content`` at that count; and whether

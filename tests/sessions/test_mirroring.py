@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,12 +16,13 @@ from lsp_agent.protocol.events import Event, Notice
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
 from lsp_agent.sessions.served import Served
+from lsp_agent.workspace import mirror
 from lsp_agent.workspace.ledger import LedgerFailed
 from lsp_agent.workspace.paths import Confinement
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workspace"))
 
-from mirror_bench import TEXT, MirrorBench
+from mirror_bench import TEXT, MirrorBench, eventually
 
 AGENTS = TEXT.replace("two", "2")
 
@@ -181,7 +183,7 @@ async def test_paths_that_were_only_words_are_forgotten(desk: Desk) -> None:
         session.returned(f"c{number}", is_error=False, asked=True)
     await ended(session)
     await runs(session, "last", "true")
-    assert len(session._known.seen) < 12  # type: ignore[reportPrivateUsage]
+    assert len(session.known.seen) < 12
 
 
 @pytest.mark.asyncio
@@ -228,3 +230,102 @@ async def test_what_cannot_be_recorded_is_said_and_the_session_goes_on(
     session.returned("c2", is_error=False, asked=True)
     await ended(session)
     assert desk.whose() == [("s1", "c2")]
+
+
+# Several commands at once.
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.asyncio
+async def test_of_two_commands_at_once_what_the_earlier_one_deleted_is_recorded(
+    desk: Desk, first: bool
+) -> None:
+    session = desk.session("s1")
+    desk.writes(TEXT, "b.py")
+    await runs(session, "c1", "rm b.py")
+    await runs(session, "c2", "true")
+    (desk.root / "b.py").unlink()
+    for call_id in ("c1", "c2") if first else ("c2", "c1"):
+        session.returned(call_id, is_error=False, asked=True)
+    await ended(session)
+    assert await desk.texts() == [("applied", TEXT, None)]
+
+
+@pytest.mark.asyncio
+async def test_a_command_that_begins_does_not_forget_what_is_being_looked_at(desk: Desk) -> None:
+    session = desk.session("s1")
+    desk.writes(TEXT, "b.py")
+    await runs(session, "c1", "mv b.py c.py")
+    await runs(session, "c2", "true")
+    (desk.root / "b.py").rename(desk.root / "c.py")
+    session.returned("c1", is_error=False, asked=True)
+    await runs(session, "c3", "true")
+    session.returned("c2", is_error=False, asked=True)
+    session.returned("c3", is_error=False, asked=True)
+    await ended(session)
+    assert await desk.texts() == [("applied", TEXT, None), ("applied", None, TEXT)]
+
+
+@pytest.mark.parametrize("named", ["a.py", "b.py"])
+@pytest.mark.asyncio
+async def test_what_one_sessions_command_made_of_anothers_change_hides_neither(
+    desk: Desk, named: str
+) -> None:
+    one, other = desk.session("s1"), desk.session("s2")
+    desk.writes(TEXT, named)
+    await runs(one, "c1", f"rm {named}")
+    (desk.root / named).unlink()
+    await runs(other, "c2", f"cp x {named}")
+    desk.writes(AGENTS, named)
+    other.returned("c2", is_error=False, asked=True)
+    await ended(other)
+    one.returned("c1", is_error=False, asked=True)
+    await ended(one)
+    assert desk.whose() == [("s1", "c1"), ("s2", "c2")]
+    assert await desk.texts() == [("applied", TEXT, None), ("applied", None, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_what_another_sessions_file_call_has_written_is_its_own(desk: Desk) -> None:
+    one, other = desk.session("s1"), desk.session("s2")
+    await edits(one, "c1", "a.py")
+    desk.writes(AGENTS)
+    await runs(other, "c2", "sed a.py")  # before the first call's result is told
+    desk.writes(AGENTS.replace("four", "4"))
+    other.returned("c2", is_error=False, asked=True)
+    await ended(other)
+    one.returned("c1", is_error=False, asked=True)
+    await ended(one)
+    assert desk.whose() == [("s1", "c1"), ("s2", "c2")]
+
+
+@pytest.mark.asyncio
+async def test_what_two_sessions_look_at_at_once_is_recorded_as_it_came(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = desk.session("s1"), desk.session("s2")
+    await runs(one, "c1", "sed a.py")
+    await runs(other, "c2", "sed a.py")
+    real, reads, released = mirror.look, [0], threading.Event()
+
+    def slow_at_first(*args: Any) -> Any:
+        reads[0] += 1
+        first = reads[0] == 1
+        seen = real(*args)
+        if first:
+            read.set()
+            released.wait(10)
+        return seen
+
+    read = threading.Event()
+    monkeypatch.setattr(mirror, "look", slow_at_first)
+    desk.file.unlink()
+    one.returned("c1", is_error=False, asked=True)
+    assert await eventually(read.is_set)
+    desk.writes(AGENTS)
+    other.returned("c2", is_error=False, asked=True)
+    await eventually(lambda: reads[0] > 1, 0.3)
+    released.set()
+    await ended(other)
+    await ended(one)
+    assert await desk.texts() == [("applied", TEXT, None), ("applied", None, AGENTS)]
