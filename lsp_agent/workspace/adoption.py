@@ -33,9 +33,15 @@ async def _take_over(ledger: Ledger, neighbour: str) -> None:
     left = await anyio.to_thread.run_sync(Ledger, neighbour)
     try:
         if left.folder == neighbour:  # nobody was faster
-            for change in left.changes():
-                if _matters(change):
-                    await _take(ledger, left, change.id)
+            changes = left.changes()
+            mattering = [change for change in changes if _matters(change)]
+            wanted = {change.id for change in mattering}
+            # A revert is nothing without what it takes out: that may be wanted back.
+            wanted.update(out for change in mattering for out in change.takes_out)
+            new_ids: dict[str, str] = {}
+            for change in changes:
+                if change.id in wanted:
+                    await _take(ledger, left, change.id, new_ids)
                 left.withdraw(change.id)
             for path in left.reviews():
                 left.set_review(path, None)
@@ -43,14 +49,23 @@ async def _take_over(ledger: Ledger, neighbour: str) -> None:
         await anyio.to_thread.run_sync(left.close)
 
 
-async def _take(ledger: Ledger, left: Ledger, change_id: str) -> None:
+async def _take(ledger: Ledger, left: Ledger, change_id: str, new_ids: dict[str, str]) -> None:
+    """``new_ids`` are those of the changes that were taken before, by their old ones."""
     try:
         change = await left.loaded(change_id)
     except LedgerFailed as error:
         _log.warning("a change of another server's is not taken over: %s", error)
         return
-    origin = Origin(change.session_id, change.turn_id, change.tool_call_id)
+    origin = Origin(
+        change.session_id,
+        change.turn_id,
+        change.tool_call_id,
+        takes_out={
+            new_ids[out]: hunks for out, hunks in change.takes_out.items() if out in new_ids
+        },
+    )
     taken = await ledger.record(origin, change.path, change.before, change.after)
+    new_ids[change_id] = taken.id
     if change.decided:
         ledger.decide(taken.id, change.decided)
     if change.on_disk:

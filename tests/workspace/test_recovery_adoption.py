@@ -54,6 +54,28 @@ async def test_changes_of_an_ended_second_server_are_taken_over(tmp_path: Path) 
     emptied.close()
 
 
+@pytest.mark.parametrize(("taken_out", "revert"), [("applied", "pending"), ("rejected", "kept")])
+@pytest.mark.asyncio
+async def test_a_revert_that_is_taken_over_names_what_it_takes_out(
+    tmp_path: Path, taken_out: str, revert: str
+) -> None:
+    folder = str(tmp_path / "ledger")
+    first, second = Ledger(folder), Ledger(folder)
+    change_id = await made(second, "a", taken_out)
+    await made(second, "b", "rejected")
+    origin = Origin("s", "r-1", takes_out={change_id: (0,), "forgotten": (1,)})
+    reverts = await second.record(origin, "/w/a", TWO, ONE)
+    if revert != "pending":
+        second.set_status(reverts.id, "kept")
+    first.close()
+    second.close()
+    alone = Ledger(folder)
+    await adopt(alone, folder)
+    change, taken = alone.changes()
+    assert (change.status, dict(taken.takes_out)) == (taken_out, {change.id: (0,)})
+    alone.close()
+
+
 @pytest.mark.asyncio
 async def test_a_living_servers_changes_are_its_own(tmp_path: Path) -> None:
     folder = str(tmp_path / "ledger")
