@@ -12,7 +12,7 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import EditChanged, EditEventName
 from lsp_agent.text.diff import Hunk as DiffHunk
 from lsp_agent.text.diff import diff
-from lsp_agent.text.lines import EMPTY, LONG, Text
+from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.live_hunks import LiveHunk, awaited_hunks, live_hunks, with_hunks
 from lsp_agent.text.positions import to_units
 from lsp_agent.text.review import Review, ReviewHunk
@@ -116,7 +116,7 @@ class EditViews:
             now = _left_by(change)
             review = self._reviews.peek(change.path, now)
         reviewed = [hunk for hunk in review.hunks if hunk.change_id == change.id]
-        short = len(now.lines) <= LONG or change.status in APPLICABLE
+        short = not is_long(now.lines) or change.status in APPLICABLE
         recorded = self._diffs.recorded(change, now) if short else ()
         edit = self._edit_on(change, now, review, reviewed, recorded)
         return EditChanged(_EVENTS[change.status], edit)
@@ -182,7 +182,7 @@ class EditViews:
         review = seen.review()
         reviewed = seen.hunks_of(change.id)
         recorded: Sequence[LiveHunk] = ()
-        if wants_own and len(now.lines) > LONG:
+        if wants_own and is_long(now.lines):
             recorded = await anyio.to_thread.run_sync(self._diffs.recorded, change, now)
         elif wants_own:
             recorded = self._diffs.recorded(change, now)

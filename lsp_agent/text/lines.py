@@ -11,8 +11,9 @@ from functools import cached_property
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
-#: Lines from which on a text takes too long to be compared in the event loop.
-LONG = 5_000
+# Lines and code points from which on a text takes too long to be compared in the event loop.
+_LONG_LINES = 5_000
+_LONG_CONTENT = 200_000
 
 
 def split_lines(content: str) -> list[str]:
@@ -28,6 +29,11 @@ def split_lines(content: str) -> list[str]:
             lines.append(last)
         return lines
     return _LINE.findall(content)
+
+
+def is_long(lines: Sequence[str]) -> bool:
+    """Whether a text takes too long to be compared in the event loop: some have all in one line."""
+    return len(lines) > _LONG_LINES or sum(map(len, lines)) > _LONG_CONTENT
 
 
 @dataclass(frozen=True)

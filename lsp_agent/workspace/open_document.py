@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from lsp_agent.text.lines import LONG, Text, splice, split_lines
+from lsp_agent.text.lines import Text, is_long, splice, split_lines
 from lsp_agent.text.positions import Encoding, to_column
 from lsp_agent.workspace.files import FileProblem, NotText, decode, read_bytes
 from lsp_agent.workspace.paths import from_ledger
@@ -203,7 +203,7 @@ class OpenDocument:
 
     def take_changes(self, changes: Sequence[tuple[Span | None, str]]) -> None:
         """Each range is in the text that the one before it left."""
-        if len(changes) <= _MANY or len(self.lines) <= LONG or self._wanting_each:
+        if len(changes) <= _MANY or self._wanting_each or not is_long(self.lines):
             for span, text in changes:
                 self._take(span, text)
             return

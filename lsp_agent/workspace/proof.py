@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.text.edits import TextEdit, text_edits
-from lsp_agent.text.lines import LONG, Text
+from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import (
     Again,
@@ -271,12 +271,12 @@ class Placement:
     async def _away(self, compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
         """What is computed from long texts, in a thread; the text may be another one then. Here
         and at once where it was so too often: beside a person who types on it would never end."""
-        if len(self._document.lines) <= LONG or self._behind >= _MAX_BEHIND:
+        if not is_long(self._document.lines) or self._behind >= _MAX_BEHIND:
             return compute(*texts)
         return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)
 
     async def _compare(self, text: Text) -> None:
-        if len(text.lines) > LONG and (attempts := self._flight.to_be_compared(text)):
+        if is_long(text.lines) and (attempts := self._flight.to_be_compared(text)):
             found = await anyio.to_thread.run_sync(first_in, attempts, text, abandon_on_cancel=True)
             self._flight.compared(text, found)
 

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
-from lsp_agent.text.lines import EMPTY, LONG, Text
+from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.review import Gone, Key, Review
 from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewRecord
 
@@ -90,7 +90,7 @@ class Reviews:
         """``current`` that compares long texts in a thread. False if the review has changed
         meanwhile, so that ``now`` may be too old."""
         state = self._states.get(path)
-        if state is None or len(now.lines) <= LONG:
+        if state is None or not is_long(now.lines):
             self.current(path, now)
             return True
         folded = await anyio.to_thread.run_sync(_folded, state, now)
