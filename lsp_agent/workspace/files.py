@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Generator
@@ -15,6 +16,9 @@ from lsp_agent.workspace.paths import SafePath, open_folder, shown_path
 
 #: The largest file that is read or written, in bytes.
 MAX_BYTES = 64 * 1024 * 1024
+
+#: What a write that was cut off leaves.
+LEFTOVER = re.compile(r"\.lsp-agent-[0-9a-f]{16}\.tmp")
 
 _NEW_MODE = 0o644
 _BINARY_PROBE = 8192
@@ -210,6 +214,7 @@ def _replace(
     permitted: Callable[[], bool] | None,
 ) -> None:
     status = _check(folder, path, expected, permitted)
+    # As ``LEFTOVER`` says.
     temporary = f".lsp-agent-{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, _NEW_MODE, dir_fd=folder)
@@ -246,7 +251,7 @@ def _check(
     else:
         if found != expected:
             raise ChangedOnDisk(path.path)
-        if status.st_nlink > 1:
+        if status.st_nlink > 1 and not _without_leftovers(folder, status):
             raise FileProblem("hardLink", path.path)
         # root may write anything; a file without any write bit is meant to stay as it is
         if not status.st_mode & 0o222 or not os.access(_name(path), os.W_OK, dir_fd=folder):
@@ -320,7 +325,28 @@ def _put_new(temporary: str, folder: int, path: SafePath) -> None:
         # A file system without hard links: it was looked at a moment ago.
         os.replace(temporary, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
     else:
-        os.unlink(temporary, dir_fd=folder)
+        # The new text is in, so that this is no failure: the name goes before the next write.
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+
+
+def _without_leftovers(folder: int, status: os.stat_result) -> bool:
+    """Removes the names that writes of ours have left beside the file's own. True if all but that
+    one are gone."""
+    left = status.st_nlink
+    # A folder that may not be listed or written to stays as it is.
+    with contextlib.suppress(PermissionError, FileNotFoundError):
+        listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            names = [name for name in os.listdir(listed) if LEFTOVER.fullmatch(name)]  # noqa: PTH208
+        finally:
+            os.close(listed)
+        for name in names:
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if (found.st_dev, found.st_ino) == (status.st_dev, status.st_ino):
+                os.unlink(name, dir_fd=folder)
+                left -= 1
+    return left == 1
 
 
 def _sync_folder(folder: int) -> None:

@@ -8,7 +8,6 @@ can be applied again; it is found again where a document that is opened later ha
 
 import logging
 import os
-import re
 import stat
 import time
 from collections import defaultdict
@@ -26,6 +25,7 @@ from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.presence import Step, present, without
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, View
+from lsp_agent.workspace.files import LEFTOVER
 from lsp_agent.workspace.ledger import Change, ChangeStatus, Ledger
 from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import from_ledger, open_folder
@@ -284,10 +284,6 @@ def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bo
     return nearer(now, change.after or EMPTY, change.before or EMPTY)
 
 
-#: As ``files.write_atomic`` names what it writes to.
-_LEFTOVER = re.compile(r"\.lsp-agent-[0-9a-f]{16}\.tmp")
-
-
 def _clear_away(path: str, started: float) -> None:
     """Removes what a crashed write has left beside ``path``. A file that has been written to
     since this server started is another server's."""
@@ -302,7 +298,7 @@ def _clear_away(path: str, started: float) -> None:
         finally:
             os.close(listed)
         for name in names:
-            if _LEFTOVER.fullmatch(name):
+            if LEFTOVER.fullmatch(name):
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_mtime < started:
                     os.unlink(name, dir_fd=folder)

@@ -1,5 +1,6 @@
 """Files on disk: what is kept, what is refused, and that no reader sees half a file."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -187,6 +188,24 @@ def test_a_file_that_must_not_be_replaced_is_refused(tmp_path: Path, kind: str) 
     with pytest.raises(FileProblem) as refused:
         write_atomic(safe(tmp_path, name), Text.of("new"), expected or None)
     assert refused.value.kind == kind
+    assert left_over(tmp_path) == []
+
+
+def test_a_new_file_whose_other_name_cannot_be_removed_is_written_and_can_be_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = safe(tmp_path, "a")
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", fails)
+        write_atomic(path, Text.of("new\n"), None)
+    assert (tmp_path / "a").read_text() == "new\n"
+    assert len(left_over(tmp_path)) == 1
+    write_atomic(path, Text.of("newer\n"), b"new\n")
+    assert (tmp_path / "a").read_text() == "newer\n"
     assert left_over(tmp_path) == []
 
 
