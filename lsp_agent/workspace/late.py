@@ -4,10 +4,15 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from lsp_agent.text.lines import Text
+from anyio.to_thread import run_sync
+
+from lsp_agent.text.lines import Text, is_long
 from lsp_agent.text.merge import preferring
-from lsp_agent.workspace.flight import Flight, Strayed, Timings
+from lsp_agent.workspace.flight import Flight, Landed, Strayed, Timings, first_in
 from lsp_agent.workspace.open_document import ContentChange, OpenDocument
+
+#: How often the text may have changed while a long one was compared in a thread.
+_MAX_BEHIND = 3
 
 
 class Late:
@@ -33,6 +38,9 @@ class Late:
         self._strayed: Callable[[Strayed | None], None] | None = None
         # The state in which the edit was seen to be in.
         self._shown: Text | None = None
+        # What compares long texts; whether that is the last time.
+        self._looking: asyncio.Task[None] | None = None
+        self._ending = False
         self._check: asyncio.Handle | None = self._loop.call_soon(self._look)
         self._end = self._loop.call_later(timings.late, self._look_last)
         self._recording = contextlib.ExitStack()
@@ -55,6 +63,8 @@ class Late:
     def stop(self) -> None:
         self._recording.close()
         self._end.cancel()
+        if self._looking is not None:
+            self._looking.cancel()
         if self._check is not None:
             self._check.cancel()
 
@@ -88,16 +98,52 @@ class Late:
     def _look(self) -> None:
         self._check = None
         now = self._shown or self._document.text
-        if (landed := self._flight.landed(now)) is not None:
-            self.stop()
-            if self._landed is not None:
-                before, meant = self._change or (landed.attempt.base, landed.attempt.meant)
-                # A repair that took the edit out again is no landing.
-                if before != meant:
-                    self._landed(*around(before, meant, now))
+        at_once = self._shown is not None and self._change is None  # nothing is to be merged
+        if is_long(now.lines) and not at_once:
+            if self._looking is None:
+                self._looking = self._loop.create_task(self._look_away(now))
+            else:
+                self._look_soon(self._pause)
+        elif (landed := self._flight.landed(now)) is not None:
+            self._tell_landed(*around(*self._texts_of(landed), now))
+
+    async def _look_away(self, now: Text) -> None:
+        """Compares in a thread, again where the text is another one then; after some times here
+        and at once: beside a person who types it would never end."""
+        for _ in range(_MAX_BEHIND):
+            if attempts := self._flight.to_be_compared(now):
+                self._flight.compared(now, await run_sync(first_in, attempts, now))
+            landed = self._flight.landed(now)
+            texts = await run_sync(around, *self._texts_of(landed), now) if landed else None
+            if self._document.text is now or (landed is None and not self._ending):
+                break
+            now = self._document.text
+        else:
+            landed = self._flight.landed(now)
+            texts = around(*self._texts_of(landed), now) if landed else None
+        self._looking = None
+        if texts is not None:
+            self._tell_landed(*texts)
+        elif self._ending:
+            self._tell_missed()
+
+    def _texts_of(self, landed: Landed) -> tuple[Text, Text]:
+        return self._change or (landed.attempt.base, landed.attempt.meant)
+
+    def _tell_landed(self, before: Text, after: Text) -> None:
+        self.stop()
+        # A repair that took the edit out again is no landing.
+        if self._landed is not None and before != after:
+            self._landed(before, after)
 
     def _look_last(self) -> None:
-        self._look()
+        self._ending = True
+        if self._looking is None:
+            self._look()
+        if self._looking is None:
+            self._tell_missed()
+
+    def _tell_missed(self) -> None:
         self.stop()
         landed = self._flight.landed(self._document.text)
         if landed is None and self._flight.strayed is None and self._missed is not None:
@@ -108,5 +154,7 @@ def around(before: Text, meant: Text, now: Text) -> tuple[Text, Text]:
     """An edit that was sent long ago as it stands in ``now``: the text without it, and ``now``;
     what others have made of it since is in both. As it was sent where a person has since changed
     all of it."""
+    if now == meant:
+        return before, meant
     without = preferring(meant, now, before)
     return (before, meant) if without == now else (without, now)

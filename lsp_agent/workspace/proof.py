@@ -155,7 +155,8 @@ class Placement:
             if proof.outcome == "unknown":
                 self._look_on()
             elif proof.outcome == "in":
-                before, meant = around(proof.before, proof.meant, self._document.text)
+                texts = proof.before, proof.meant, self._document.text
+                before, meant = await self._away(around, *texts)
                 proof = replace(proof, before=before, meant=meant)
             return proof
 

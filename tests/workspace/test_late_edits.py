@@ -1,7 +1,9 @@
 """An edit that the editor shows long after it was sent, when others have come in since: what is
 said of those stays so."""
 
+import threading
 from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +14,8 @@ from scripted_editor import Policy, ScriptedEditor
 
 from lsp_agent.protocol.settings import Review
 from lsp_agent.text.lines import Text
+from lsp_agent.workspace import flight
+from lsp_agent.workspace import late as late_module
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, Origin, Placed, View
 from lsp_agent.workspace.flight import Timings
@@ -44,15 +48,15 @@ class Holding(ScriptedEditor):
 class Desk:
     """One open file, of which an agent changes words that a person may take back."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, text: str = TEXT, timings: Timings = TIMINGS) -> None:
         self.file = folder / "a.txt"
-        self.file.write_bytes(TEXT.encode())
+        self.file.write_bytes(text.encode())
         self.documents = Documents()
         uri = path_to_uri(str(self.file))
-        self.editor = Holding(self.documents, uri, TEXT, Policy("holds"))
+        self.editor = Holding(self.documents, uri, text, Policy("holds"))
         self.ledger = Ledger(str(folder / "ledger"))
         self.reviews = Reviews(self.ledger)
-        self.host = FileHost(self.documents, self.editor, self.ledger, self.reviews, TIMINGS)
+        self.host = FileHost(self.documents, self.editor, self.ledger, self.reviews, timings)
 
     async def replace(self, old: str, new: str, review: Review = "after") -> Placed:
         def resolve(view: View) -> Text:
@@ -144,3 +148,45 @@ async def test_what_the_person_makes_of_an_edit_right_after_it_came_late_is_thei
     assert desk.open() == ["20\n"]
     (change,) = desk.ledger.changes()
     assert (change.before, change.after) == (Text.of(TEXT), Text.of(TEXT.replace("two", "2")))
+
+
+LONG = TEXT + "".join(f"line {number}\n" for number in range(6_000))
+
+
+@pytest.mark.parametrize("comes", [True, False])
+@pytest.mark.asyncio
+async def test_a_late_edit_of_a_long_text_is_looked_for_away_from_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comes: bool
+) -> None:
+    in_loop: list[str] = []
+
+    def noting(name: str, original: Any) -> Any:
+        def called(*texts: Text) -> object:
+            if threading.current_thread() is threading.main_thread():
+                in_loop.append(name)
+            return original(*texts)
+
+        return called
+
+    monkeypatch.setattr(flight, "merged", noting("merged", flight.merged))
+    monkeypatch.setattr(late_module, "preferring", noting("preferring", late_module.preferring))
+    desk = Desk(tmp_path, LONG, replace(TIMINGS, late=2.0))
+    two = await desk.replace("two", "2", "before")
+    assert two.change is not None
+    desk.editor.holds = True
+    desk.editor.type(0, "typed\n")
+    assert (await desk.host.accept(two.change.id, save="never")).status == "unknown"
+    desk.editor.holds = False
+    desk.editor.type(0, "and typed\n")
+    if comes:
+        two_at = desk.editor.buffer.text.index("two")
+        desk.editor.buffer.replace(two_at, two_at + 3, "2")
+        desk.editor.type(0, "more\n")
+    with anyio.fail_after(20):
+        while desk.ledger.changes()[0].status == "unknown":  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+    assert [change.status for change in desk.ledger.changes()] == (
+        ["applied"] if comes else ["proposed"]
+    )
+    assert in_loop == []
+    desk.ledger.close()
