@@ -11,7 +11,7 @@ import os
 import stat
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from lsp_agent.text.presence import Step, present, without
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, View
 from lsp_agent.workspace.files import LEFTOVER
-from lsp_agent.workspace.ledger import Change, ChangeStatus, Ledger
+from lsp_agent.workspace.ledger import Change, ChangeStatus, Ledger, LedgerFailed
 from lsp_agent.workspace.open_document import OpenDocument
 from lsp_agent.workspace.paths import from_ledger, open_folder
 from lsp_agent.workspace.reviews import Reviews
@@ -71,6 +71,8 @@ class Recovery:
         self._judged: set[str] = set()
         # By path, the changes to look for, and what they were at the start.
         self._doubtful: dict[str, dict[str, ChangeStatus]] = {}
+        # The paths of changes whose texts are gone, by their ids.
+        self._textless: dict[str, str] = {}
         # By folder, a path that something was perhaps being written to.
         self._interrupted: dict[str, str] = {}
         self._find_doubtful()
@@ -85,6 +87,7 @@ class Recovery:
             if path not in self._judged:
                 await self._judge(path)
         self._say_lost()
+        self._say_textless()
         for path in self._interrupted.values():
             await anyio.to_thread.run_sync(_clear_away, path, self._started)
 
@@ -149,12 +152,13 @@ class Recovery:
         review = self._reviews.peek(path, view.text or EMPTY)
         live = {hunk.change_id for hunk in review.hunks}
         self._let_go(path)
-        changes = [
-            await self._ledger.loaded(change.id)
+        wanted = [
+            change
             for change in sorted(self._ledger.changes(path=path), key=lambda each: each.time)
             if change.status in _IN | {"unknown", "lost", "proposed"}
             or (change.status == "rejected" and change.on_disk)
         ]
+        changes = await self._with_texts(wanted, live)
         found = await anyio.to_thread.run_sync(_look_for, changes, view.text)
         doubtful = self._doubtful[path].keys() - live
         for each in found:
@@ -167,6 +171,20 @@ class Recovery:
         if not (view.open and view.dirty):
             self._ledger.mark_on_disk(each.change.id for each in found if each.hunks is not None)
         await self._reviews.refresh(path, view.text or EMPTY)  # so that they are written down
+
+    async def _with_texts(self, changes: Sequence[Change], live: Collection[str]) -> list[Change]:
+        """Those whose texts are there. What waits for a decision that nobody can take without
+        them is over; what the review shows has its texts there."""
+        found: list[Change] = []
+        for change in changes:
+            try:
+                found.append(await self._ledger.loaded(change.id))
+            except LedgerFailed as error:
+                _log.warning("%s: %s", change.path, error)
+                if change.status in ("applied", "unknown") and change.id not in live:
+                    self._ledger.set_status(change.id, "lost")
+                    self._textless[change.id] = change.path
+        return found
 
     def _let_go(self, path: str) -> None:
         """What the review finds gone is lost only if it has never been on disk: else somebody has
@@ -203,19 +221,27 @@ class Recovery:
     def _say_lost(self) -> None:
         lost: list[Change] = []
         for change in self._ledger.changes(status="lost"):
+            if change.id in self._textless:
+                continue
             was = self._doubtful.get(change.path, {}).get(change.id, "lost")
             if was == "unknown" or (was != "lost" and not change.on_disk):
                 lost.append(change)
         if not lost:
             return
-        names = list(dict.fromkeys(os.path.basename(change.path) for change in lost))  # noqa: PTH119
-        shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
-        what = "1 change" if len(lost) == 1 else f"{len(lost)} changes"
+        what, shown = _counted([change.path for change in lost])
         are, them = ("is", "it") if len(lost) == 1 else ("are", "them")
         self._say(
             f"{what} of the agent's from before the restart {are} not in your files: {shown}."
             f" Apply {them} by code action or agent/applyEdit."
         )
+
+    def _say_textless(self) -> None:
+        if self._textless:
+            what, shown = _counted(list(self._textless.values()))
+            self._say(
+                f"The texts of {what} of the agent's from before the restart are gone, so that"
+                f" they can no longer be reviewed or undone: {shown}. Compare with the last commit."
+            )
 
     # -- saves
 
@@ -236,6 +262,13 @@ class Recovery:
         found = await anyio.to_thread.run_sync(present, steps, document.saved)
         there = [c.id for c, hunks in zip(changes, found, strict=True) if hunks is not None]
         self._ledger.mark_on_disk(there)
+
+
+def _counted(paths: Sequence[str]) -> tuple[str, str]:
+    """How many changes these are, and the names of their files."""
+    names = list(dict.fromkeys(os.path.basename(path) for path in paths))  # noqa: PTH119
+    shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    return "1 change" if len(paths) == 1 else f"{len(paths)} changes", shown
 
 
 def _is_doubtful(change: Change, *, recent: bool) -> bool:

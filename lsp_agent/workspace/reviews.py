@@ -5,6 +5,7 @@ when somebody asks. Every decision goes into the ledger, and with it what is nee
 hunks back after a restart.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,9 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.review import Gone, Key, Review
-from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, ReviewRecord
+from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, LedgerFailed, ReviewRecord
+
+_log = logging.getLogger(__name__)
 
 #: Changes that wait to be compared; each holds two texts.
 _MAX_STEPS = 8
@@ -61,7 +64,12 @@ class Reviews:
     async def restore(self) -> None:
         """The hunks that an earlier run left open."""
         for path in self._ledger.reviews():
-            record = await self._ledger.review_of(path)
+            try:
+                record = await self._ledger.review_of(path)
+            except LedgerFailed as error:
+                _log.warning("%s; what is in the file is under review anew", error)
+                self._ledger.set_review(path, None)
+                continue
             if record is not None and path not in self._states:
                 review = Review(record.base, record.text, record.hunks)
                 self._states[path] = _State(review, record.base_exists, restored=True)

@@ -214,6 +214,33 @@ async def test_a_file_that_cannot_be_read_leaves_the_ledger_as_it_was(tmp_path: 
         assert (run.statuses(), run.said) == (["unknown"], [])
 
 
+@pytest.mark.parametrize("reviewed", [True, False])
+@pytest.mark.asyncio
+async def test_a_change_whose_texts_are_gone_ends_and_the_others_of_its_file_go_on(
+    tmp_path: Path, reviewed: bool
+) -> None:
+    texts = tmp_path / "ledger" / "texts"
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, TWO, "applied", on_disk=True)
+        others = set(texts.glob("*/*"))
+        await run.change(TWO, BOTH, "applied", on_disk=True)
+        run.file.write_text(BOTH + "more\n")
+        if reviewed:
+            assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+    for text in set(texts.glob("*/*")) - others:
+        text.unlink()
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert run.statuses() == ["applied", "lost"]
+        assert "TWO\n" in run.marks(BOTH + "more\n")
+        (said,) = run.said
+        assert "texts of 1 change" in said
+        assert "a.txt" in said
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert (run.statuses(), run.said) == (["applied", "lost"], [])
+
+
 # Which changes are in a text.
 
 _LINE = st.sampled_from(["a\n", "b\n", "c\n", "d\n"])
