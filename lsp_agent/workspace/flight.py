@@ -109,11 +109,18 @@ class Flight:
     """What is known of one edit since it was first sent. Times are seconds of one clock.
 
     ``checked``: the client refuses edits on a text that it no longer shows, so that what looks
-    like an edit gone astray is the person's.
+    like an edit gone astray is the person's; not once it opens the document anew, with versions
+    that begin again. ``on_disk``: the file holds the edit already, so that a reload shows what is
+    meant while the edit is still on its way, and would be in twice.
     """
 
-    def __init__(self, *, checked: bool, encoding: Encoding, timings: Timings) -> None:
+    def __init__(
+        self, *, checked: bool, encoding: Encoding, timings: Timings, on_disk: bool = False
+    ) -> None:
         self.checked = checked
+        self._on_disk = on_disk
+        self._reopened = False
+        self._reloaded: Landed | None = None
         self._encoding: Encoding = encoding
         self._timings = timings
         self._attempts: list[Attempt] = []
@@ -162,7 +169,7 @@ class Flight:
         if self._first_sent is None:
             self._first_sent = now
         self._attempts.append(attempt)
-        if not self.checked:
+        if not self.checked or self._on_disk:
             self._tracks.append(_Track(attempt, self.mark, self._encoding))
         self._answer = None
         self._changed_before = self._changed_after = False
@@ -180,7 +187,7 @@ class Flight:
         self.resumed()
         self._attempts.clear()
         self._tracks.clear()
-        self._strayed = None
+        self._strayed = self._reloaded = None
 
     def changed(self, change: ContentChange, now: float) -> int:
         """One content change; call it for each, in order. How many of the last ones, this one
@@ -192,17 +199,27 @@ class Flight:
             self._changed_after = True
         if self._landed is not None:
             return 0
-        if not self.checked:
+        self._reopened = self._reopened or change.span is None
+        if not self.checked or self._on_disk:
             self._typed.append(splice_of(change, self._encoding))
         if self._strayed is not None:
             return 0
         # First, since an edit that replaces what was typed in its place gives what was meant.
+        ours: list[Attempt] = []
         for track in self._tracks:
-            if self._has_strayed(track, change):
+            before = track.follow(change)
+            if before is not None and before == track.attempt.base:
+                ours.append(track.attempt)
+            elif before is not None and self._may_stray:
+                self._stray(track, before, change)
                 return len(track.attempt.edits)
         for attempt in self._attempts:
             if change.after == attempt.meant:
-                self._landed = Landed("state", attempt)
+                landed = Landed("state", attempt)
+                if self._on_disk and self._may_stray and attempt not in ours:
+                    self._reloaded = landed
+                else:
+                    self._landed = landed
                 return 1 if change.span is None else len(attempt.edits)
         return 0
 
@@ -220,7 +237,7 @@ class Flight:
     def to_be_compared(self, text: Text) -> tuple[Attempt, ...]:
         """The attempts that have not been looked for in ``text``, for ``first_in``; it may be
         called in a thread, and ``compared`` after it."""
-        if self._landed or self._strayed or text is self._looked_at:
+        if self._landed or self._strayed or self._reloaded or text is self._looked_at:
             return ()
         return tuple(self._attempts)
 
@@ -235,19 +252,29 @@ class Flight:
             return landed
         if self._strayed is not None:
             return self._strayed
+        if self._reloaded is not None:
+            quiet = self.answered and now - self._last_heard >= self._timings.quiet
+            if quiet or self._answer is False or self._is_too_long(now):
+                self.trust_reload()
+            return self._landed
         if self._is_not_in(now):
             return Again()
-        if self._first_sent is not None and now - self._first_sent >= self._timings.unknown:
-            return Unknown()
-        return None
+        return Unknown() if self._is_too_long(now) else None
 
-    def _has_strayed(self, track: "_Track", change: ContentChange) -> bool:
-        before = track.follow(change)
-        if before is None or before == track.attempt.base:
-            return False
+    def trust_reload(self) -> None:
+        """Nobody waits any more for what may come on top of a reload."""
+        self._landed = self._landed or self._reloaded
+
+    @property
+    def _may_stray(self) -> bool:
+        return not self.checked or (self._on_disk and self._reopened)
+
+    def _is_too_long(self, now: float) -> bool:
+        return self._first_sent is not None and now - self._first_sent >= self._timings.unknown
+
+    def _stray(self, track: "_Track", before: Text, change: ContentChange) -> None:
         typed = tuple(self._typed[track.sent_at : self.mark - len(track.attempt.edits)])
         self._strayed = Strayed(track.attempt, before, change.after, typed, self.mark)
-        return True
 
     def _is_not_in(self, now: float) -> bool:
         if self._answer is None:

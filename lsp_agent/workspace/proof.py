@@ -94,6 +94,8 @@ class Placement:
         still_wanted: Callable[[], bool],
         prepare: Callable[[Text, Text], Awaitable[None]] | None,
         timings: Timings,
+        *,
+        on_disk: bool = False,
     ) -> None:
         self._document = document
         self._editor = editor
@@ -106,6 +108,7 @@ class Placement:
             checked=editor.traits.checks_versions,
             encoding=document.position_encoding,
             timings=timings,
+            on_disk=on_disk,
         )
         self._wake = anyio.Event()
         self._closed_at = 0.0
@@ -373,7 +376,8 @@ class Placement:
             except Exception as error:  # noqa: BLE001 - any refusal of the caller's
                 right, self._failure = strayed.before, error
         if self._change is None:
-            self._change = (strayed.before, right)
+            is_in = right == strayed.before  # by a reload, and came once more
+            self._change = (attempt.base, attempt.meant) if is_in else (strayed.before, right)
         now, since = self._document.text, self._flight.typed_since(strayed.since)
         meant = merged(strayed.after, right, now) or carried(strayed.after, right, since)
         self._flight.repair()
@@ -402,6 +406,7 @@ class Placement:
             # What came of it counts as wanted or not as when the caller left, whatever ends since.
             wanted = self._still_wanted()
             self._still_wanted = lambda: wanted
+            self._flight.trust_reload()
             self.late = Late(self._document, self._flight, self._timings, self._change)
 
 

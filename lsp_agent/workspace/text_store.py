@@ -215,6 +215,7 @@ class TextStore:
             job.still_wanted,
             job.entry.begin,
             self._timings,
+            on_disk=job.from_disk,
         )
         try:
             proof = await placement.run()

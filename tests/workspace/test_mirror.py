@@ -85,6 +85,30 @@ async def test_a_reload_that_comes_as_the_edit_is_made_is_recorded(
     assert await bench.after() == []
 
 
+@pytest.mark.parametrize("policy", CLIENTS, ids=lambda policy: policy.name)
+@pytest.mark.parametrize("style", ["a change", "a new didOpen"])
+@pytest.mark.asyncio
+async def test_a_reload_that_crosses_the_edit_doubles_no_line(
+    bench: MirrorBench, monkeypatch: pytest.MonkeyPatch, style: Style, policy: Policy
+) -> None:
+    editor = await bench.open(style=style, policy=policy)
+    apply = editor.apply
+
+    async def crossed(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(editor, "apply", apply)
+        editor.load(bench.file)
+        return await apply(*args, **options)
+
+    monkeypatch.setattr(editor, "apply", crossed)
+    twice = TEXT + TEXT
+    (brought,) = await bench.agent(twice)
+    await editor.settle()
+    assert brought.what == "merged"
+    assert await eventually(lambda: bench.documents.at(str(bench.file)) is not None)
+    assert bench.shown == editor.buffer.text == twice
+    assert await bench.texts() == [("applied", TEXT, twice)]
+
+
 @pytest.mark.asyncio
 async def test_an_editor_that_can_reload_is_asked_to(bench: MirrorBench) -> None:
     policy = replace(PLAIN, traits=EditorTraits(can_reload=True))
