@@ -51,10 +51,22 @@ _LONGEST_CONFIGURATION = 1 << 20
 
 
 def require_none(name: str, agent: AgentSettings, cwd: str) -> None:
-    """Blocking. :raises RequestFailed: "notConfigured" where there is such a thing"""
-    command, env = agent.command, agent.env
-    if env.get(CONSENT) == "1":
+    """Blocking. :raises RequestFailed: "notConfigured" where there is such a thing, or where that
+    cannot be told"""
+    if agent.env.get(CONSENT) == "1":
         return
+    try:
+        _require_none(name, agent, cwd)
+    except (OSError, ValueError) as error:  # a failing disk, a NUL in the command
+        raise RequestFailed(
+            "notConfigured",
+            f"{name} is not started: what {cwd} brings for it cannot be looked at: {error}.",
+            {"agent": name},
+        ) from error
+
+
+def _require_none(name: str, agent: AgentSettings, cwd: str) -> None:
+    command, env = agent.command, agent.env
     if any("opencode" in word or "opencode" in _led_to(word) for word in command):
         found = next(_code(Path(cwd)), None)
         if found is not None:
@@ -72,13 +84,23 @@ def require_none(name: str, agent: AgentSettings, cwd: str) -> None:
 
 def linked_instructions(path: str, cwd: str) -> Iterator[str]:
     """Blocking. The instructions, from ``path`` up to ``cwd``, that an agent may read with the
-    file at ``path`` and that are links. What leads there and back again is left out, as agents do
-    it: it need not exist."""
+    file at ``path`` and that are links, or may be. What leads there and back again is left out, as
+    agents do it: it need not exist."""
     folder = Path(os.path.normpath(Path(cwd, path))).parent
     for one in (folder, *folder.parents):
         if not one.is_relative_to(cwd):
             return
-        yield from (str(one / name) for name in _INSTRUCTIONS if (one / name).is_symlink())
+        yield from (str(one / name) for name in _INSTRUCTIONS if _may_be_link(one / name))
+
+
+def _may_be_link(place: Path) -> bool:
+    """Also where the system cannot tell: whoever is asked about it then says why."""
+    try:
+        return stat.S_ISLNK(place.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):  # a name too long, or no name
+        return True
 
 
 def _led_to(word: str) -> str:

@@ -9,6 +9,7 @@ is only held to ``confine``, before its call.
 """
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -33,6 +34,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 #: HFS+ leaves these out of names, so that ``.g\u200cit`` is ``.git`` there.
 _NOT_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _GIT_RULE = "which only git may write"
+#: What ``readlink`` says of a name that is no symlink, or that we may not know more of.
+_NO_SYMLINK = frozenset({errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM})
 _LONGEST_SHOWN = 200
 
 
@@ -86,8 +89,9 @@ class Confinement:
         """The real place of ``path``, taken from ``cwd`` if relative; it need not exist.
 
         Raises OutsideWorkspace if it lies in no root or is reserved, and where it may be another
-        file for the agent than for us: ``..`` after a symlink, ``/proc``, a URI, ``~``. For
-        ``write`` also in what belongs to git, and where the name has control characters.
+        file for the agent than for us: ``..`` after a symlink, ``/proc``, a URI, ``~``; also
+        where the system cannot tell what is there (a name too long, a failing disk). For ``write``
+        also in what belongs to git, and where the name has control characters.
         """
         _refuse_what_is_no_path(path)
         joined = os.path.join(cwd, path)  # noqa: PTH118
@@ -140,9 +144,16 @@ def _refuse_write(path: str, plain: str, real: str) -> None:
     # Both, for a `.git` that is a symlink.
     if any(_is_git(name) for place in (plain, real) for name in place.split("/")):
         raise OutsideWorkspace(path, f"lies in .git, {_GIT_RULE}")
-    for folder in Path(real).parents:
-        if _is_git_folder(folder):
-            raise OutsideWorkspace(path, f"lies in {shown_path(str(folder))}, {_GIT_RULE}")
+    try:
+        repository = next(filter(_is_git_folder, Path(real).parents), None)
+    except OSError as error:
+        raise _unjudged(path, error) from None
+    if repository is not None:
+        raise OutsideWorkspace(path, f"lies in {shown_path(str(repository))}, {_GIT_RULE}")
+
+
+def _unjudged(path: str, error: OSError) -> OutsideWorkspace:
+    return OutsideWorkspace(path, f"cannot be judged: {error.strerror or error}")
 
 
 def _is_git(name: str) -> bool:
@@ -152,18 +163,28 @@ def _is_git(name: str) -> bool:
 
 
 def _is_git_folder(folder: Path) -> bool:
-    """As git tells it: bare, or that of a work tree whose ``.git`` names it."""
-    if not (folder / "HEAD").is_file():
+    """As git tells it: bare, or that of a work tree whose ``.git`` names it. Raises OSError where
+    that cannot be told, which pathlib's own questions answer by no in some versions."""
+    if not stat.S_ISREG(_mode(folder / "HEAD")):
         return False
-    is_whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
-    return is_whole or (folder / "commondir").is_file()
+    is_whole = all(stat.S_ISDIR(_mode(folder / name)) for name in ("objects", "refs"))
+    return is_whole or stat.S_ISREG(_mode(folder / "commondir"))
+
+
+def _mode(path: Path) -> int:
+    """0 where there is nothing."""
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def _resolved(path: str, given: str) -> str:
     """The absolute ``path`` as the kernel follows it, but for names that are not there.
 
     Where a folder cannot be looked into, names are taken as they are; ``open_folder`` follows no
-    symlink there either. Raises OutsideWorkspace for symlinks in a circle and through ``/proc``.
+    symlink there either. Raises OutsideWorkspace for symlinks in a circle and through ``/proc``,
+    and for a name that the system has no answer for.
     """
     real = os.sep
     symlinks = 0
@@ -180,7 +201,9 @@ def _resolved(path: str, given: str) -> str:
             raise OutsideWorkspace(given, "leads through /proc, which is another for each process")
         try:
             target = os.readlink(real)  # noqa: PTH115
-        except OSError:
+        except OSError as error:
+            if error.errno not in _NO_SYMLINK:
+                raise _unjudged(given, error) from None
             continue
         symlinks += 1
         if symlinks > _MOST_SYMLINKS:

@@ -219,6 +219,8 @@ def _names(secret: str) -> list[Attack]:
         _attack("empty", [_read(""), write("", "x")], "path is required"),
         _attack("blank", _read(" "), "no such file", INSIDE),
         _attack("a very long name", write("n" * 300, "x"), "ame too long"),
+        _attack("below a very long name", _all_three("n" * 300 + "/x"), "ame too long"),
+        _attack("a very long path", _all_three("d/" * 3000 + "x"), "ame too long"),
         _attack("a very long way round", _all_three("sub/../" * 2000 + secret[1:]), "", INSIDE),
         _attack(
             "a very long way out", _all_three("sub/../" * 2000 + "../decoy/secret.txt"), OUTSIDE

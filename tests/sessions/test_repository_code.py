@@ -1,5 +1,6 @@
 """Code that a repository brings for an agent that cannot be kept from running it."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -198,3 +199,26 @@ def test_the_linked_instructions_from_a_file_up_to_the_agents_folder(repository:
     for path in ("a/b/x.txt", "none/../a/b/x.txt", f"{folder}/none/../x.txt"):
         assert list(linked_instructions(path, str(repository))) == found
     assert list(linked_instructions(str(repository.parent / "x"), str(repository))) == []
+
+
+@pytest.mark.parametrize("path", ["n" * 300 + "/x", "d/" * 3000 + "x", "a\0b/x"])
+def test_where_links_cannot_be_told_instructions_count_as_such(repository: Path, path: str) -> None:
+    assert any(linked_instructions(path, str(repository)))
+
+
+def test_where_the_repository_cannot_be_looked_at_the_agent_is_not_started(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(path: Path, **_: object) -> bool:
+        raise OSError(errno.ESTALE, "Stale file handle", str(path))
+
+    monkeypatch.setattr(Path, "stat", stale)
+    monkeypatch.setattr(Path, "lstat", stale)
+    with pytest.raises(RequestFailed, match="Stale file handle") as refused:
+        require_none("oc", OPENCODE, {}, str(repository))
+    assert refused.value.kind == "notConfigured"
+
+
+def test_a_nul_in_an_agents_command_is_named(repository: Path) -> None:
+    with pytest.raises(RequestFailed, match="null byte"):
+        require_none("oc", ["a\0b"], {}, str(repository))

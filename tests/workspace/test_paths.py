@@ -1,5 +1,6 @@
 """Which paths a file tool may touch."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -98,6 +99,44 @@ def test_proc_is_refused_though_all_else_is_allowed(root: Path, path: str) -> No
     with pytest.raises(OutsideWorkspace) as refused:
         Confinement(["/"]).confine(path, str(root), write=False)
     assert "/proc" in refused.value.rule
+
+
+@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize("path", ["n" * 300, "n" * 300 + "/x", "é" * 130, "d/" * 3000 + "x"])
+def test_a_path_that_is_too_long_for_any_file_is_refused(
+    root: Path, path: str, write: bool
+) -> None:
+    assert rule(root, path, write=write) == "cannot be judged: File name too long"
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ELOOP])
+@pytest.mark.parametrize(("call", "name"), [("readlink", "a"), ("stat", "HEAD")])
+def test_a_path_that_cannot_be_looked_at_is_refused(
+    root: Path, monkeypatch: pytest.MonkeyPatch, call: str, name: str, number: int
+) -> None:
+    plain = getattr(os, call)
+
+    def failing(path: str, *args: object, **named: object) -> object:
+        if Path(path).name == name and Path(path).is_relative_to(root):
+            raise OSError(number, os.strerror(number), path)
+        return plain(path, *args, **named)
+
+    monkeypatch.setattr(os, call, failing)
+    with pytest.raises(OutsideWorkspace) as refused:
+        confine(root, "a/b")
+    assert refused.value.rule == f"cannot be judged: {os.strerror(number)}"
+
+
+def test_in_a_folder_that_may_not_be_looked_into_nothing_is_written(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: str, *_args: object, **_named: object) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "readlink", denied)
+    monkeypatch.setattr(os, "stat", denied)
+    assert confine(root, "a/b", write=False).path == str(root / "a/b")
+    assert rule(root, "a/b") == "cannot be judged: Permission denied"
 
 
 def test_what_is_reserved_is_neither_read_nor_written(root: Path) -> None:
