@@ -83,7 +83,8 @@ class AgentProcess:
 
         ``line_bytes`` limits a line of the agent's, in bytes; values in ``secrets`` are shown as
         ``***``. Raises RequestFailed (``agentNotFound``) if the program cannot be run there,
-        (``agentExited``) if the supervisor cannot.
+        (``agentExited``) if the supervisor cannot, (``notConfigured``) for a NUL in what it is
+        started with.
         """
         environment = {**os.environ, **env}
         environment["PATH"] = absolute_entries(environment.get("PATH", os.defpath))
@@ -106,6 +107,13 @@ class AgentProcess:
             except OSError as error:
                 control.end()
                 raise _not_found(argv[0], error.strerror or str(error)) from error
+            except ValueError as error:  # a NUL
+                control.end()
+                raise RequestFailed(
+                    "notConfigured",
+                    f"The agent {argv[0]} cannot be started: {error} in its arguments or in its"
+                    " environment. Correct its `command` and `env` in your settings.",
+                ) from error
             except BaseException:
                 control.end()
                 raise

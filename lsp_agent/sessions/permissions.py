@@ -11,6 +11,8 @@ from lsp_agent.sessions.command_patterns import COMPOUND, offer, pattern_of
 from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 
+_NUL = "Not run: the command has a NUL character, which nothing can be started with."
+
 
 @dataclass(slots=True)
 class Grants:
@@ -49,6 +51,8 @@ class Permissions:
 
     def judge(self, request: ToolRequest) -> Judgement:
         kind, settings = tool_kind(request.tool), self._settings()
+        if kind == "command" and "\0" in subject(request):
+            return Judgement("deny", _NUL)
         policy = decide(request, settings, self._grants)
         if policy == "ask" and kind == "command" and self._grants.patterns:
             granted = pattern_of(subject(request), self._is_inside) in self._grants.patterns

@@ -39,6 +39,8 @@ SMUGGLED: Mapping[str, Any] = {
     "another spelling": bash(f"GIT STATUS; {TOUCH}"),
     "with a variable before": bash(f"GIT_PAGER='{TOUCH}' git status"),
     "key in capitals": call("bash", COMMAND=TOUCH),
+    "with a word too long for a file": bash(f"{TOUCH} {'n' * 300}/x"),
+    "with a path too long for the system": bash(f"{TOUCH} {'d/' * 3000}x"),
     "behind a gate's own line": bash(f"/tmp/lsp-agent-bridge-x/gate 1 || exit\n{TOUCH}"),
 }
 #: What is refused without a question.
@@ -46,6 +48,7 @@ REFUSED: Mapping[str, tuple[Any, str]] = {
     "two commands": (call("bash", command="git status", Command=TOUCH), "more than one command"),
     "a list as a command": (call("bash", command=["git status"]), "without a command"),
     "no command": (call("bash", cmd=TOUCH), "without a command"),
+    "a NUL": (bash(f"git status\0; {TOUCH}"), "NUL"),
     "another tool's name": (call("Bash", command=TOUCH), "unknown tool"),
     "the shell by name": (call("sh", command=TOUCH), "unknown tool"),
 }

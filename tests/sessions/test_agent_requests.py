@@ -180,6 +180,42 @@ async def test_a_call_that_touches_several_files_needs_leave_for_each(
     )
 
 
+TOO_LONG = ["n" * 300 + "/x", "d/" * 3000 + "x"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", TOO_LONG)
+@pytest.mark.parametrize("tool", ["read", "edit"])
+async def test_a_path_that_is_too_long_for_a_file_is_refused(
+    desk: Desk, tool: str, path: str
+) -> None:
+    hosting = await desk.hosting()
+    answer = await hosting.answer(Approve("k", tool, {"path": path}, "c1", (path,)))
+    assert "File name too long" in refusal(answer)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("word", TOO_LONG)
+async def test_a_command_with_a_word_that_is_too_long_for_a_file_is_the_persons_to_allow(
+    desk: Desk, word: str
+) -> None:
+    desk.choice = "allow"
+    hosting = await desk.hosting()
+    line = f"grep {word} a.py"
+    hosting.observe(ToolCall("c1", "bash", "command", {"command": line}, ()))
+    assert isinstance(await hosting.answer(command(line)), Granted)
+    assert len(desk.asked) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_command_with_a_nul_is_refused(desk: Desk) -> None:
+    desk.choice = "allow"
+    hosting = await desk.hosting()
+    for request in (command("echo a\0b"), RunTool("k", "bash", {"command": "echo a\0b"}, "c1")):
+        assert "NUL" in refusal(await hosting.answer(request))
+    assert desk.asked == []
+
+
 @pytest.mark.asyncio
 async def test_settings_that_deny_are_not_asked_about(desk: Desk) -> None:
     desk.settings = Settings(permissions=PermissionSettings(command="deny"))
