@@ -6,8 +6,10 @@ command. It keeps the words that say what is done; its ``*`` begins a new word a
 arguments, but
 
 - no compound line: a glob never covers one (``COMPOUND``);
-- no path outside the workspace, in ``.git`` or in our own data, links followed;
-- no option that writes a file of its choice, runs another program or turns to another server.
+- no path outside the workspace, in ``.git`` or in our own data, links followed, whether it is
+  named, attached to an option (``-aF/etc/passwd``) or found by a glob;
+- no option that writes a file of its choice, follows links or a list of names that nobody looks
+  at, runs another program or turns to another server.
 
 Programs that build or test the workspace run its code, which the agent may edit: allowing them
 is allowing that, with or without a pattern.
@@ -23,10 +25,15 @@ from dataclasses import dataclass
 COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
 
 _MOST_WORDS = 64
+#: In characters.
+_LONGEST_LINE = 4096
 #: A word of a pattern itself: nothing that a shell or a glob would read as more than its letters.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@%+/-]*")
-#: As in ``--report=html:out,xml:out``.
-_PARTS = re.compile(r"[=:,]")
+#: As in ``--report=html:out,xml:out``, or ``@out`` for the arguments that a file holds.
+_PARTS = re.compile(r"[=:,@]")
+_GLOB = re.compile(r"[*?\[]")
+#: What may be options of one letter, with the value of the last: each letter could be the last.
+_LETTERS = re.compile(r"-[^\s=:,/]*")
 #: ``.*`` may become ``..``.
 _HIDDEN_GLOB = re.compile(r"(^|/)\.[^/]*[*?\[]")
 
@@ -50,6 +57,7 @@ _PLAIN_FAMILY = _Family()
 _GIT = _Family(
     ("--output", "--open-files-in-pager", "-O", "--ext-diff", "--textconv", "--no-index")
 )
+_RG_PROGRAMS = ("--pre", "--hostname-bin", "--search-zip", "-z")
 _CARGO = _Family(("--config", "-C", "-Z"))
 _GO_TOOLS = ("exec", "toolexec", "vettool", "overlay", "modfile", "compiler")
 _GO = _Family((*_GO_TOOLS, "asmflags", "gcflags", "gccgoflags", "ldflags", "C", "o"))
@@ -62,12 +70,15 @@ _KUBECTL = _Family((*_OTHER_CLUSTER, "--raw", "--filename", "-f", "--kustomize",
 
 _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     # What only reads, or adds a folder or an empty file.
-    **_each("", "basename cat cmp cut df diff dirname du grep head ls md5sum", _PLAIN_FAMILY),
-    **_each("", "mkdir nl od readlink realpath sha256sum stat tail touch wc which", _PLAIN_FAMILY),
-    **_each("", "rg", _Family(("--pre", "--hostname-bin", "--search-zip", "-z"))),
-    **_each("", "sort", _Family(("--output", "-o", "--compress-program"))),
-    **_each("", "tree", _Family(("-o",))),
-    **_each("", "file", _Family(("--compile", "-C"))),
+    **_each("", "basename cat cmp cut df dirname head ls md5sum", _PLAIN_FAMILY),
+    **_each("", "mkdir nl od readlink realpath sha256sum stat tail touch which", _PLAIN_FAMILY),
+    **_each("", "diff", _Family(("--recursive", "-r"))),
+    **_each("", "grep", _Family(("--dereference-recursive", "-R", "-S"))),
+    **_each("", "rg", _Family((*_RG_PROGRAMS, "--follow", "-L"))),
+    **_each("", "sort", _Family(("--output", "-o", "--compress-program", "--files0-from"))),
+    **_each("", "du wc", _Family(("--files0-from",))),
+    **_each("", "tree", _Family(("-o", "-l"))),
+    **_each("", "file", _Family(("--compile", "-C", "--files-from", "-f"))),
     **_each("git", "add blame commit describe diff grep log ls-files merge-base rev-list", _GIT),
     **_each("git", "rev-parse shortlog show status", _GIT),
     **_each("docker", "images logs ps stats top version", _DOCKER),
@@ -131,7 +142,7 @@ def offer(line: str, inside: Callable[[str], bool]) -> str | None:
 
 def _words(line: str) -> list[str]:
     """As the shell would split a simple command; empty for anything else."""
-    if COMPOUND.search(line) or "\\" in line or not line.isprintable():
+    if len(line) > _LONGEST_LINE or COMPOUND.search(line) or "\\" in line or not line.isprintable():
         return []
     try:
         words = shlex.split(line)
@@ -146,11 +157,12 @@ def _keys(words: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _is_covered(word: str, uncovered: tuple[str, ...], inside: Callable[[str], bool]) -> bool:
-    if word.startswith("-") and any(_means(word.partition("=")[0], o) for o in uncovered):
+    name = word.partition("=")[0]
+    if word.startswith("-") and (_GLOB.search(name) or any(_means(name, o) for o in uncovered)):
         return False
     return all(
-        inside(path) and not path.startswith("~") and not _HIDDEN_GLOB.search(path)
-        for path in _possible_paths(word)
+        not path.startswith("~") and not _HIDDEN_GLOB.search(path) and inside(path)
+        for path in dict.fromkeys(_possible_paths(word))
         if path
     )
 
@@ -166,7 +178,17 @@ def _means(name: str, option: str) -> bool:
 
 
 def _possible_paths(word: str) -> Iterator[str]:
-    """The word, or what follows the letter of an option, and its parts."""
-    text = word[2:] if word.startswith("-") else word
-    yield text
-    yield from _PARTS.split(text)
+    """The word, or what may be an option's value in it, and its parts."""
+    for text in _values(word):
+        yield text
+        yield from _PARTS.split(text)
+
+
+def _values(word: str) -> Iterator[str]:
+    letters = _LETTERS.match(word)
+    if letters is None:
+        yield word
+    elif word.startswith("--"):
+        yield word[2:]
+    else:
+        yield from (word[start:] for start in range(2, letters.end() + 1))

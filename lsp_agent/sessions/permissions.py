@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.events import ToolKind
 from lsp_agent.protocol.settings import PermissionSettings, Policy
+from lsp_agent.sessions.command_globs import Globs
 from lsp_agent.sessions.command_patterns import COMPOUND, offer, pattern_of
 from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
@@ -55,7 +56,7 @@ class Permissions:
             return Judgement("deny", _NUL)
         policy = decide(request, settings, self._grants)
         if policy == "ask" and kind == "command" and self._grants.patterns:
-            granted = pattern_of(subject(request), self._is_inside) in self._grants.patterns
+            granted = pattern_of(subject(request), self._inside()) in self._grants.patterns
             return Judgement("allow" if granted else "ask")
         if policy == "deny":
             return Judgement("deny", f'Not run: permissions.{kind} is "deny" in the settings.')
@@ -110,7 +111,7 @@ class Permissions:
         """The pattern, as ``git status*``, that a person may allow instead of one command."""
         if tool_kind(request.tool) != "command":
             return None
-        return offer(subject(request), self._is_inside)
+        return offer(subject(request), self._inside())
 
     def grant(
         self, request: ToolRequest, *, session: bool = False, pattern: str | None = None
@@ -135,13 +136,21 @@ class Permissions:
         """The call that was allowed once has ended, or is made by the agent itself."""
         self._grants.once.clear()
 
-    def _is_inside(self, path: str) -> bool:
-        """Whether a command of a granted pattern may name it, perhaps to write there."""
-        try:
-            self._confinement(False).confine(path, self._cwd, write=True)
-        except OutsideWorkspace:
-            return False
-        return True
+    def _inside(self) -> Callable[[str], bool]:
+        """Whether one command of a granted pattern may name a path, perhaps to write there, and
+        all that its globs stand for."""
+        globs, confinement = Globs(self._cwd), self._confinement(False)
+
+        def inside(word: str) -> bool:
+            paths = globs.paths(word)
+            try:
+                for path in paths or ():
+                    confinement.confine(path, self._cwd, write=True)
+            except OutsideWorkspace:
+                return False
+            return paths is not None
+
+        return inside
 
     def _outside(self, path: str, *, write: bool) -> SafePath | None:
         """The path, if the settings could allow it at all."""

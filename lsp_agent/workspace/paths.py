@@ -14,7 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -69,21 +69,24 @@ class Reserved:
     prefix: bool = False
     readable: bool = False
 
+    def resolved(self) -> "Reserved":
+        """With its real path."""
+        return replace(self, path=os.path.realpath(self.path))
+
     def holds(self, path: str) -> bool:
-        """Whether the real ``path`` is one of it."""
-        mine = os.path.realpath(self.path)
-        return path.startswith(mine) if self.prefix else _within(path, mine)
+        """Whether the real ``path`` is one of it, which is resolved."""
+        return path.startswith(self.path) if self.prefix else _within(path, self.path)
 
 
 class Confinement:
-    """The folders that file tools are confined to, and what is ``reserved`` in them.
+    """The folders that file tools are confined to, ``roots``, and what is ``reserved`` in them.
 
-    ``roots`` are the workspace folders, which may be symlinks; they are resolved once, here.
+    All of these may be symlinks; they are resolved once, here.
     """
 
     def __init__(self, roots: Sequence[str], reserved: Sequence[Reserved] = ()) -> None:
         self._roots = [os.path.realpath(root) for root in roots]
-        self._reserved = reserved
+        self._reserved = [each.resolved() for each in reserved]
 
     def confine(self, path: str, cwd: str, *, write: bool) -> SafePath:
         """The real place of ``path``, taken from ``cwd`` if relative; it need not exist.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from ground import MODES, Ground
-from project import Editor, call, step, write
+from project import Editor, bash, call, step, write
 
 Report = Callable[[str, str, str, str], None]
 
@@ -57,3 +57,33 @@ def test_a_file_outside_that_was_read_once_is_asked_about_again(
     assert first == "nothing secret\n"
     assert all("declined" in text for text in others)
     report("what was read once is then written", mode, "asked", ground.shown(others[0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_granted_pattern_leads_to_no_file_outside(
+    ground: Ground, mode: str, report: Report
+) -> None:
+    ground.file("a.txt", "one\n")
+    (ground.folder / "link.txt").symlink_to(ground.decoy / "secret.txt")
+    (ground.folder / "up").symlink_to(ground.base)
+    others = [
+        "cat l*.txt",
+        "cat ?p/decoy/secret.txt",
+        f"cat -n{ground.decoy}/secret.txt",
+        "cat ~root/x",
+    ]
+    editor = ground.attacked(
+        mode,
+        step("", bash("cat a.txt"), bash("cat a*.txt")),
+        step("", *map(bash, others)),
+        step("Done."),
+    )
+    answers = iter(["allowPattern"])
+    editor.handlers["agent/ask"] = lambda _question: {"optionId": next(answers, "deny")}
+    editor.ask_agent("Go.")
+    ground.check(editor)
+    assert asked(editor) == [f"bash: {line}" for line in ("cat a.txt", *others)]
+    texts = editor.tool_texts()
+    assert all(text.startswith("$ cat a") for text in texts[:2])
+    assert all("declined" in text for text in texts[2:])
+    report("a glob or an option behind a granted pattern", mode, "asked", ground.shown(texts[2]))

@@ -3,7 +3,10 @@
 A granted pattern covers the lines that it would be offered for, and no others.
 """
 
+import errno
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.settings import PermissionSettings
+from lsp_agent.sessions import command_globs
 from lsp_agent.sessions.command_patterns import offer
 from lsp_agent.sessions.permissions import Permissions, matches_pattern
 from lsp_agent.workspace.paths import Confinement
@@ -181,6 +185,21 @@ def test_a_granted_pattern_spares_the_question_for(
             "make test",
             ["make test deploy", "make testx", "make test SHELL=x", "make", "make -f x test"],
         ),
+        (
+            "git commit -m x",
+            [
+                *("git commit -F/etc/passwd", "git commit -aF/etc/passwd", "git commit -F../x"),
+                *("git commit -qaF../x", "git commit -aFout/x", "git commit -aF~/x"),
+                *("git commit -aF.git/config", "git commit --file=/etc/passwd"),
+                "git commit -aF=/x",
+            ],
+        ),
+        ("rg x", ["rg -.f/etc/passwd x", "rg -L x", "rg --follow x"]),
+        ("grep x a", ["grep -R x .", "grep -nR x", "grep --dereference-recursive x ."]),
+        ("diff a b", ["diff -r a b", "diff -ru a b", "diff --recursive a b"]),
+        ("sort a", ["sort --files0-from=a"]),
+        ("wc a", ["wc --files0-from=a", "wc @/etc/passwd"]),
+        ("ls a", [f"ls {'a' * 5000}", f"ls {'a' * 300}", f"ls -{'a' * 2000}"]),
         ("python -m pytest", ["python -m http.server", "python x.py", "python -c x", "pytest"]),
     ],
 )  # fmt: skip
@@ -191,6 +210,85 @@ def test_a_granted_pattern_does_not_reach(tmp_path: Path, allowed: str, asked: l
     session = Session(folder)
     assert session.allow_pattern(allowed)
     assert {line: session.policy(line) for line in asked} == dict.fromkeys(asked, "ask")
+
+
+GLOBS = [
+    *("cat o*", "cat ou?", "cat o*/secret", "cat ?ut", "cat [o]ut", "cat ou[!a]/x", "cat *"),
+    *("cat [[:alpha:]]ut", "cat sub/*", "cat s*/l*", "cat su?/link", "cat a sub/../o*", "ls ./*/"),
+    *("cat */x", "cat {shop}/o*", "cat {shop}/*/link"),
+    *("cat --x=o*", "cat -x o*", "cat x:o*", "cat ~bob", "cat ~bob/x", "cat ~+/x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", GLOBS)
+def test_a_glob_that_may_stand_for_a_link_out_is_asked_about(tmp_path: Path, line: str) -> None:
+    folder = tmp_path / "shop"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "sub" / "link").symlink_to("/etc/passwd")
+    session = Session(folder)
+    session.allow_pattern("cat a")
+    session.allow_pattern("ls a")
+    assert session.policy(line.replace("{shop}", str(folder))) == "ask"
+
+
+def test_a_glob_that_stays_inside_is_covered(tmp_path: Path) -> None:
+    for name in ("src", "tests", ".git"):
+        (tmp_path / name).mkdir()
+    for name in ("src/a.py", "src/b.py", "readme", "inner"):
+        (tmp_path / name).touch()
+    (tmp_path / "link").symlink_to("src")
+    (tmp_path / ".hidden").symlink_to("/etc")
+    session = Session(tmp_path)
+    session.allow_pattern("cat a")
+    lines = ["cat *", "cat src/*.py", "cat l*/a.py", "cat none*", "cat */?.py", "cat s[r]c/[ab].py"]
+    assert {line: session.policy(line) for line in lines} == dict.fromkeys(lines, "allow")
+
+
+@pytest.mark.parametrize("name", ["--output=x", "-ofoo"])
+def test_a_glob_that_may_stand_for_an_option_is_asked_about(tmp_path: Path, name: str) -> None:
+    session = Session(tmp_path)
+    session.allow_pattern("sort a")
+    assert session.policy("sort *") == "allow"
+    (tmp_path / name).touch()
+    for line in ("sort *", "sort ?*", f"sort {name[:2]}*", "sort [-]*"):
+        assert session.policy(line) == "ask"
+    assert session.policy("sort ./*") == "allow"
+
+
+def test_a_glob_over_more_files_than_are_looked_at_is_asked_about(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.allow_pattern("ls a")
+    for number in range(command_globs.MOST_ENTRIES):
+        (tmp_path / f"f{number}").touch()
+    assert session.policy("ls f1999*") == "allow"
+    assert session.policy("ls f*") == "ask"
+    (tmp_path / "one-more").touch()
+    assert session.policy("ls f1999*") == "ask"
+
+
+def test_a_folder_that_cannot_be_looked_into_makes_a_glob_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session(tmp_path)
+    session.allow_pattern("ls a")
+    assert session.policy("ls x*") == "allow"
+
+    def stale(path: str) -> object:
+        raise OSError(errno.ESTALE, "Stale file handle", path)
+
+    monkeypatch.setattr(os, "scandir", stale)
+    assert session.policy("ls x*") == "ask"
+
+
+def test_a_line_of_a_megabyte_is_asked_about_at_once(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.allow_pattern("ls a")
+    for word in ("a ", "a", "-a", "*/", "a:"):
+        line = "ls " + word * (1_000_000 // len(word))
+        began = time.perf_counter()
+        assert session.policy(line) == "ask"
+        assert time.perf_counter() - began < 0.5
 
 
 def test_what_a_pattern_does_not_cover_is_not_offered_one(tmp_path: Path) -> None:
