@@ -1,5 +1,8 @@
 """Which paths a command names, and what a person is told of what it did to them."""
 
+import pwd
+import time
+
 import pytest
 
 from lsp_agent.sessions.command_paths import command_paths
@@ -37,6 +40,47 @@ def test_options_and_signs_are_none(command: str) -> None:
 
 def test_a_long_command_is_cut() -> None:
     assert len(command_paths("x " * 10 + " ".join(f"f{i}" for i in range(5000)), "/w")) < 400
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm " + "a " * 500_000,
+        "rm '" + "a" * 1_000_000 + "'",
+        "rm '" + "a" * 1_000_000,
+        "rm " + "a" * 1_000_000,
+        "rm " + "a/../" * 200_000,
+        "cd x; " * 200_000,
+        "cd x; " * 60 + " ".join(f"f{number}" for number in range(5000)),
+        "cat > a <<'EOF'\n" + "it's a text\n" * 100_000 + "EOF",
+    ],
+    ids=lambda command: command[:12],
+)
+def test_a_command_of_a_megabyte_is_looked_through_in_no_time(command: str) -> None:
+    began = time.perf_counter()
+    paths = command_paths(command, "/w")
+    assert time.perf_counter() - began < 0.5
+    assert len(paths) <= 200
+
+
+def test_what_stands_behind_many_changes_of_folder_is_found() -> None:
+    command = "cd x; " * 60 + "rm a b"
+    assert {"/w/a", "/w/x/a", "/w/x/x/b"} <= set(command_paths(command, "/w"))
+
+
+def test_the_home_of_another_user_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> object:
+        raise AssertionError("asked the system's directory of users")
+
+    monkeypatch.setattr(pwd, "getpwnam", slow)
+    monkeypatch.setattr(pwd, "getpwuid", slow)
+    monkeypatch.setenv("HOME", "/home/me")
+    command = "cd ~bob/d && cp ~bob/x ~/y --to=~me/z a~b"
+    found = set(command_paths(command, "/w"))
+    assert {"/home/me/y", "/w/a~b"} <= found
+    assert not any("bob" in path or "z" in path for path in found)
+    monkeypatch.delenv("HOME")
+    assert command_paths("rm ~/y b", "/w") == ["/w/rm", "/w/b"]
 
 
 def said(*brought: Brought, what: str = "rm x", tool: str = "bash") -> list[str]:
