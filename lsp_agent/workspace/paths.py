@@ -37,6 +37,8 @@ _GIT_RULE = "which only git may write"
 #: What ``readlink`` says of a name that is no symlink, or that we may not know more of.
 _NO_SYMLINK = frozenset({errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM})
 _LONGEST_SHOWN = 200
+#: In characters; each name of it is looked at, and the system takes a quarter at most.
+_LONGEST_PATH = 16_384
 
 
 class OutsideWorkspace(LspAgentError):
@@ -129,6 +131,8 @@ def shown_path(path: str) -> str:
 
 
 def _refuse_what_is_no_path(path: str) -> None:
+    if len(path) > _LONGEST_PATH:
+        raise OutsideWorkspace(path, "is too long for a path")
     try:
         usable = bool(path) and b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:  # half a surrogate pair

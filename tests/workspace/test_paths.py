@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,14 @@ def test_a_path_that_is_too_long_for_any_file_is_refused(
     root: Path, path: str, write: bool
 ) -> None:
     assert rule(root, path, write=write) == "cannot be judged: File name too long"
+
+
+def test_a_path_of_a_megabyte_is_refused_at_once(root: Path) -> None:
+    (root / "sub").mkdir()
+    began = time.perf_counter()
+    for name in ("sub/../", "./", "/", "n"):
+        assert rule(root, name * (1_000_000 // len(name)), write=False) == "is too long for a path"
+    assert time.perf_counter() - began < 0.5
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ELOOP])
