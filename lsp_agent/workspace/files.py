@@ -26,6 +26,8 @@ _BINARY_PROBE = 8192
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: The extended attribute with a program's own privileges.
 _CAPABILITIES = "security.capability"
+#: What a file system says that syncs nothing.
+_NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.ENOSYS})
 
 # Longest first: the UTF-16 mark is the beginning of the UTF-32 one.
 _BOMS = (
@@ -223,7 +225,7 @@ def _replace(
             _write_all(descriptor, data)
             if status is not None:
                 _take_over(descriptor, folder, path, status)
-            os.fsync(descriptor)
+            _sync(descriptor)
         finally:
             os.close(descriptor)
         _check(folder, path, expected, permitted)
@@ -349,9 +351,18 @@ def _without_leftovers(folder: int, status: os.stat_result) -> bool:
     return left == 1
 
 
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+
+
 def _sync_folder(folder: int) -> None:
-    # The new text is in already: a folder that may be entered but not listed is no failure.
-    with contextlib.suppress(PermissionError):
+    # The new text is in already, so that nothing here makes it a failed write: a folder that may be
+    # entered but not listed, a file system that syncs none, a failing disk.
+    with contextlib.suppress(OSError):
         descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
         try:
             os.fsync(descriptor)

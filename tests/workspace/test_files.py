@@ -245,6 +245,54 @@ def test_a_full_disk_is_named_and_leaves_the_old_file(
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP, errno.EIO, errno.EACCES])
+@pytest.mark.parametrize("expected", [b"old", None])
+def test_a_folder_that_cannot_be_synced_is_no_failed_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: bytes | None, number: int
+) -> None:
+    if expected is not None:
+        (tmp_path / "a").write_bytes(expected)
+    sync, refused = os.fsync, []
+
+    def refusing(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            refused.append(descriptor)
+            raise OSError(number, os.strerror(number))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refusing)
+    write_atomic(safe(tmp_path, "a"), Text.of("new"), expected)
+    assert (tmp_path / "a").read_text() == "new"
+    assert refused
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP, errno.ENOSYS])
+def test_where_nothing_can_be_synced_files_are_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refusing(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", refusing)
+    write_atomic(safe(tmp_path, "a"), Text.of("new"), None)
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_a_file_whose_text_does_not_reach_the_disk_is_left_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_text("old")
+
+    def failing(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(FileProblem, match="Input/output error"):
+        write_atomic(safe(tmp_path, "a"), Text.of("new"), b"old")
+    assert (tmp_path / "a").read_text() == "old"
+    assert left_over(tmp_path) == []
+
+
 def test_a_file_is_removed_only_as_it_was_seen(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("now")
     with pytest.raises(ChangedOnDisk):
