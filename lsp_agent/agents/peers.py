@@ -28,13 +28,16 @@ class Group:
     start: str | None
 
     def signal(self, number: int) -> bool:
-        """False if it has ended."""
+        """False if it has ended; True also where nobody in it may be signalled, or on macOS not
+        all: the next, stronger signal may reach one."""
         if start_of(self.number) != self.start:
             return False
         try:
             os.killpg(self.number, number)
         except ProcessLookupError:
             return False
+        except PermissionError:
+            pass
         return True
 
 

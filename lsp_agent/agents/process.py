@@ -201,7 +201,8 @@ class AgentProcess:
             with anyio.move_on_after(_LAST_RESORT) as patience:
                 await self.wait()
             if patience.cancelled_caught:
-                with suppress(ProcessLookupError):  # gone, and only its end was not yet told
+                # Gone, and only its end was not yet told; or it ends by itself or not at all.
+                with suppress(ProcessLookupError, PermissionError):
                     self._stdio.transport.kill()
             await self.wait()
             await self._stdio.finish(_DRAIN)

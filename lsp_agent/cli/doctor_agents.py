@@ -172,7 +172,7 @@ def _version(program: str, search_path: str) -> str | None:
         except subprocess.TimeoutExpired:
             return None
         finally:
-            with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     lines = (out or err).decode(errors="replace").strip().splitlines()
     return printable_line(lines[0])[:100] if lines and process.returncode == 0 else None

@@ -1,6 +1,7 @@
 # ruff: noqa: ASYNC110, ASYNC240, ASYNC251 (tests poll for what processes do, and block on purpose)
 
 import asyncio
+import errno
 import json
 import os
 import re
@@ -330,6 +331,28 @@ async def test_a_command_that_ignores_its_time_is_killed(tmp_path: Path):
         (result,) = await agent.turn(bash('trap "" TERM; sleep 30 & wait; sleep 30', timeout=0.2))
         assert 0.4 <= time.monotonic() - began < 2
         assert result.exit == "-1"
+
+
+@pytest.mark.parametrize("refused", [(signal.SIGTERM,), (signal.SIGTERM, signal.SIGKILL)])
+@pytest.mark.asyncio
+async def test_a_command_that_may_not_be_signalled_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: tuple[int, ...]
+):
+    """One that has become another user's, or on macOS a group in which one is a zombie."""
+    signal_group, told = os.killpg, []
+
+    def refusing(group: int, number: int) -> None:
+        told.append(number)
+        if number in refused:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        signal_group(group, number)
+
+    monkeypatch.setattr(os, "killpg", refusing)
+    async with hosted(Host(gate), tmp_path, limits=Limits(term=0.2)) as agent:
+        result, read = await agent.turn(bash("sleep 1", timeout=0.2), READ)
+        assert told == [signal.SIGTERM, signal.SIGKILL]
+        assert result.exit == ("-1" if signal.SIGKILL not in refused else "0")
+        assert read.text == "read a.txt\n"
 
 
 # Aborts

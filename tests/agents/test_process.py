@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import importlib.util
 import os
 import py_compile
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 from agents.survivors import survivors, wait_until_gone
+from lsp_agent.agents import process as process_module
 from lsp_agent.agents.guard import path_of
 from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine
 from lsp_agent.protocol.errors import RequestFailed
@@ -317,6 +319,30 @@ async def test_nothing_is_left_after_a_kill(tag: str):
         await agent.do("spawn")
         assert len(survivors(tag)) >= 10
         await agent.process.kill()
+        assert survivors(tag) == []
+
+
+@LINUX_ONLY
+@pytest.mark.asyncio
+async def test_nothing_is_left_though_a_supervisor_that_hangs_may_not_be_killed(
+    tag: str, monkeypatch: pytest.MonkeyPatch
+):
+    send, refused = os.kill, []
+
+    def refusing(pid: int, number: int) -> None:
+        if (pid, number) == (agent.process.pid, signal.SIGKILL):
+            refused.append(pid)
+            send(pid, signal.SIGCONT)
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        send(pid, number)
+
+    monkeypatch.setattr(process_module, "_LAST_RESORT", 0.3)
+    monkeypatch.setattr(os, "kill", refusing)
+    async with spawner(tag) as agent:
+        await agent.do("spawn")
+        send(agent.process.pid, signal.SIGSTOP)
+        await agent.process.kill()
+        assert refused
         assert survivors(tag) == []
 
 
