@@ -173,9 +173,9 @@ def find(cwd: str, own: Path, taken: frozenset[str] = frozenset()) -> Found:
 
 def extensions_in(folder: Path) -> list[Path]:
     """The folders in ``folder`` that have a manifest, by name."""
-    if not folder.is_dir():
-        return []
     with suppress(OSError):
+        if not folder.is_dir():
+            return []
         return sorted(each for each in folder.iterdir() if (each / MANIFEST).exists())
     return []
 

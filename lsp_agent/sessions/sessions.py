@@ -291,6 +291,8 @@ class Sessions:
 
     def _inside(self, folder: str) -> str:
         """The real path of ``folder``, so that no link leads out of the workspace."""
+        if "\0" in folder:
+            raise BadParams("cwd", "a NUL is in no folder's name")
         path = os.path.realpath(folder)
         if not any(_holds(root, path) for root in self._services.folders()):
             raise RequestFailed(

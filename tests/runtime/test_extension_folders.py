@@ -60,6 +60,12 @@ def test_the_persons_extensions_are_found(repository: Path):
     assert found(repository) == ["one"]
 
 
+def test_a_folder_that_cannot_be_looked_into_has_none(repository: Path):
+    too_long = repository / ("n" * 300)
+    assert find(str(repository), too_long).folders == ()
+    assert find(str(too_long), too_long).folders == ()
+
+
 def test_a_repositorys_extensions_wait_for_trust(repository: Path):
     theirs(repository, "theirs")
     assert found(repository) == []

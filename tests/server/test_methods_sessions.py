@@ -228,7 +228,7 @@ def test_a_folder_that_leads_out_of_the_workspace_is_refused(project: Project) -
 def test_a_session_needs_a_folder_that_is_there(project: Project) -> None:
     editor = project.editor(step("Never."))
     project.file("a.txt")
-    for name in ("missing", "a.txt"):
+    for name in ("missing", "a.txt", "a\0b", "n" * 300):
         error = editor.failure("agent/newSession", {"cwd": str(project.folder / name)})
         assert (error.code, error.data) == (-32602, {"field": "cwd"})
 
