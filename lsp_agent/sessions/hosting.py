@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Literal, Protocol
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from lsp_agent.agents.bridge import Bridge
@@ -309,24 +310,26 @@ class Hosting:
     async def _approve(self, request: Approve) -> Answer:
         """Of a call that touches several files, each is asked for; and where instructions that
         an agent reads along are links, those."""
-        note = None
-        calls = [ToolRequest(request.tool, request.args, request.tool_call_id)]
-        paths = request.paths[1:]
-        if tool_kind(request.tool) == "read":
-            (path,) = paths_of(calls[0])[:1] or [""]
-            paths += tuple(linked_instructions(path, self._owner.cwd))
-        calls += [
-            ToolRequest(request.tool, {**request.args, "path": path}, request.tool_call_id)
-            for path in paths
-        ]
-        for call in calls:
-            verdict = await self.intercept(call)
-            if isinstance(verdict, Gate):
-                verdict = await self.decide(call, patient=True)
+        call = ToolRequest(request.tool, request.args, request.tool_call_id)
+        still_wanted = self.still_wanted()
+        verdict = await self._leave(call)
+        others = request.paths[1:]
+        if tool_kind(request.tool) == "read" and isinstance(verdict, Allow):
+            (path,) = paths_of(call)[:1] or [""]
+            others += await anyio.to_thread.run_sync(
+                lambda: tuple(linked_instructions(path, self._owner.cwd))
+            )
+            if not still_wanted():
+                return Refused(_STOPPED)
+        for path in others:
             if isinstance(verdict, Block):
-                return Refused(verdict.reason)
-            note = verdict.note
-        return Granted(note)
+                break
+            verdict = await self._leave(replace(call, args={**request.args, "path": path}))
+        return Refused(verdict.reason) if isinstance(verdict, Block) else Granted(verdict.note)
+
+    async def _leave(self, call: ToolRequest) -> Allow | Block:
+        verdict = await self.intercept(call)
+        return await self.decide(call, patient=True) if isinstance(verdict, Gate) else verdict
 
     async def _run_ours(self, request: ToolRequest) -> Answer:
         answer = await self.run(request)

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.events import Event, ToolCall, ToolResult
 from lsp_agent.protocol.questions import Question
 from lsp_agent.protocol.settings import EditSettings, PermissionSettings, Settings
+from lsp_agent.sessions import hosting as hosting_module
 from lsp_agent.sessions.hosting import Hosting
 from lsp_agent.sessions.questions import Questions
 from lsp_agent.wires.wire import (
@@ -192,6 +195,49 @@ async def test_a_path_that_is_too_long_for_a_file_is_refused(
     hosting = await desk.hosting()
     answer = await hosting.answer(Approve("k", tool, {"path": path}, "c1", (path,)))
     assert "File name too long" in refusal(answer)
+
+
+@pytest.mark.asyncio
+async def test_a_path_of_many_folders_holds_nobody_up(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    path = "a/" * 10_000 + "x"
+    began = time.perf_counter()
+    answer = await hosting.answer(Approve("k", "read", {"path": path}, "c1", (path,)))
+    assert "too long" in refusal(answer)
+    assert time.perf_counter() - began < 0.5
+
+
+@pytest.mark.asyncio
+async def test_links_to_instructions_are_looked_for_beside_the_event_loop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[threading.Thread] = []
+
+    def look(_path: str, _cwd: str) -> list[str]:
+        looked.append(threading.current_thread())
+        return []
+
+    monkeypatch.setattr(hosting_module, "linked_instructions", look)
+    hosting = await desk.hosting()
+    read = Approve("k", "read", {"path": "a.py"}, "c1", ("a.py",))
+    assert isinstance(await hosting.answer(read), Granted)
+    assert looked
+    assert threading.main_thread() not in looked
+
+
+@pytest.mark.asyncio
+async def test_a_stop_while_links_are_looked_for_is_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosting = await desk.hosting()
+
+    def look(_path: str, _cwd: str) -> list[str]:
+        hosting.stop()
+        return []
+
+    monkeypatch.setattr(hosting_module, "linked_instructions", look)
+    read = Approve("k", "read", {"path": "a.py"}, "c1", ("a.py",))
+    assert "stopped" in refusal(await hosting.answer(read))
 
 
 @pytest.mark.asyncio
