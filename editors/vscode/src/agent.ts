@@ -5,8 +5,10 @@ import * as vscode from "vscode";
 
 import { ChatStore } from "./chat/store";
 import type { Chat, Touched, Turn } from "./chat/transcript";
-import { accept, endAll, newChat, steer, take } from "./chat/transcript";
-import { imageAt } from "./chat/images";
+import { accept, endAll, excerpt, newChat, steer, take } from "./chat/transcript";
+import { labelOf } from "./chat/suggestions";
+import { sentAlong } from "./chat/along";
+import { emptyDraft, joined } from "./chat/drafts";
 import type { Draft } from "./chat/messages";
 import type { Asker, Client, CommandOverrides } from "./client";
 import { Connection } from "./connection";
@@ -31,7 +33,11 @@ export interface Surroundings {
   ask: Asker;
   commands: CommandOverrides;
   isWatched(): boolean;
+  /** The server ended; what it asked is heard by nobody. */
+  stopped(): void;
 }
+
+const ENDED = "The agent's server ended.";
 
 export class Agent implements vscode.Disposable {
   readonly chats = new Map<string, Chat>();
@@ -40,6 +46,11 @@ export class Agent implements vscode.Disposable {
   draft: Draft | undefined;
   current: string | undefined;
 
+  /** Prompts that are on their way to the server, in order. */
+  readonly sending: Draft[] = [];
+
+  private line: Promise<unknown> = Promise.resolve();
+  private opening: Promise<string> | undefined;
   private readonly store: ChatStore;
   private readonly touches = new vscode.EventEmitter<{ chat: Chat; touched: Touched }>();
   private readonly changes = new vscode.EventEmitter<void>();
@@ -58,7 +69,7 @@ export class Agent implements vscode.Disposable {
   constructor(
     context: vscode.ExtensionContext,
     log: vscode.LogOutputChannel,
-    surroundings: Surroundings,
+    private readonly surroundings: Surroundings,
   ) {
     const hooks = {
       ...surroundings,
@@ -73,7 +84,7 @@ export class Agent implements vscode.Disposable {
     this.connection = new Connection(context, log, hooks);
     this.store = new ChatStore(context.storageUri?.fsPath, () => ({
       current: this.current,
-      draft: this.draft,
+      draft: this.unsent,
       chats: [...this.chats.values()],
     }));
     const stored = this.store.load();
@@ -106,9 +117,17 @@ export class Agent implements vscode.Disposable {
     return [...this.chats.values()].some((chat) => this.isBusy(chat));
   }
 
+  /** All that was written and did not reach the server. */
+  private get unsent(): Draft | undefined {
+    const written = this.draft ? [...this.sending, this.draft] : this.sending;
+    return written.length === 0 ? undefined : written.reduce(joined);
+  }
+
   private stopped(): void {
+    this.surroundings.stopped();
     for (const chat of this.chats.values()) {
-      endAll(chat, "The agent's server ended.");
+      if (this.isBusy(chat)) this.store.changed(chat);
+      endAll(chat, ENDED);
       chat.earlier = true;
     }
     this.states.clear();
@@ -116,45 +135,71 @@ export class Agent implements vscode.Disposable {
     this.store.changed();
   }
 
-  /** Sends a prompt to the current session, or to a new one. Where a turn runs it waits, or with
-   * `steers` is for that turn, if it can take it. Raises Error. */
-  async prompt({ text, attachments, images }: Draft, steers = false): Promise<void> {
+  /** Sends a prompt to the current session, or to a new one, after those before it. Where a turn
+   * runs it waits, or with `steers` is for that turn, if it can take it. Raises Error. */
+  async prompt(draft: Draft, steers = false): Promise<void> {
+    this.sending.push(draft);
+    this.store.changed();
+    try {
+      await this.inTurn(() => this.send(draft, steers));
+    } finally {
+      this.sending.splice(this.sending.indexOf(draft), 1);
+      this.store.changed();
+    }
+  }
+
+  /** One after the other: the first may open the session in which the next go on. */
+  private inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.line.then(run);
+    this.line = done.catch(() => undefined); // told to who asked for it
+    return done;
+  }
+
+  private async send({ text, attachments, images }: Draft, steers: boolean): Promise<void> {
     const client = await this.connection.ensure();
     const running = steers ? this.running : undefined;
     const sessionId = await this.openSession();
-    const context: ContextItem[] = [];
-    const pictures = images.map(({ mimeType, data }) => ({ mimeType, data }));
-    for (const { uri, range } of attachments) {
-      const picture = await imageAt(vscode.Uri.parse(uri));
-      if (picture) pictures.push(picture);
-      else {
-        await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
-        context.push(range ? { uri, range } : { uri });
-      }
-    }
+    const along = await sentAlong(attachments, images);
     const whenBusy = running === undefined ? "queue" : "steer";
-    const params = { sessionId, text, context, images: pictures, whenBusy };
+    const params = { sessionId, text, ...along, whenBusy };
     const { turnId } = await client.command<PromptStarted>("prompt", params);
     const chat = this.chatOf(sessionId);
     const labels = [...images, ...attachments].map(({ label }) => label);
     if (running?.id === turnId) this.touched(chat, steer(running, text, labels));
     else this.touched(chat, { turn: accept(chat, turnId, text, labels) });
+    if (this.connection.running !== client) this.stopped(); // ended since it accepted
   }
 
   /** What a code action or a key asks: goes on with the conversation that is shown, unless that is
    * of another folder than the document. */
-  private async promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
+  private promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
+    return this.inTurn(() => this.sendCommand(asked));
+  }
+
+  private async sendCommand(asked: CommandPrompt): Promise<PromptStarted> {
     const client = await this.connection.ensure();
     const uri = asked.context?.[0]?.uri;
     const folder = uri && vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri));
     const isOfFolder = !folder || folder.uri.fsPath === this.state?.cwd;
     const current = this.chat !== undefined && isOfFolder ? await this.openSession() : undefined;
-    return client.command("prompt", { sessionId: current, ...asked });
+    const params = { sessionId: current, ...asked };
+    const started = await client.command<PromptStarted>("prompt", params);
+    const labels = (asked.context ?? []).map(({ uri, range }) => labelOf(vscode.Uri.parse(uri), range));
+    const chat = this.chatOf(started.sessionId);
+    if (chat !== this.chat && !this.isBusy()) this.switchTo(chat.sessionId);
+    this.touched(chat, { turn: accept(chat, started.turnId, excerpt(asked.text), labels) });
+    return started;
   }
 
   /** The current session's id: of an earlier run of the server it is taken up again, and one that
-   * the server does not have is followed by a new one. Raises Error. */
+   * the server does not have is followed by a new one. Who asks meanwhile gets the same. Raises
+   * Error. */
   async openSession(): Promise<string> {
+    this.opening ??= this.opened().finally(() => (this.opening = undefined));
+    return this.opening;
+  }
+
+  private async opened(): Promise<string> {
     const chat = this.chat;
     if (chat === undefined) return this.newSession();
     if (chat.earlier) {
@@ -192,6 +237,7 @@ export class Agent implements vscode.Disposable {
     const params = { sessionId: chat.sessionId };
     const { messages } = await client.request<{ messages: Message[] }>("messages", params);
     retell(chat, messages);
+    this.store.changed(chat);
   }
 
   /** All that the server has, newest first, and the conversations that only we have. */
@@ -210,7 +256,7 @@ export class Agent implements vscode.Disposable {
     const chat = this.chats.get(sessionId);
     if (chat !== undefined) chat.title = title;
     this.changes.fire();
-    this.store.changed();
+    this.store.changed(chat);
   }
 
   /** As Markdown. */
@@ -252,7 +298,13 @@ export class Agent implements vscode.Disposable {
 
   /** Keeps what is being written. */
   keepDraft(draft: Partial<Draft>): void {
-    this.draft = { text: "", attachments: [], images: [], ...this.draft, ...draft };
+    this.draft = { ...emptyDraft(), ...this.draft, ...draft };
+    this.store.changed();
+  }
+
+  /** Takes back into it what could not be sent. */
+  takeBack(draft: Draft): void {
+    this.draft = this.draft ? joined(this.draft, draft) : draft;
     this.store.changed();
   }
 
@@ -284,7 +336,7 @@ export class Agent implements vscode.Disposable {
     await this.connection.running?.request("clear", { sessionId: chat.sessionId });
     chat.turns = [];
     this.switches.fire();
-    this.store.changed();
+    this.store.changed(chat);
   }
 
   private take(event: AgentEvent): void {
@@ -293,7 +345,9 @@ export class Agent implements vscode.Disposable {
     if (event.type === "turnStarted" && !isOfChat && chat !== this.chat && !this.isBusy()) {
       this.switchTo(event.sessionId); // begun by a command or a code action
     }
-    this.touched(chat, take(chat, event));
+    // What was typed in the chat is shown as it is when it is accepted.
+    const isBegin = event.type === "turnStarted";
+    this.touched(chat, take(chat, isBegin ? { ...event, prompt: excerpt(event.prompt) } : event));
     if ("edit" in event) this.edits.fire(event.edit);
     if (["turnEnded", "agentStatus", "optionChanged"].includes(event.type)) {
       void this.refreshState(event.sessionId);
@@ -311,7 +365,7 @@ export class Agent implements vscode.Disposable {
 
   private touched(chat: Chat, touched: Touched): void {
     this.touches.fire({ chat, touched });
-    this.store.changed();
+    this.store.changed(chat);
   }
 
   dispose(): void {

@@ -11,7 +11,9 @@ import type { AgentEvent, Question } from "./protocol";
 import { SECTION, initializationOptions, serverSettings } from "./settings";
 
 const PROTOCOL_VERSION = 1;
-const STOP_MILLISECONDS = 5000;
+const START_MILLISECONDS = 30_000;
+const STOP_MILLISECONDS = 3000;
+const KILL_MILLISECONDS = 50;
 
 /** What this client answers beyond LSP (docs/protocol.md, Initialize). No `sync`: each change is
  * sent as it is made, and the server's own timing beside a typist meets fewer keys in flight. */
@@ -46,17 +48,24 @@ export interface Hooks {
   stopped(): void;
 }
 
-/** A running server. Raises Error from `start` if it is not one of ours. */
+/** A server's process and what is said to it. */
 export class Client {
-  private constructor(private readonly client: LanguageClient) {}
+  private readonly client: LanguageClient;
+  private readonly turns: TurnProgress;
+  private started: Promise<void> | undefined;
+  private isKnown = false;
+  private ran = false;
+  private isEnding = false;
+  private isLate = false;
+  private limit: NodeJS.Timeout | undefined;
 
-  static async start(
-    program: string,
-    hooks: Hooks,
-    log: vscode.LogOutputChannel,
-  ): Promise<Client> {
+  constructor(
+    private readonly program: string,
+    private readonly hooks: Hooks,
+    private readonly log: vscode.LogOutputChannel,
+  ) {
     const server = { command: program, args: ["serve"] };
-    const turns = new TurnProgress(
+    this.turns = new TurnProgress(
       () => hooks.isWatched(),
       (token) => void client.sendNotification("window/workDoneProgress/cancel", { token }),
     );
@@ -65,7 +74,7 @@ export class Client {
       initializationOptions: initializationOptions(),
       outputChannel: log,
       progressOnInitialization: false,
-      middleware: middleware(hooks, turns),
+      middleware: middleware(hooks, this.turns),
     });
     client.registerFeature(EXPERIMENTAL);
     client.onNotification("agent/event", (event: AgentEvent) => hooks.event(event));
@@ -73,37 +82,58 @@ export class Client {
     client.onRequest("agent/saveDocument", saveDocument);
     client.onRequest("agent/reloadDocument", reloadDocument);
     client.onRequest("agent/diagnostics", diagnostics);
-    let ran = false;
-    client.onDidChangeState(({ newState }) => {
-      if (newState === State.Running) {
-        ran = true;
-        hooks.started();
-      } else if (newState === State.Stopped && ran) {
-        turns.endAll();
-        hooks.stopped();
-      }
-    });
+    client.onDidChangeState(({ newState }) => this.changed(newState));
     const usual = client.createDefaultErrorHandler();
     client.clientOptions.errorHandler = {
       error: (error, message, count) => usual.error(error, message, count),
-      // One that never ran does no better a moment later.
+      // One that never ran does no better a moment later, and one that is ended stays so.
       closed: () =>
-        ran ? usual.closed() : { action: CloseAction.DoNotRestart, handled: true },
+        this.ran && !this.isEnding
+          ? usual.closed()
+          : { action: CloseAction.DoNotRestart, handled: true },
     };
-    await client.start().catch((error: Error) => {
-      log.error(error);
-      throw new Error("The agent's server ended while it was starting; its log says more.");
+    this.client = client;
+  }
+
+  /** Raises Error where it is not one of ours, or does not come up. */
+  async start(): Promise<void> {
+    this.started = this.client.start();
+    await this.started.catch((error: Error) => {
+      this.log.error(error);
+      const what = this.isLate
+        ? `did not answer within ${START_MILLISECONDS / 1000} seconds`
+        : "ended while it was starting";
+      throw new Error(`The agent's server ${what}; its log says more.`);
     });
-    const version = client.initializeResult?.capabilities.experimental?.agent?.version as unknown;
+    const version = this.client.initializeResult?.capabilities.experimental?.agent
+      ?.version as unknown;
     if (version !== PROTOCOL_VERSION) {
-      await client.stop();
-      throw new Error(`${program} is no server that this version of the extension can talk to.`);
+      await this.stop();
+      throw new Error(
+        `${this.program} is no server that this version of the extension can talk to.`,
+      );
     }
-    return new Client(client);
+    this.isKnown = true;
+  }
+
+  private changed(state: State): void {
+    clearTimeout(this.limit);
+    if (state === State.Starting) {
+      this.limit = setTimeout(() => {
+        this.isLate = true;
+        this.kill();
+      }, START_MILLISECONDS);
+    } else if (state === State.Running) {
+      this.ran = true;
+      this.hooks.started();
+    } else if (state === State.Stopped && this.ran) {
+      this.turns.endAll();
+      this.hooks.stopped();
+    }
   }
 
   get isRunning(): boolean {
-    return this.client.state === State.Running;
+    return this.isKnown && this.client.state === State.Running;
   }
 
   /** A request `agent/<name>`. */
@@ -121,9 +151,28 @@ export class Client {
     void this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
   }
 
+  /** Ends the process, whatever it is at; one that does not end by itself is killed. */
   async stop(): Promise<void> {
-    if (this.client.state === State.Starting) await this.client.start(); // nothing less is stopped
-    if (this.client.state === State.Running) await this.client.stop(STOP_MILLISECONDS);
+    this.isEnding = true;
+    if (this.client.state === State.Running) {
+      const process = this.client.serverProcess;
+      await this.client.stop(STOP_MILLISECONDS).catch((error: Error) => {
+        this.log.error(error);
+        this.kill(process);
+      });
+    } else if (this.client.state === State.Starting) {
+      // It may not have a process yet.
+      const killing = setInterval(() => this.kill(), KILL_MILLISECONDS);
+      await this.started?.catch(() => undefined);
+      clearInterval(killing);
+    }
+  }
+
+  /** Its pipes are closed too: a process that it has left behind may hold them open. */
+  private kill(process = this.client.serverProcess): void {
+    process?.kill("SIGKILL");
+    process?.stdin?.destroy();
+    process?.stdout?.destroy();
   }
 }
 

@@ -46,6 +46,7 @@ export class Connection {
   }
 
   async restart(): Promise<void> {
+    await this.stop(); // also one that hangs while it is starting
     await this.starting?.catch(() => undefined);
     await this.stop();
     this.client = undefined;
@@ -84,12 +85,14 @@ export class Connection {
           this.change({ kind: "stopped" });
         },
       };
-      this.client = await Client.start(program, hooks, this.log);
+      const client = new Client(program, hooks, this.log);
+      this.client = client;
+      await client.start();
+      return client;
     } catch (error) {
       this.failed(error as Error);
       throw error;
     }
-    return this.client;
   }
 
   private failed(error: Error): void {

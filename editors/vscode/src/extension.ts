@@ -26,12 +26,19 @@ let agent: Agent | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Agent", { log: true });
   const isWatched = (): boolean => chat.isVisible;
-  const questions = new Questions((sessionId) => isWatched() && made.current === sessionId);
+  const questions = new Questions(
+    (sessionId) => isWatched() && made.current === sessionId,
+    async ({ sessionId, questionId }) => {
+      if (made.current !== sessionId) made.switchTo(sessionId);
+      await chat.showQuestion(questionId);
+    },
+  );
   const review = new Review();
   const made = new Agent(context, log, {
     ask: questions.ask,
     commands: review.overrides,
     isWatched,
+    stopped: () => questions.closeAll(),
   });
   agent = made;
   review.attach(made);

@@ -2,7 +2,9 @@
 
 import * as vscode from "vscode";
 
-import type { Option, Question } from "./protocol";
+import type { Question } from "./protocol";
+import type { Button } from "./toasts";
+import { listTitleOf, toastOf } from "./toasts";
 
 type Answer = { optionId: string } | null;
 
@@ -10,6 +12,8 @@ interface Open {
   question: Question;
   isNotified: boolean;
   settle(answer: Answer): void;
+  /** Closes what is shown of it elsewhere. */
+  readonly closing: vscode.CancellationTokenSource;
 }
 
 export class Questions implements vscode.Disposable {
@@ -17,12 +21,17 @@ export class Questions implements vscode.Disposable {
   private readonly changes = new vscode.EventEmitter<void>();
   readonly onChange = this.changes.event;
 
-  constructor(private readonly isWatched: (sessionId: string) => boolean) {}
+  constructor(
+    private readonly isWatched: (sessionId: string) => boolean,
+    private readonly showInChat: (question: Question) => Promise<void>,
+  ) {}
 
   /** Answers agent/ask: the first answer counts, wherever it is given; null dismisses. */
   ask = async (question: Question, token: vscode.CancellationToken): Promise<Answer> => {
     const answer = new Promise<Answer>((resolve) => {
-      this.open.set(question.questionId, { question, isNotified: false, settle: resolve });
+      const closing = new vscode.CancellationTokenSource();
+      const open = { question, isNotified: false, settle: resolve, closing };
+      this.open.set(question.questionId, open);
     });
     const withdrawn = token.onCancellationRequested(() => this.settle(question.questionId, null));
     this.changes.fire();
@@ -52,18 +61,25 @@ export class Questions implements vscode.Disposable {
     }
   }
 
-  /** By quick pick, for the keyboard and the status bar. */
+  /** By quick pick, for the keyboard and the status bar; in the chat where a list cannot show all
+   * that is asked. */
   async pick(question = this.list()[0]): Promise<void> {
-    if (question === undefined) return;
+    const open = question && this.open.get(question.questionId);
+    if (question === undefined || open?.question !== question) return;
+    const title = listTitleOf(question);
+    if (title === undefined) return this.showInChat(question);
     const options = question.options.map((option) => ({ label: option.name, option }));
-    const title = question.title;
-    const placeHolder = question.detail?.split("\n", 1)[0] ?? "";
-    const chosen = await vscode.window.showQuickPick(options, { title, placeHolder });
+    const chosen = await vscode.window.showQuickPick(options, { title }, open.closing.token);
     if (chosen) this.answer(question.questionId, chosen.option.optionId);
   }
 
+  /** Nobody is there any more to hear an answer. */
+  closeAll(): void {
+    for (const id of [...this.open.keys()]) this.settle(id, null);
+  }
+
   dispose(): void {
-    for (const id of this.open.keys()) this.settle(id, null);
+    this.closeAll();
     this.changes.dispose();
   }
 
@@ -72,6 +88,8 @@ export class Questions implements vscode.Disposable {
     if (open === undefined) return false;
     this.open.delete(questionId);
     open.settle(answer);
+    open.closing.cancel();
+    open.closing.dispose();
     this.changes.fire();
     return true;
   }
@@ -81,37 +99,18 @@ export class Questions implements vscode.Disposable {
       question.kind === "permission"
         ? vscode.window.showWarningMessage
         : vscode.window.showInformationMessage;
-    const chosen = await show<Item>(toldOf(question), ...items(question.options));
-    if (!this.open.has(question.questionId)) {
-      if (chosen) void vscode.window.showInformationMessage("The question was answered already.");
-    } else if (chosen?.option) {
-      this.answer(question.questionId, chosen.option.optionId);
-    } else if (chosen) {
+    const { message, buttons } = toastOf(question);
+    const chosen = await show<Button>(message, ...buttons);
+    if (this.open.get(question.questionId)?.question !== question) {
+      if (chosen) void vscode.window.showInformationMessage("The question is not open any more.");
+    } else if (chosen?.leads.to === "answer") {
+      this.answer(question.questionId, chosen.leads.option.optionId);
+    } else if (chosen?.leads.to === "list") {
       await this.pick(question);
+    } else if (chosen) {
+      await this.showInChat(question);
     } else if (!this.isWatched(question.sessionId)) {
       this.settle(question.questionId, null); // closed, and not seen anywhere else
     }
   }
-}
-
-/** A button of a notification; without an option it leads to all of them. */
-interface Item {
-  title: string;
-  option?: Option;
-}
-
-/** More than three have no room for their words: then those that yes and no are. */
-function items(options: Option[]): Item[] {
-  const [first, ...rest] = options.map((option) => ({ title: option.name, option }));
-  const deny = rest.find(({ option }) => option.kind === "deny");
-  if (rest.length < 3 || first === undefined || deny === undefined) {
-    return first === undefined ? [] : [first, ...rest];
-  }
-  return [first, deny, { title: "More…" }];
-}
-
-/** Its title and what its detail says beyond that. */
-function toldOf({ title, detail }: Question): string {
-  const paragraphs = (detail ?? "").split("\n\n").filter((text) => !title.includes(text.trim()));
-  return [title, ...paragraphs].join("\n");
 }

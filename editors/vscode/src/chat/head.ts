@@ -4,8 +4,7 @@ import type { Agent } from "../agent";
 import type { Setting, Usage } from "../protocol";
 import type { Attachment, Head } from "./messages";
 
-/** `sending` are prompts that are on their way. */
-export function head(agent: Agent, selection: Attachment | undefined, sending: string[]): Head {
+export function head(agent: Agent, selection: Attachment | undefined): Head {
   const { chat, state } = agent;
   const hindrance = hindranceOf(agent);
   const notice = noticeOf(agent);
@@ -17,7 +16,7 @@ export function head(agent: Agent, selection: Attachment | undefined, sending: s
     busy: agent.isBusy(),
     canSteer: agent.running !== undefined,
     earlier: chat?.earlier ?? false,
-    waiting: agent.connection.state.kind === "starting" ? sending : [],
+    waiting: agent.connection.state.kind === "starting" ? agent.sending.map(({ text }) => text) : [],
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),
     ...(selection && { selection }),

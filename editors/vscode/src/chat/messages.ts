@@ -66,7 +66,8 @@ export type ToView =
   | { type: "insert"; text: string }
   | { type: "accepted" }
   | { type: "refused"; draft: Draft; message: string }
-  | { type: "focus" };
+  | { type: "focus" }
+  | { type: "question"; questionId: string };
 
 export type FromView =
   | { type: "ready" }

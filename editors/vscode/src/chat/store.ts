@@ -1,7 +1,7 @@
-// The conversations on disk, so that they are still there when the window is reloaded.
+// The conversations on disk, a file each, so that they are still there when the window is reloaded.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import type { Draft } from "./messages";
 import type { Chat } from "./transcript";
@@ -9,65 +9,110 @@ import { endAll } from "./transcript";
 
 const KEPT_CHATS = 20;
 const SAVE_MILLISECONDS = 1000;
-const FORMAT = 2;
+/** While a turn runs: the server has its words too, and all of a long one are written each time. */
+const RUNNING_MILLISECONDS = 15_000;
+const FORMAT = 3;
+const INDEX = "chats.json";
 
 export interface Conversations {
   current?: string | undefined;
-  /** A prompt that is being written. */
+  /** What was written and not sent. */
   draft?: Draft | undefined;
+  /** Oldest first. */
   chats: Chat[];
 }
 
-type Stored = Conversations & { format: typeof FORMAT };
+interface Index {
+  format: typeof FORMAT;
+  current?: string | undefined;
+  draft?: Draft | undefined;
+  /** The sessions' ids. */
+  chats: string[];
+}
 
 export class ChatStore {
   private timer: NodeJS.Timeout | undefined;
-  private readonly file: string | undefined;
+  private due = Infinity;
+  private readonly changedChats = new Set<string>();
 
   /** Without a folder nothing is kept. */
   constructor(
-    folder: string | undefined,
+    private readonly folder: string | undefined,
     private readonly read: () => Conversations,
-  ) {
-    this.file = folder && join(folder, "chats.json");
-  }
+  ) {}
 
-  /** What earlier runs left, oldest first. */
+  /** What earlier runs left. */
   load(): Conversations {
-    const empty = { chats: [] };
-    if (this.file === undefined) return empty;
-    let stored: Stored;
-    try {
-      stored = JSON.parse(readFileSync(this.file, "utf8")) as Stored;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) {
-        return empty;
-      }
-      throw error;
-    }
-    if (stored.format !== FORMAT) return empty;
-    for (const chat of stored.chats) {
+    const index = this.stored<Index>(INDEX);
+    if (index?.format !== FORMAT) return { chats: [] };
+    const chats = index.chats
+      .map((id) => this.stored<Chat>(fileOf(id)))
+      .filter((chat) => chat !== undefined);
+    for (const chat of chats) {
       chat.earlier = true;
       endAll(chat, "The window was closed or reloaded.");
     }
-    return stored;
+    return { current: index.current, draft: index.draft, chats };
   }
 
-  /** Soon; many changes are saved together. */
-  changed(): void {
-    this.timer ??= setTimeout(() => this.save(), SAVE_MILLISECONDS);
+  /** Saves soon; many changes are saved together. Without a chat, what stands around them changed. */
+  changed(chat?: Chat): void {
+    if (chat !== undefined) this.changedChats.add(chat.sessionId);
+    const isRunning = chat?.turns.some(({ state }) => state === "running") ?? false;
+    const due = Date.now() + (isRunning ? RUNNING_MILLISECONDS : SAVE_MILLISECONDS);
+    if (due >= this.due) return;
+    clearTimeout(this.timer);
+    this.due = due;
+    this.timer = setTimeout(() => this.save(), due - Date.now());
   }
 
-  /** Now, in one step: a window that goes does not wait. */
+  /** Saves now what changed, each in one step: a window that goes does not wait. */
   save(): void {
     clearTimeout(this.timer);
-    this.timer = undefined;
-    if (this.file === undefined) return;
-    const found = this.read();
-    const chats = found.chats.filter((chat) => chat.turns.length > 0).slice(-KEPT_CHATS);
-    const stored: Stored = { ...found, format: FORMAT, chats };
-    mkdirSync(dirname(this.file), { recursive: true });
-    writeFileSync(`${this.file}.new`, JSON.stringify(stored));
-    renameSync(`${this.file}.new`, this.file);
+    this.due = Infinity;
+    if (this.folder === undefined) return;
+    const { current, draft, chats } = this.read();
+    const kept = chats.filter((chat) => chat.turns.length > 0).slice(-KEPT_CHATS);
+    mkdirSync(this.folder, { recursive: true });
+    for (const chat of kept) {
+      if (this.changedChats.has(chat.sessionId)) this.write(fileOf(chat.sessionId), chat);
+    }
+    this.changedChats.clear();
+    const ids = kept.map(({ sessionId }) => sessionId);
+    this.write(INDEX, { format: FORMAT, current, draft, chats: ids } satisfies Index);
+    this.drop(new Set(ids.map(fileOf)));
   }
+
+  /** Removes those that are not kept any more. */
+  private drop(kept: Set<string>): void {
+    if (this.folder === undefined) return;
+    for (const name of readdirSync(this.folder)) {
+      if (/^chat-.*\.json$/.test(name) && !kept.has(name)) rmSync(join(this.folder, name));
+    }
+  }
+
+  private write(name: string, value: object): void {
+    if (this.folder === undefined) return;
+    const path = join(this.folder, name);
+    writeFileSync(`${path}.new`, JSON.stringify(value));
+    renameSync(`${path}.new`, path);
+  }
+
+  /** Undefined where there is none that can be read as one. */
+  private stored<T>(name: string): T | undefined {
+    if (this.folder === undefined) return undefined;
+    try {
+      return JSON.parse(readFileSync(join(this.folder, name), "utf8")) as T;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+}
+
+/** An id is the server's, and may have any letters. */
+function fileOf(sessionId: string): string {
+  return `chat-${encodeURIComponent(sessionId)}.json`;
 }

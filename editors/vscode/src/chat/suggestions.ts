@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "../agent";
-import type { CommandInfo } from "../protocol";
+import type { CommandInfo, Range } from "../protocol";
+import { fitting, globOf } from "./fitting";
 import type { Attachment, Suggestion } from "./messages";
 
 const MOST = 20;
@@ -45,53 +46,58 @@ export async function agentCommands(agent: Agent): Promise<CommandInfo[]> {
   return found?.commands ?? [];
 }
 
-/** Files of the workspace whose path has the letters of the query in order; open ones first. */
+/** Files of the workspace and their folders that fit the query; open files first. */
 export async function files(query: string): Promise<Suggestion[]> {
   const open = vscode.workspace.textDocuments
     .filter((each) => each.uri.scheme === "file" && vscode.workspace.getWorkspaceFolder(each.uri))
     .map((each) => each.uri);
-  const found = await vscode.workspace.findFiles("**/*", undefined, SEARCHED);
-  const paths = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
-  const wanted = query.toLowerCase();
-  return [...paths.values()]
-    .map((uri) => ({ uri, path: vscode.workspace.asRelativePath(uri) }))
-    .map((file) => ({ ...file, distance: distance(file.path.toLowerCase(), wanted) }))
-    .filter((file) => file.distance < Infinity)
-    .sort((a, b) => a.distance - b.distance)
-    .slice(0, MOST)
-    .map(({ uri, path }) => {
-      const name = path.split("/").at(-1) ?? path;
-      const folder = path.slice(0, -name.length - 1);
-      return { insert: `@${path}`, label: name, detail: folder, attachment: attachment(uri) };
-    });
+  const found = await searched(query);
+  const paths = new Map(
+    [...open, ...found].map((uri) => [vscode.workspace.asRelativePath(uri), uri]),
+  );
+  return fitting([...paths.keys()], query, MOST).map((path) => {
+    const name = path.split("/").at(-1) || `${path.split("/").at(-2)}/`;
+    const suggestion = {
+      insert: `@${path}`,
+      label: name,
+      detail: path.slice(0, -name.length - 1),
+    };
+    const uri = paths.get(path);
+    // Of a folder the agent is told the name: what is in it, it looks at by itself.
+    return uri ? { ...suggestion, attachment: attachment(uri) } : suggestion;
+  });
+}
+
+/** Some of a large workspace, and of all of it those that fit; without what a search leaves out. */
+async function searched(query: string): Promise<vscode.Uri[]> {
+  const left = vscode.workspace.getConfiguration("search").get<Record<string, unknown>>("exclude", {});
+  const excluded = Object.keys(left).filter((glob) => left[glob] === true);
+  const exclude = excluded.length > 0 ? `{${excluded.join(",")}}` : undefined;
+  const some = await vscode.workspace.findFiles("**/*", exclude, SEARCHED);
+  const glob = globOf(query);
+  if (some.length < SEARCHED || glob === undefined) return some;
+  return [...some, ...(await vscode.workspace.findFiles(glob, exclude, SEARCHED))];
 }
 
 /** A document, or the lines of a selection in it. */
 export function attachment(uri: vscode.Uri, selection?: vscode.Selection): Attachment {
-  const path = vscode.workspace.asRelativePath(uri);
-  if (selection === undefined || selection.isEmpty) return { uri: uri.toString(), label: path };
+  if (selection === undefined || selection.isEmpty) return { uri: uri.toString(), label: labelOf(uri) };
   const { start, end } = selection;
-  const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
-  const lines = last > start.line + 1 ? `${start.line + 1}-${last}` : `${start.line + 1}`;
   const range = {
     start: { line: start.line, character: start.character },
     end: { line: end.line, character: end.character },
   };
-  return { uri: uri.toString(), range, label: `${path}:${lines}` };
+  return { uri: uri.toString(), range, label: labelOf(uri, range) };
 }
 
-/** How badly the query fits; infinite where it does not. The file's name counts most. */
-function distance(path: string, query: string): number {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  if (name.startsWith(query)) return 0;
-  if (name.includes(query)) return 1;
-  if (path.includes(query)) return 2;
-  let at = -1;
-  for (const letter of query) {
-    at = path.indexOf(letter, at + 1);
-    if (at < 0) return Infinity;
-  }
-  return 3;
+/** The path in the workspace, with the lines. */
+export function labelOf(uri: vscode.Uri, range?: Range): string {
+  const path = vscode.workspace.asRelativePath(uri);
+  if (range === undefined) return path;
+  const { start, end } = range;
+  const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
+  const lines = last > start.line + 1 ? `${start.line + 1}-${last}` : `${start.line + 1}`;
+  return `${path}:${lines}`;
 }
 
 function command(name: string): () => Promise<void> {

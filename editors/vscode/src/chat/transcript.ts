@@ -92,6 +92,10 @@ export interface Touched {
 /** What is kept of a tool's output, in characters; the beginning and the end of longer ones. */
 const OUTPUT_LIMIT = 20_000;
 
+/** What is shown of a prompt that was made from a document. */
+const EXCERPT_LINES = 3;
+const EXCERPT_LENGTH = 200;
+
 export function newChat(sessionId: string): Chat {
   return { sessionId, title: "", turns: [], usage: {}, status: "new", earlier: false };
 }
@@ -103,6 +107,14 @@ export function accept(chat: Chat, turnId: string, prompt: string, context: stri
   turn.context = context;
   chat.title ||= firstLine(prompt);
   return turn;
+}
+
+/** A prompt that was made from a document, as one shows it that nobody has typed. */
+export function excerpt(prompt: string): string {
+  const lines = prompt.trim().split("\n");
+  const shown = lines.slice(0, EXCERPT_LINES).join("\n");
+  if (lines.length <= EXCERPT_LINES && shown.length <= EXCERPT_LENGTH) return shown;
+  return `${shown.slice(0, EXCERPT_LENGTH)} …`;
 }
 
 /** Words that the running turn was steered with. */
@@ -131,8 +143,17 @@ export function take(chat: Chat, event: AgentEvent): Touched {
       return { turn };
     }
   }
-  const turn = event.turnId === undefined ? chat.turns.at(-1) : turnOf(chat, event.turnId);
+  const turn = concerned(chat, event);
   return turn === undefined ? {} : takeInTurn(turn, event);
+}
+
+/** What is decided of a turn's edits and questions tells nothing of whether it runs: one that is
+ * not in the chat, as it was forgotten, or told again under another id, does not begin by it. */
+function concerned(chat: Chat, event: AgentEvent): Turn | undefined {
+  if (event.turnId === undefined) return chat.turns.at(-1);
+  const isLater = "edit" in event || event.type === "questionAnswered";
+  if (!isLater) return turnOf(chat, event.turnId);
+  return chat.turns.find((each) => each.id === event.turnId);
 }
 
 function takeInTurn(turn: Turn, event: AgentEvent): Touched {

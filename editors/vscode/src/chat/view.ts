@@ -1,18 +1,24 @@
 // The chat in the side bar: hands the conversation to the web view and does what is asked there.
 
 import { randomBytes } from "node:crypto";
+import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
 
 import type { Agent } from "../agent";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
 import type { RevertResult, RunCommandResult } from "../protocol";
+import { emptyDraft } from "./drafts";
 import { head } from "./head";
+import { linkOf } from "./links";
 import type { Attachment, Draft, FromView, ToView } from "./messages";
 import { SLASH_COMMANDS, agentCommands, attachment, files, slashCommands } from "./suggestions";
 import type { Touched } from "./transcript";
 
 export const VIEW = "lspAgent.chat";
+
+/** What is not lost where there is no view yet; the others tell what it asks for when it is there. */
+const WAITS = new Set<ToView["type"]>(["attach", "insert", "focus", "question"]);
 
 /** Between two updates of the view; a stream that is faster is joined. */
 const FRAME_MILLISECONDS = 40;
@@ -22,7 +28,6 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private isReady = false;
   private readonly waiting: ToView[] = [];
   private readonly sent = new Set<string>();
-  private readonly sending = new Set<string>();
   private readonly dirty = new Map<string, { touched: Touched; parts: Set<number> | "all" }>();
   private timer: NodeJS.Timeout | undefined;
   private shownHead: string | undefined;
@@ -80,6 +85,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.post({ type: "focus" });
   }
 
+  /** Shows the chat and puts the keyboard on a question in it, on none of its answers. */
+  async showQuestion(questionId: string): Promise<void> {
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
+    this.post({ type: "question", questionId });
+  }
+
   /** Adds a document or lines of one to the prompt that is being written. */
   async attach(item: Attachment): Promise<void> {
     await this.focus();
@@ -101,9 +112,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   private post(message: ToView): void {
     if (this.view !== undefined && this.isReady) void this.view.webview.postMessage(message);
-    else if (message.type === "attach" || message.type === "insert" || message.type === "focus") {
-      this.waiting.push(message);
-    }
+    else if (WAITS.has(message.type)) this.waiting.push(message);
   }
 
   private showAll(): void {
@@ -123,7 +132,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private head() {
-    return head(this.agent, selection(), [...this.sending]);
+    return head(this.agent, selection());
   }
 
   private touch(touched: Touched): void {
@@ -175,6 +184,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         for (const each of this.waiting.splice(0)) this.post(each);
         return;
       case "send":
+        this.agent.keepDraft(emptyDraft());
         return this.send(message.draft, message.steers);
       case "draft":
         return this.agent.keepDraft(message.draft);
@@ -201,20 +211,27 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private async send(draft: Draft, steers: boolean): Promise<void> {
-    const { text } = draft;
-    this.sending.add(text);
-    this.showHead();
     try {
-      const slash = /^\/([\w.:-]+)(?:\s+([^]*))?$/.exec(text.trim());
-      if (slash === null) await this.agent.prompt(draft, steers);
-      else await this.slash(slash[1] ?? "", slash[2] ?? "", draft);
+      const slash = /^\/([\w.:-]+)(?:\s+([^]*))?$/.exec(draft.text.trim());
+      const sent = slash
+        ? this.slash(slash[1] ?? "", slash[2] ?? "", draft)
+        : this.agent.prompt(draft, steers);
+      this.showHead();
+      await sent;
       this.post({ type: "accepted" });
     } catch (error) {
-      this.post({ type: "refused", draft, message: (error as Error).message });
+      this.refused(draft, (error as Error).message);
     } finally {
-      this.sending.delete(text);
       this.showHead();
     }
+  }
+
+  /** The prompt is there again, with what has been written since; in the view as soon as it is
+   * seen again. */
+  private refused(draft: Draft, message: string): void {
+    if (this.isReady) return this.post({ type: "refused", draft, message });
+    this.agent.takeBack(draft);
+    void vscode.window.showErrorMessage(message);
   }
 
   private async slash(name: string, args: string, draft: Draft): Promise<void> {
@@ -287,18 +304,34 @@ async function open(uri: vscode.Uri, line: number): Promise<void> {
   await vscode.window.showTextDocument(uri, { selection: new vscode.Range(place, place) });
 }
 
-/** A link of the agent's: a page outside, or a file of the workspace. */
+/** A link of the agent's: a page outside, or a file of the workspace. Raises Error where it leads
+ * to anything else. */
 async function openLink(href: string): Promise<void> {
-  if (/^https?:/i.test(href)) {
-    await vscode.env.openExternal(vscode.Uri.parse(href));
+  const link = linkOf(href);
+  if (link?.to === "page") {
+    await vscode.env.openExternal(vscode.Uri.parse(link.url));
     return;
   }
-  const folder = vscode.workspace.workspaceFolders?.[0];
-  if (folder === undefined || /^[a-z][a-z+.-]*:/i.test(href)) return;
-  const [path = "", line = "1"] = decodeURIComponent(href).split(/#L|:(?=\d+$)/);
-  const uri = path.startsWith("/") ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
-  if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return;
-  await open(uri, Math.max(0, Number.parseInt(line, 10) - 1 || 0));
+  const uri = link && (await inWorkspace(link.path));
+  if (uri === undefined) throw new Error(`Not opened, as it is no file of the workspace: ${href}`);
+  await open(uri, link?.line ?? 0);
+}
+
+/** The file of that path: of the first folder that has it, where it is relative. */
+async function inWorkspace(path: string): Promise<vscode.Uri | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const found = isAbsolute(path)
+    ? [vscode.Uri.file(path)]
+    : folders.map((folder) => vscode.Uri.joinPath(folder.uri, path));
+  for (const uri of found) {
+    if (vscode.workspace.getWorkspaceFolder(uri) === undefined) continue;
+    const isThere = await vscode.workspace.fs.stat(uri).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return uri;
+  }
+  return undefined;
 }
 
 function reported({ files: found }: RevertResult): void {

@@ -1,11 +1,12 @@
 // The prompt being written: its text, what goes along with it, and what `@` and `/` offer.
 
 import type { Attachment, Draft, Head, Image, Suggestion } from "../chat/messages";
-import { button, el, icon } from "./dom";
+import { button, el, icon, isComposed } from "./dom";
 import type { Post } from "./parts";
 
-/** The word before the cursor that opens the list. */
-const SIGN = /(?:^|\s)([@/])([^\s@]*)$/;
+/** What stands before the cursor and opens the list: a word, or with an `@` a name that may have
+ * blanks in it. */
+const SIGN = /(?:^|\s)(?:(@)((?:[^\s@][^\n@]{0,99})?)|(\/)([^\s@]*))$/;
 
 /** What models take. */
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -53,6 +54,10 @@ export class Composer {
   private suggestions: Suggestion[] = [];
   private active = 0;
   private number = 0;
+  /** What the list that is shown was asked with. */
+  private answered = "";
+  /** What the input begins with of prompts that did not go out. */
+  private returned = "";
 
   constructor(
     private readonly post: Post,
@@ -140,10 +145,16 @@ export class Composer {
     this.problem.hidden = true;
   }
 
-  /** The prompt did not go out: it is there again, with the reason. */
+  /** The prompt did not go out: it is there again with the reason, before what has been written
+   * since and behind those before it that did not go out either. */
   refused({ text, attachments, images }: Draft, message: string): void {
-    if (this.input.value === "") this.input.value = text;
-    this.keepImages([...images, ...this.images]);
+    const { value } = this.input;
+    const before = value.startsWith(this.returned) ? this.returned : "";
+    const since = value.slice(before.length);
+    const gap = (words: string): string => (words === "" ? "" : "\n\n");
+    this.returned = before + gap(before) + text;
+    this.input.value = this.returned + gap(since.trim()) + since.trimStart();
+    this.keepImages([...this.images, ...images]);
     for (const item of attachments) if (item.label !== this.offered?.label) this.attach(item);
     this.problem.textContent = message;
     this.problem.hidden = false;
@@ -153,6 +164,7 @@ export class Composer {
   suggest(number: number, items: Suggestion[]): void {
     if (number !== this.number) return;
     this.suggestions = items;
+    this.answered = this.word()?.query ?? "";
     this.active = 0;
     this.showList();
   }
@@ -164,6 +176,7 @@ export class Composer {
     if (this.offered && this.offered.label !== this.dismissed) attachments.push(this.offered);
     this.post({ type: "send", draft: { text, attachments, images: this.images }, steers });
     this.input.value = "";
+    this.returned = "";
     this.attachments = [];
     this.keepImages([]);
     this.problem.hidden = true;
@@ -194,7 +207,7 @@ export class Composer {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.isComposing) return;
+    if (isComposed(event)) return;
     if (!this.list.hidden && this.listKey(event.key)) {
       event.preventDefault();
       event.stopPropagation();
@@ -209,7 +222,7 @@ export class Composer {
       const step = key === "ArrowDown" ? 1 : this.suggestions.length - 1;
       this.active = (this.active + step) % this.suggestions.length;
       this.showList();
-    } else if (key === "Enter" || key === "Tab") this.take(this.active);
+    } else if (key === "Enter" || key === "Tab") return this.take(this.active);
     else if (key === "Escape") this.close();
     else return false;
     return true;
@@ -219,12 +232,11 @@ export class Composer {
     this.show();
     const found = this.word();
     // A command stands at the beginning; elsewhere a slash is part of a path.
-    if (found === null || (found[1] === "/" && this.input.value.trimStart()[0] !== "/")) {
+    if (found === undefined || (found.sign === "/" && this.input.value.trimStart()[0] !== "/")) {
       this.close();
       return;
     }
-    const sign = found[1] as "@" | "/";
-    this.post({ type: "suggest", number: ++this.number, sign, query: found[2] ?? "" });
+    this.post({ type: "suggest", number: ++this.number, ...found });
   }
 
   private begin(sign: "@"): void {
@@ -234,21 +246,27 @@ export class Composer {
     this.typed();
   }
 
-  private take(index: number): void {
+  /** Whether it was taken: words typed behind a name, before the list has gone, are not lost. */
+  private take(index: number): boolean {
     const chosen = this.suggestions[index];
     const found = this.word();
-    if (chosen === undefined || found === null) return;
+    if (chosen === undefined || found === undefined) return false;
+    if (found.query !== this.answered && /\s/.test(found.query)) return false;
     const end = this.input.selectionStart;
-    const start = end - (found[2] ?? "").length - 1;
+    const start = end - found.query.length - 1;
     this.input.setRangeText(`${chosen.insert} `, start, end, "end");
     if (chosen.attachment) this.attach(chosen.attachment);
     this.close();
     this.show();
     this.focus();
+    return true;
   }
 
-  private word(): RegExpExecArray | null {
-    return SIGN.exec(this.input.value.slice(0, this.input.selectionStart));
+  private word(): { sign: "@" | "/"; query: string } | undefined {
+    const found = SIGN.exec(this.input.value.slice(0, this.input.selectionStart));
+    if (found === null) return undefined;
+    const [, at, name = "", , command = ""] = found;
+    return at ? { sign: "@", query: name } : { sign: "/", query: command };
   }
 
   private close(): void {

@@ -40,3 +40,9 @@ export function button(
   made.addEventListener("click", onClick);
   return made;
 }
+
+/** A key for an input method: of what is being composed, or the one that ends it, which WebKit says
+ * by the code alone. */
+export function isComposed(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === 229;
+}

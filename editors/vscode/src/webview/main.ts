@@ -7,9 +7,9 @@ import type { FromView, Head, ToView } from "../chat/messages";
 import type { Part, Turn } from "../chat/transcript";
 import { changedFiles } from "../chat/transcript";
 import { Composer } from "./composer";
-import { button, el, icon } from "./dom";
+import { button, el, icon, isComposed } from "./dom";
 import type { Folds } from "./parts";
-import { renderFooter, renderPart, renderPrompt, spoken } from "./parts";
+import { questionElement, renderFooter, renderPart, renderPrompt, spoken } from "./parts";
 
 interface ShownTurn {
   turn: Turn;
@@ -48,11 +48,12 @@ log.addEventListener("click", (event) => {
   const link = (event.target as Element).closest("a");
   if (link === null) return;
   event.preventDefault();
+  event.stopPropagation(); // VS Code would open it as well, and more than may be opened
   post({ type: "openLink", href: link.getAttribute("href") ?? "" });
 });
 log.addEventListener("toggle", () => vscode.setState([...folds].slice(-200)), true);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && isBusy) post({ type: "stop" });
+  if (event.key === "Escape" && isBusy && !isComposed(event)) post({ type: "stop" });
 });
 
 window.addEventListener("message", ({ data }: MessageEvent<ToView>) => {
@@ -86,6 +87,8 @@ function take(message: ToView): void {
       return composer.refused(message.draft, message.message);
     case "focus":
       return composer.focus();
+    case "question":
+      return showQuestion(message.questionId);
   }
 }
 
@@ -182,6 +185,13 @@ function showPart(turnId: string, index: number, part: Part): void {
     replace(known.footer, footer);
     known.footer = footer;
   }
+}
+
+function showQuestion(questionId: string): void {
+  const element = document.getElementById(questionElement(questionId))?.parentElement;
+  isAtEnd = false; // it may be anywhere
+  element?.scrollIntoView({ block: "nearest" });
+  element?.focus();
 }
 
 function spokenEnd(turn: Turn): string {

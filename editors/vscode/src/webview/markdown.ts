@@ -3,6 +3,7 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 
+import { linkOf } from "../chat/links";
 import { button, el } from "./dom";
 
 const SAFE = {
@@ -28,6 +29,9 @@ marked.use({
 /** The text as a fragment; `copy` is what a code block's button does. */
 export function markdown(text: string, copy: (code: string) => void): DocumentFragment {
   const fragment = DOMPurify.sanitize(marked.parse(text) as string, SAFE);
+  for (const link of fragment.querySelectorAll("a")) {
+    if (linkOf(link.getAttribute("href") ?? "") === undefined) link.replaceWith(...link.childNodes);
+  }
   for (const block of fragment.querySelectorAll("pre")) dress(block, copy);
   for (const table of fragment.querySelectorAll("table")) {
     const frame = el("div", { class: "scrolled" });

@@ -208,11 +208,21 @@ function spokenPlan(part: PlanPart): string {
   return current === "" ? `Plan ${count}` : `Plan ${count}: ${current}`;
 }
 
+/** The id of its title. */
+export function questionElement(questionId: string): string {
+  return `question-${questionId}`;
+}
+
 function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLElement {
-  const id = `question-${question.questionId}`;
+  const id = questionElement(question.questionId);
   const made = el(
     "section",
-    { class: answer === undefined ? "question open" : "question", role: "group", "aria-labelledby": id },
+    {
+      class: answer === undefined ? "question open" : "question",
+      role: "group",
+      "aria-labelledby": id,
+      tabindex: "-1",
+    },
     el(
       "p",
       { class: "title", id, title: question.title },
