@@ -6,7 +6,7 @@ from typing import cast
 
 import orjson
 
-from lsp_agent.agents.framing import TooLong
+from lsp_agent.agents.framing import TooLong, encoded
 from lsp_agent.agents.tool_host import ImageAnswer
 
 #: The agent's reader ends silently at a line of 4 MiB.
@@ -163,7 +163,7 @@ def shutdown_ack() -> bytes:
 
 def _line(frame: Mapping[str, object]) -> bytes:
     # Fields in this order and without blanks: the pipe reads type and id by position.
-    line = orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE)
+    line = encoded(frame)
     if len(line) > MAX_LINE:
         raise LineTooLarge(len(line))
     return line

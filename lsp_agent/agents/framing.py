@@ -1,8 +1,26 @@
-"""Lines out of chunks, without ever holding more than the limit."""
+"""Frames of JSON as lines: written whatever is in them, and cut out of chunks, without ever
+holding more than the limit."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import orjson
+
+from lsp_agent.text.surrogates import whole
+
 _SAMPLE = 200
+
+
+def encoded(frame: Mapping[str, object]) -> bytes:
+    """``frame`` as one line. What orjson refuses (integers over 64 bits, deep nesting, half a
+    surrogate pair) costs nobody a session; of the last an agent gets U+FFFD, since not each of
+    their parsers takes it escaped."""
+    try:
+        return orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
+        return whole(text).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import anyio.to_thread
 import orjson
 
 from lsp_agent.agents.control import Control
-from lsp_agent.agents.framing import LineSplitter, TooLong
+from lsp_agent.agents.framing import LineSplitter, TooLong, encoded
 from lsp_agent.agents.guard import path_of, supervise
 from lsp_agent.agents.orphans import adopt_orphans, kill_orphans
 from lsp_agent.agents.stdio import AgentGone, Stdio
@@ -107,7 +107,7 @@ class AgentProcess:
             except OSError as error:
                 control.end()
                 raise _not_found(argv[0], error.strerror or str(error)) from error
-            except ValueError as error:  # a NUL
+            except ValueError as error:  # a NUL, half a surrogate pair
                 control.end()
                 raise RequestFailed(
                     "notConfigured",
@@ -136,11 +136,11 @@ class AgentProcess:
     async def send(self, frame: Mapping[str, object]) -> None:
         """Writes one line, at once and in the order of the calls, then waits while the agent does
         not read. Raises AgentGone."""
-        await self._stdio.write(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
+        await self._stdio.write(encoded(frame))
 
     def post(self, frame: Mapping[str, object]) -> None:
         """As ``send``, for who must not wait: an agent may read no more until it is read from."""
-        self._stdio.post(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
+        self._stdio.post(encoded(frame))
 
     async def batches(self) -> AsyncIterator[list[object]]:
         """The decoded frames of what was read at once, in order, a BadLine in place of what is

@@ -42,7 +42,7 @@ class ImageInput(Model):
 
 
 class PromptParams(SessionParams):
-    text: str = Field(min_length=1)
+    text: str
     context: tuple[ContextItem, ...] = ()
     images: tuple[ImageInput, ...] = ()
     when_busy: Literal["queue", "steer", "reject"] = "queue"

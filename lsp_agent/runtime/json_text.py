@@ -2,6 +2,8 @@
 
 import orjson
 
+from lsp_agent.text.surrogates import whole
+
 
 class NotJson(Exception):
     """The message is what Go's decoder would say."""
@@ -13,12 +15,6 @@ def loads(data: bytes) -> object:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         return _leniently(data.decode(errors="replace"))
-
-
-def whole(text: str) -> str:
-    """Halves of surrogate pairs joined to what they are, or U+FFFD in their place; so for stray
-    bytes too, as ``surrogateescape`` has them."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _leniently(text: str) -> object:

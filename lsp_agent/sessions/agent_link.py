@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import anyio
-import orjson
 from anyio.abc import TaskGroup
 
 from lsp_agent.agents.bridge import Bridge
+from lsp_agent.agents.framing import encoded
 from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine, Exit
 from lsp_agent.protocol.environment import SECRETS_VARIABLE
 from lsp_agent.protocol.errors import RequestFailed
@@ -342,7 +342,7 @@ def _require_fits(command: Prompt | Steer | RunCommand, limit: int) -> None:
         texts, images = [command.name, command.args], ()
     else:
         texts, images = [command.text], command.images
-    size = len(orjson.dumps(texts)) + sum(len(image.data) for image in images)
+    size = len(encoded({"texts": texts})) + sum(len(image.data) for image in images)
     if size > limit:
         raise RequestFailed(
             "unsupported",

@@ -10,6 +10,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.sessions.services import Services
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.surrogates import whole_text
 from lsp_agent.workspace.paths import from_ledger
 
 Stamp = tuple[int | str, ...]
@@ -42,8 +43,12 @@ class Served:
     def paths(self) -> list[str]:
         return list(self._shown)
 
-    def put(self, path: str, text: Text) -> None:
-        self._shown[path] = _Shown(text, None)
+    def put(self, path: str, text: Text) -> Text:
+        """What is shown of ``text``: U+FFFD for halves of surrogate pairs. Were it not what the
+        agent saw, its next whole text would seem to change them."""
+        shown = whole_text(text)
+        self._shown[path] = _Shown(shown, None)
+        return shown
 
     def clear(self) -> None:
         self._shown.clear()
@@ -97,7 +102,7 @@ class Served:
             view = await self._services.host.view(from_ledger(path), self._session_id)
         except LspAgentError:
             return None
-        return None if view.not_text else view.text or EMPTY
+        return None if view.not_text else whole_text(view.text or EMPTY)
 
 
 def _stamp_of(path: str) -> tuple[int, ...] | None:

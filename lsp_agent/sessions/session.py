@@ -44,6 +44,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.silence import until_silent
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.sessions.turn_queue import TurnQueue
+from lsp_agent.text.surrogates import whole
 from lsp_agent.wires.wire import CompactEnded, Prompt, Steer
 
 #: How long an agent may take to settle after a stop, before it is ended and started again.
@@ -110,6 +111,7 @@ class Session:
         if self.busy and when_busy == "reject":
             message = "The agent is at work; queue the prompt or stop the running turn."
             raise RequestFailed("busy", message)
+        prompt = whole(prompt)
         text = prompt_with_context(prompt, excerpts, self.hosting.served.rejections())
         turn = Turn(f"t-{uuid.uuid4().hex[:12]}", text, tuple(images))
         self.title = self.title or prompt.strip().splitlines()[0][:80]

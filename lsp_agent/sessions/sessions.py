@@ -24,6 +24,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session, Status
 from lsp_agent.sessions.store import About, Entry, SessionStore
 from lsp_agent.workspace.ledger import Change
+from lsp_agent.workspace.paths import is_os_text, shown_path
 
 _LOG = logging.getLogger(__name__)
 _DEFECT = "A defect of lsp-agent ended this session; its log has more. Prompt again in a new one."
@@ -84,9 +85,11 @@ class Sessions:
         on with one that the agent itself keeps.
 
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
-        :raises BadParams: for what is no folder
+        :raises BadParams: for what is no folder, or no name of a model
         """
         cwd = self._folder(None) if folder is None else self._inside(folder)
+        if model and not is_os_text(model):  # it may go to the agent as an argument
+            raise BadParams("model", "has NUL or half a surrogate pair in it")
         choice = choose_agent(self._services.settings(cwd), agent, model)
         session = self._begin(choice, cwd)
         session.agent.resume = ref
@@ -291,8 +294,8 @@ class Sessions:
 
     def _inside(self, folder: str) -> str:
         """The real path of ``folder``, so that no link leads out of the workspace."""
-        if "\0" in folder:
-            raise BadParams("cwd", "a NUL is in no folder's name")
+        if not is_os_text(folder):
+            raise BadParams("cwd", f"{shown_path(folder)} is no path")
         path = os.path.realpath(folder)
         if not any(_holds(root, path) for root in self._services.folders()):
             raise RequestFailed(

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import anyio
-from pydantic import ValidationError
 
 from lsp_agent.protocol.conversations import forget_conversation
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.model import Model
 from lsp_agent.sessions.transcript import Transcript, replayed
+from lsp_agent.text.surrogates import whole
 
 _log = logging.getLogger(__name__)
 
@@ -277,12 +277,13 @@ class _Place:
             raise
 
     def append(self, line: Mapping[str, object]) -> None:
-        self._write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        self._write(whole(json.dumps(line, ensure_ascii=False)).encode() + b"\n")
         if self._size > MAX_BYTES:
             self._drop_beginning()
 
     def describe(self, about: About) -> None:
-        _replace(self.path / _ABOUT, about.model_dump_json(exclude_none=True).encode())
+        # Not by pydantic: a folder's name may be no UTF-8, and its JSON would refuse it.
+        _replace(self.path / _ABOUT, json.dumps(about.model_dump(exclude_none=True)).encode())
 
     def close(self) -> None:
         if self.is_open:
@@ -338,8 +339,8 @@ def _is_held(path: Path) -> bool:
 
 def _about_of(path: Path) -> About:
     try:
-        about = About.model_validate_json((path / _ABOUT).read_bytes())
-    except (OSError, ValidationError) as error:
+        about = About.model_validate(json.loads((path / _ABOUT).read_bytes()))
+    except (OSError, ValueError, RecursionError) as error:
         _log.debug("%s is no session: %s", path, error)
         raise _unknown(path.name) from None
     if about.id != path.name:

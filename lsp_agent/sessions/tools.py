@@ -18,6 +18,7 @@ from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tool_texts import agents_words, placed_result, refused
 from lsp_agent.text.lines import EMPTY, Text, split_lines
 from lsp_agent.text.merge import merge3
+from lsp_agent.text.surrogates import made_of_shown, whole_text
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.wire import Answer, Answered, Dialog, ReadText, Refused, WriteText
 from lsp_agent.wires.zot_tools import ToolFailure
@@ -115,8 +116,7 @@ class HostedTools:
         view = await self._services.host.view(path, self._session_id)
         if not view.exists:
             return Refused(f"{request.path}: no such file", missing=True)
-        text = view.require_text()
-        self.served.put(path.path, text)
+        text = self.served.put(path.path, view.require_text())
         first = max((request.line or 1) - 1, 0)
         last = None if request.limit is None else first + request.limit
         return Answered("".join(text.lines[first:last]))
@@ -157,7 +157,9 @@ class HostedTools:
             return "", ImageAnswer(mime_type, b64encode(view.data).decode())
         if view.text is not None:
             self.served.put(path.path, view.text)
-        data = view.data if view.data is not None else view.require_text().content.encode()
+        data = view.data
+        if data is None:
+            data = whole_text(view.require_text()).content.encode()
         shown = zot_tools.read_text(args.path, data, args.offset, args.limit)
         if not shown:
             shown = zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE
@@ -170,20 +172,23 @@ class HostedTools:
     async def _put(self, args: zot_tools.WriteArgs, request: ToolRequest) -> Placed:
         path = self._confine(args.path, write=True)
 
-        def resolve(view: View) -> Text:
-            now = view.require_text() if view.exists else EMPTY
+        def merged(now: Text, *, dirty: bool) -> Text:
             wanted = zot_tools.with_line_ends_of(args.content, now)
             base = self.served.get(path.path)
             if base is None:
-                if view.dirty:
+                if dirty:
                     raise ToolFailure(
                         f"{args.path} has unsaved changes in the editor; read it before writing it"
                     )
                 return wanted
-            merged = merge3(base, wanted, now)
-            if not merged.clean:
+            merge = merge3(base, wanted, now)
+            if not merge.clean:
                 raise ToolFailure(f"{args.path} changed since you read it; read it again")
-            return merged.text
+            return merge.text
+
+        def resolve(view: View) -> Text:
+            now = view.require_text() if view.exists else EMPTY
+            return made_of_shown(now, partial(merged, dirty=view.dirty))
 
         view = await self._services.host.view(path, self._session_id)
         hold = _shrinks(view.text or EMPTY, args.content, self._settings().edits.hold_shrink)
@@ -195,7 +200,8 @@ class HostedTools:
         def resolve(view: View) -> Text:
             if not view.exists:
                 raise ToolFailure(zot_tools.missing_open(self._absolute(args.path)))
-            return zot_tools.edit_text(args.path, view.require_text(), args.edits)
+            edited = partial(zot_tools.edit_text, args.path, edits=args.edits)
+            return made_of_shown(view.require_text(), edited)
 
         placed = await self._place(path, request, resolve)
         change = placed.change

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
+from lsp_agent.text.surrogates import whole
+
 PATH_REQUIRED = "path is required"
 COMMAND_REQUIRED = "command is required"
 
@@ -112,7 +114,7 @@ class _Arguments:
     def string(self, name: str) -> str:
         value = self._values.get(name, "")
         if isinstance(value, str):
-            return _unicode(value)
+            return whole(value)
         self._fault(name, _kind(value), self._struct, name, "string")
         return ""
 
@@ -145,9 +147,9 @@ class _Arguments:
             if not isinstance(value, str):
                 self._fault(name, _kind(value), "editOp", f"{name}.{field}", "string")
             elif field == "oldText":
-                result = replace(result, old=_unicode(value))
+                result = replace(result, old=whole(value))
             else:
-                result = replace(result, new=_unicode(value))
+                result = replace(result, new=whole(value))
         return result
 
     def check(self, required: str, message: str) -> None:
@@ -176,10 +178,3 @@ def _kind(value: object) -> str:
             return "array"
         case _:
             return "object"
-
-
-def _unicode(text: str) -> str:
-    """``text`` with U+FFFD for halves of surrogate pairs, which no file can hold."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

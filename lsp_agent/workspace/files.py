@@ -143,7 +143,11 @@ def encode(text: Text) -> bytes:
     try:
         data = text.content.encode(text.encoding)
     except UnicodeEncodeError as error:
-        raise NotText(f"cannot be written as {text.encoding.upper()}: {error.reason}") from None
+        line = text.content.count("\n", 0, error.start) + 1
+        raise NotText(
+            f"cannot be written as {text.encoding.upper()}: line {line} would have half a"
+            " surrogate pair"
+        ) from None
     return _BOM_OF[text.encoding] + data if text.bom else data
 
 
@@ -202,7 +206,10 @@ def remove(path: SafePath, expected: bytes, *, permitted: Callable[[], bool] | N
 
 
 def _encoded(path: SafePath, text: Text) -> bytes:
-    data = encode(text)
+    try:
+        data = encode(text)
+    except NotText as error:
+        raise NotText(f"{shown_path(path.path)}: {error.reason}") from None
     if len(data) > MAX_BYTES:
         raise FileProblem("huge", path.path)
     return data

@@ -133,11 +133,7 @@ def shown_path(path: str) -> str:
 def _refuse_what_is_no_path(path: str) -> None:
     if len(path) > _LONGEST_PATH:
         raise OutsideWorkspace(path, "is too long for a path")
-    try:
-        usable = bool(path) and b"\0" not in os.fsencode(path)
-    except UnicodeEncodeError:  # half a surrogate pair
-        usable = False
-    if not usable:
+    if not is_os_text(path):
         raise OutsideWorkspace(path, "is not a path")
     if path.lower().startswith("file://"):
         raise OutsideWorkspace(path, "is a URI; give the path that it stands for")
@@ -256,7 +252,16 @@ def uri_to_path(uri: str) -> str | None:
     if not slash or host.lower() not in _LOCAL_HOSTS:
         return None
     decoded = unquote("/" + path, encoding="utf-8", errors="surrogateescape")
-    return None if "\0" in decoded else decoded
+    return decoded if is_os_text(decoded) else None
+
+
+def is_os_text(text: str) -> bool:
+    """Whether the system takes it as a path or an argument: not empty, without NUL and without
+    half a surrogate pair."""
+    try:
+        return bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def path_to_uri(path: str) -> str:

@@ -1,10 +1,11 @@
+import json
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_agent.agents.framing import LineSplitter, TooLong
+from lsp_agent.agents.framing import LineSplitter, TooLong, encoded
 
 LIMIT = 8
 
@@ -42,3 +43,15 @@ def test_the_end_gives_an_unended_last_line(data: bytes, last: list[bytes]):
     splitter = LineSplitter(LIMIT)
     splitter.feed(data)
     assert splitter.end() == last
+
+
+def test_whatever_a_frame_holds_it_is_one_line_that_every_parser_takes():
+    deep: object = "end"
+    for _ in range(300):
+        deep = [deep]
+    frame = {"text": "a\ud83d\n", "pair": "\ud83d\ude00", "number": 2**80, "deep": deep}
+    line = encoded(frame)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == frame | {"text": "a\ufffd\n", "pair": "😀"}
+    assert b"\\ud83d" not in line

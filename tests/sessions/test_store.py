@@ -297,3 +297,13 @@ def test_a_long_step_of_a_plan_is_kept_shortened_and_in_one_line() -> None:
     line = json.dumps(message_line(plan_message(steps), 0)).encode()
     kept: list[PlanEntry] = [{"content": "x" * 4096, "status": "pending"}] * 100
     assert replayed([line]).messages == [plan_message(kept)]
+
+
+@pytest.mark.asyncio
+async def test_what_no_utf_8_holds_is_stored_all_the_same(store: SessionStore) -> None:
+    """A folder's name may be any bytes; an editor may send half a surrogate pair."""
+    entry = store.new(about(1, folder="/p\udcff"))
+    add(entry, said("user", "Half \ud83d and whole \ud83d\ude00."))
+    (listed,) = await store.listed()
+    assert listed.about.folder == "/p\udcff"
+    assert words((await entry.transcript()).messages) == ["Half \ufffd and whole 😀."]
