@@ -1,7 +1,7 @@
 """The whole server: the face of one client joined to documents, ledger and sessions."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,6 +39,7 @@ from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.store import SessionStore
 from lsp_agent.sessions.turn import Turn
+from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.adoption import adopt
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
@@ -51,6 +52,8 @@ from lsp_agent.workspace.reviews import Reviews
 Json = dict[str, Any]
 
 _WARNING = 2
+#: Of files, in one message.
+_MAX_NAMES = 10
 #: How long the sessions may take to end when the client goes.
 _END_SECONDS = 4.0
 
@@ -153,7 +156,8 @@ class App:
         else:
             await adopt(ledger, folder)
         reviews = Reviews(ledger)
-        await reviews.restore()
+        if lost := ledger.lost.union(await reviews.restore()):
+            face.notify("window/showMessage", {"type": _WARNING, "message": _told(lost, folder)})
         return cls(face, client, ledger, reviews, folder, temporary)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
@@ -249,6 +253,16 @@ class App:
         await anyio.to_thread.run_sync(self._ledger.close)
         if self._temporary is not None:
             await anyio.to_thread.run_sync(self._temporary.cleanup)
+
+
+def _told(lost: Collection[str], folder: str) -> str:
+    """``lost`` are the paths whose changes can be reviewed no more."""
+    names = sorted({escaped_line(os.path.basename(path)) for path in lost})  # noqa: PTH119
+    shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    return (
+        f"The review of the agent's earlier changes is lost: {shown}. What {folder} kept of them"
+        " is gone or damaged. Compare these files with their last commit."
+    )
 
 
 def _both(first: NotificationHandler, then: Callable[[str], None]) -> NotificationHandler:

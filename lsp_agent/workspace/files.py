@@ -38,6 +38,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _BOM_OF = {encoding: bom for bom, encoding in _BOMS}
+#: Those that a text can have.
+ENCODINGS = frozenset(_BOM_OF)
 
 FileKind = Literal[
     "missing",

@@ -7,12 +7,15 @@
 "Durable" is: handed to the operating system, so that a crash of ours loses nothing.
 """
 
+import errno
 import fcntl
 import hashlib
 import json
 import logging
 import os
 import queue
+import shutil
+import stat
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -77,18 +80,23 @@ class Journal:
 
     def recover(
         self, wanted: Collection[ChangeStatus]
-    ) -> tuple[list[tuple[Record, Texts | None]], dict[str, ReviewEntry]]:
+    ) -> tuple[list[tuple[Record, Texts | None]], dict[str, ReviewEntry], list[Record]]:
         """What earlier runs left: the changes, with their texts where their status is among
-        ``wanted`` (without those whose wanted texts are gone), and the reviews by path. The
-        journal is rewritten to hold just that. Call it once, first; the writer then starts."""
+        ``wanted``, the reviews by path, and the changes that are left out because a text of
+        theirs is gone or damaged. The journal is rewritten to hold just the first two. Call it
+        once, first; the writer then starts."""
         found: list[tuple[Record, Texts | None]] = []
+        lost: list[Record] = []
         with self._path.open("rb") as lines:
             contents = replayed(lines)
         for record in contents.changes.values():
             try:
+                for ref in record.texts:
+                    self._require_kept(ref)
                 texts = self._load_both(record) if record.status in wanted else None
-            except (OSError, UnicodeDecodeError) as error:
-                _log.warning("the text of change %s is gone: %s", record.id, error)
+            except OSError as error:
+                _log.warning("a text of change %s of %s: %s", record.id, record.path, error)
+                lost.append(record)
             else:
                 found.append((record, texts))
         changes = {record.id: record for record, _ in found}
@@ -98,9 +106,9 @@ class Journal:
         self._rewrite()
         for path in self._texts.glob("*/*"):
             if path.name not in self._uses:
-                path.unlink()
+                _remove(path)
         self._thread.start()
-        return found, dict(contents.reviews)
+        return found, dict(contents.reviews), lost
 
     def add(self, record: Record, before: Text | None, after: Text | None) -> Future[int]:
         """Writes a change with its texts, in place of an earlier line of the same id. The result
@@ -117,7 +125,8 @@ class Journal:
         return self._asked(write)
 
     def load(self, change_id: str) -> Future[Texts]:
-        """The texts of a change. KeyError if it is not known; OSError, UnicodeDecodeError."""
+        """The texts of a change. KeyError if it is not known; OSError if one is gone or
+        damaged."""
         return self._asked(lambda: self._load_both(self._contents.changes[change_id]))
 
     def status(self, change_id: str, status: ChangeStatus) -> None:
@@ -171,7 +180,7 @@ class Journal:
         self._later(write)
 
     def load_review(self, path: str) -> Future[ReviewRecord | None]:
-        """OSError, UnicodeDecodeError if a text is gone."""
+        """OSError if a text is gone or damaged."""
 
         def read() -> ReviewRecord | None:
             entry = self._contents.reviews.get(path)
@@ -279,7 +288,7 @@ class Journal:
         data = "".join(text.lines).encode("utf-8", "surrogatepass")
         ref = TextRef(hashlib.sha256(data).hexdigest(), len(data), text.encoding, text.bom)
         path = self._text_path(ref.sha256)
-        if not path.exists():
+        if not _is_kept(path, len(data)):
             path.parent.mkdir(mode=0o700, exist_ok=True)
             fresh = path.with_suffix(".new")
             file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -299,18 +308,24 @@ class Journal:
     def _load(self, ref: TextRef) -> Text:
         held = self._held.get(ref.sha256)
         if held is None:
-            content = self._text_path(ref.sha256).read_bytes().decode("utf-8", "surrogatepass")
+            content = _read(self._text_path(ref.sha256), ref).decode("utf-8", "surrogatepass")
             held = self._held[ref.sha256] = Text.of(content, Text((), ref.encoding, bom=ref.bom))
         if (held.encoding, held.bom) == (ref.encoding, ref.bom):
             return held
         return Text(held.lines, ref.encoding, bom=ref.bom)
+
+    def _require_kept(self, ref: TextRef) -> None:
+        """Raises OSError where the text is gone or cut short; it is not read for that."""
+        path = self._text_path(ref.sha256)
+        if not _is_kept(path, ref.size):
+            raise _damaged(path)
 
     def _forget(self, entry: Record | ReviewEntry | None) -> None:
         for ref in entry.texts if entry else ():
             self._uses[ref.sha256] -= 1
             if self._uses[ref.sha256] <= 0:
                 del self._uses[ref.sha256]
-                self._text_path(ref.sha256).unlink(missing_ok=True)
+                _remove(self._text_path(ref.sha256))
 
     def _text_path(self, sha256: str) -> Path:
         return self._texts / sha256[:2] / sha256
@@ -330,6 +345,36 @@ def _own(folder: Path) -> tuple[int, Path]:
             own = folder.with_name(f"{folder.name}-{number}")
         else:
             return lock, own
+
+
+def _is_kept(path: Path, size: int) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == size
+
+
+def _read(path: Path, ref: TextRef) -> bytes:
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != ref.sha256:
+        raise _damaged(path)
+    return data
+
+
+def _damaged(path: Path) -> OSError:
+    return OSError(errno.EIO, "the text is gone or damaged", str(path))
+
+
+def _remove(path: Path) -> None:
+    """What nothing uses; it does no harm where it stays."""
+    try:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("%s stays: %s", path, error)
 
 
 def _encoded(line: Line) -> bytes:

@@ -150,7 +150,9 @@ class Ledger:
         self._reviews: dict[str, frozenset[str]] = {}
         self._journal = Journal(folder)
         self.folder = self._journal.folder
-        found, reviews = self._journal.recover(_WAITING)
+        found, reviews, lost = self._journal.recover(_WAITING)
+        #: The paths of the changes that earlier runs left open and whose texts are gone.
+        self.lost = frozenset(record.path for record in lost if record.status not in DECIDED)
         for record, texts in found:
             self._sized(record.id, record.size)
             self._store(_change(record, texts and Texts(*texts)))
@@ -273,7 +275,7 @@ class Ledger:
             return change
         try:
             texts = Texts(*await asyncio.wrap_future(self._journal.load(change_id)))
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise LedgerFailed(
                 f"{self.folder}: the texts of change {change_id} are gone: {error}; "
                 "undo the change by hand"
@@ -324,7 +326,7 @@ class Ledger:
             return None
         try:
             return await asyncio.wrap_future(self._journal.load_review(path))
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise LedgerFailed(
                 f"{self.folder}: the texts under review of {path} are gone: {error}; "
                 "compare the file with its last commit"

@@ -9,16 +9,19 @@
                                               without ``base``: it is over
 """
 
-import contextlib
 import json
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from types import UnionType
 from typing import Any, Literal, cast, get_args
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
 from lsp_agent.text.review import ReviewHunk
+from lsp_agent.workspace.files import ENCODINGS
+from lsp_agent.workspace.paths import is_os_text
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +29,7 @@ ChangeStatus = EditStatus | Literal["pending"]
 
 _HUNK_STATUSES: frozenset[str] = frozenset(get_args(EditStatus))
 _STATUSES = _HUNK_STATUSES | {"pending"}
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +131,10 @@ def replayed(lines: Iterable[bytes]) -> Contents:
     version of ours wrote is left out."""
     contents = Contents()
     for line in _whole(lines):
-        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+        try:
             _take(contents, line)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            _log.warning("a line in the ledger's journal is left out: %r", error)
     return contents
 
 
@@ -136,7 +142,7 @@ def _take(contents: Contents, line: Line) -> None:
     changes = contents.changes
     if "review" in line:
         if "base" in line:
-            contents.reviews[line["review"]] = _review(line)
+            contents.reviews[_path(line["review"])] = _review(line)
         else:
             contents.reviews.pop(line["review"], None)
     elif "path" in line:
@@ -160,24 +166,53 @@ def _take(contents: Contents, line: Line) -> None:
 
 def _change(line: Line) -> Record:
     for side in ("before", "after"):
-        line[side] = TextRef(**line[side]) if line[side] else None
+        line[side] = _text_ref(line[side]) if line[side] else None
     line["status"] = _status(line["status"])
     line["hunks"] = _decided(line.get("hunks", {}))
     taken = line.get("takes_out", {})
     line["takes_out"] = {change_id: tuple(map(int, hunks)) for change_id, hunks in taken.items()}
-    return Record(**line)
+    record = Record(**line)
+    _require(str, record.id, record.session_id)
+    _require(str | None, record.turn_id, record.tool_call_id)
+    _require(float | int, record.time)
+    _require(bool, record.on_disk)
+    return replace(record, path=_path(record.path))
+
+
+def _text_ref(value: Line) -> TextRef:
+    ref = TextRef(**value)
+    _require(int, ref.size)
+    _require(bool, ref.bom)
+    if not _SHA256.fullmatch(ref.sha256) or ref.encoding not in ENCODINGS:
+        raise ValueError(f"no such text: {ref}")
+    return ref
 
 
 def _review(line: Line) -> ReviewEntry:
     hunks = tuple(map(_review_hunk, line["hunks"]))
-    return ReviewEntry(TextRef(**line["base"]), TextRef(**line["text"]), line["base_exists"], hunks)
+    _require(bool, line["base_exists"])
+    return ReviewEntry(_text_ref(line["base"]), _text_ref(line["text"]), line["base_exists"], hunks)
 
 
 def _review_hunk(hunk: list[Any]) -> ReviewHunk:
-    *place, left = hunk[:7]
+    change_id, *place, left = hunk[:7]
+    over = tuple((over_id, index) for over_id, index in hunk[8]) if len(hunk) > 8 else ()
     lines = None if left is None else tuple(left)
-    over = tuple((change_id, index) for change_id, index in hunk[8]) if len(hunk) > 8 else ()
-    return ReviewHunk(*place, left=lines, mixed=any(hunk[7:8]), over=over)
+    _require(str, change_id, *(over_id for over_id, _ in over), *(lines or ()))
+    _require(int, *place, *(index for _, index in over))
+    return ReviewHunk(change_id, *place, left=lines, mixed=any(hunk[7:8]), over=over)
+
+
+def _path(value: object) -> str:
+    if not isinstance(value, str) or not value.startswith("/") or not is_os_text(value):
+        raise ValueError(f"no path: {value!r}")
+    return value
+
+
+def _require(kind: type | UnionType, *values: object) -> None:
+    for value in values:
+        if not isinstance(value, kind):
+            raise TypeError(f"{value!r} is no {kind}")
 
 
 def _decided(hunks: dict[str, str]) -> dict[int, EditStatus]:
@@ -196,7 +231,7 @@ def _whole(lines: Iterable[bytes]) -> Iterator[Line]:
     for line in lines:
         try:
             value: Any = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             _log.warning("a torn line in the ledger's journal is left out")
             continue
         if isinstance(value, dict):

@@ -16,7 +16,14 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.review import Gone, Key, Review
-from lsp_agent.workspace.ledger import MAX_CHANGES, Change, Ledger, LedgerFailed, ReviewRecord
+from lsp_agent.workspace.ledger import (
+    DECIDED,
+    MAX_CHANGES,
+    Change,
+    Ledger,
+    LedgerFailed,
+    ReviewRecord,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -61,19 +68,38 @@ class Reviews:
         self._subscribers: list[Callable[[str], None]] = []
         ledger.subscribe(self._take)
 
-    async def restore(self) -> None:
-        """The hunks that an earlier run left open."""
+    async def restore(self) -> list[str]:
+        """The hunks that an earlier run left open. The result are the paths whose review is given
+        up, because its texts are gone or it does not fit them."""
+        lost: list[str] = []
         for path in self._ledger.reviews():
             try:
                 record = await self._ledger.review_of(path)
             except LedgerFailed as error:
-                _log.warning("%s; what is in the file is under review anew", error)
+                _log.warning("a review is given up: %s", error)
+                record = None
+            if record is None or not _is_sound(record):
                 self._ledger.set_review(path, None)
+                await self._drop_damaged(path)
+                lost.append(path)
                 continue
-            if record is not None and path not in self._states:
-                review = Review(record.base, record.text, record.hunks)
+            review = Review(record.base, record.text, record.hunks)
+            # Those of changes that are gone: nobody could decide on them any more.
+            review = review.kept([h.key for h in review.hunks if not self._ledger.get(h.change_id)])
+            if path not in self._states and review.hunks:
                 self._states[path] = _State(review, record.base_exists, restored=True)
-                self._taken.update(hunk.change_id for hunk in record.hunks)
+                self._taken.update(hunk.change_id for hunk in review.hunks)
+        return lost
+
+    async def _drop_damaged(self, path: str) -> None:
+        """The open changes of ``path`` whose texts are gone: nobody could decide on them."""
+        for change in self._ledger.changes(path=path):
+            if change.status not in DECIDED:
+                try:
+                    await self._ledger.loaded(change.id)
+                except LedgerFailed as error:
+                    _log.warning("a change is given up: %s", error)
+                    self._ledger.withdraw(change.id)
 
     def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Calls ``callback(path)`` when an agent or a decision has changed a file's review;
@@ -265,6 +291,16 @@ class Reviews:
     def _tell(self, path: str) -> None:
         for callback in tuple(self._subscribers):
             callback(path)
+
+
+def _is_sound(record: ReviewRecord) -> bool:
+    """Whether its hunks lie in its texts, one behind the other."""
+    base_at = at = 0
+    for hunk in record.hunks:
+        if not (base_at <= hunk.base_start <= hunk.base_end and at <= hunk.start <= hunk.end):
+            return False
+        base_at, at = hunk.base_end, hunk.end
+    return base_at <= len(record.base.lines) and at <= len(record.text.lines)
 
 
 def open_indexes(change: Change) -> list[int]:

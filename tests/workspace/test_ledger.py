@@ -1,5 +1,6 @@
 """The ledger: recorded before made, there again after a crash, bounded, owned by one."""
 
+import json
 import os
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.ledger import Change, Ledger, LedgerFailed, Origin
+from lsp_agent.workspace.records import replayed
 
 ORIGIN = Origin("s1", "t1", "c1", "agent: edit a.py")
 BEFORE, AFTER = Text.of("a\r\n\ud83d\u2028", Text((), "utf-16-le", bom=True)), Text.of("b\n")
@@ -76,6 +78,17 @@ async def test_a_change_found_pending_is_unknown(tmp_path: Path) -> None:
     again.close()
 
 
+def odd(**fields: object) -> str:
+    """The line of a change, sound but for these fields."""
+    line = {"id": "odd", "session_id": "s", "turn_id": None, "tool_call_id": None}
+    line |= {"path": "/w/a", "status": "applied", "time": 1, "before": None, "after": None}
+    return json.dumps(line | fields) + "\n"
+
+
+def test_the_odd_lines_are_sound_but_for_what_is_odd() -> None:
+    assert list(replayed([odd().encode()]).changes) == ["odd"]
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     "torn",
@@ -86,6 +99,16 @@ async def test_a_change_found_pending_is_unknown(tmp_path: Path) -> None:
         '{"id": "gone", "status": "kept"}\n',
         '{"review": "/w/a", "base": {}}\n',
         '{"on_disk": 3}\n',
+        '{"review": 3}\n',
+        "[" * 5000 + "\n",
+        odd(path=3),
+        odd(path="relative"),
+        odd(path="/w/a\0"),
+        odd(time="then"),
+        odd(turn_id=3),
+        odd(before={"sha256": 3, "size": 1, "encoding": "utf-8", "bom": False}),
+        odd(before={"sha256": "../../a", "size": 1, "encoding": "utf-8", "bom": False}),
+        odd(before={"sha256": "0" * 64, "size": 1, "encoding": "no-such", "bom": False}),
     ],
 )
 async def test_a_torn_or_strange_line_is_left_out(tmp_path: Path, torn: str) -> None:

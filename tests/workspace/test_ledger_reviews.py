@@ -12,6 +12,7 @@ import pytest
 from lsp_agent.text.lines import Text
 from lsp_agent.text.review import ReviewHunk
 from lsp_agent.workspace.ledger import Ledger, Origin, ReviewRecord
+from lsp_agent.workspace.reviews import Reviews
 
 ORIGIN = Origin("s1")
 BEFORE, AFTER = Text.of("a\r\n", Text((), "utf-16-le", bom=True)), Text.of("b\nc\n")
@@ -144,6 +145,7 @@ from lsp_agent.text.lines import Text
 from lsp_agent.text.review import ReviewHunk
 from lsp_agent.workspace import journal
 from lsp_agent.workspace.ledger import Ledger, Origin, ReviewRecord
+from lsp_agent.workspace.reviews import Reviews
 
 lines_left = int(sys.argv[2])
 append = journal.Journal._append
@@ -217,3 +219,33 @@ def test_a_kill_between_two_lines_loses_no_line_before_it(tmp_path: Path, lines:
 
     expected = _AFTER_LINES[lines]
     assert asyncio.run(found()) == ([expected] if expected else [])
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "place", [(0, 9, 0, 1), (0, 1, 0, 9), (1, 0, 0, 1), (-1, 1, 0, 1)], ids=str
+)
+async def test_a_review_that_does_not_fit_its_texts_is_given_up_and_named(
+    tmp_path: Path, place: tuple[int, int, int, int]
+) -> None:
+    first = Ledger(str(tmp_path / "l"))
+    change = await first.record(ORIGIN, "/w/a", BEFORE, AFTER, "applied")
+    for path, ranges in (("/w/a", place), ("/w/b", (0, 1, 0, 2))):
+        hunk = ReviewHunk(change.id, 0, *ranges)
+        first.set_review(path, ReviewRecord(BEFORE, AFTER, base_exists=True, hunks=(hunk,)))
+    first.close()
+    again = Ledger(str(tmp_path / "l"))
+    assert await Reviews(again).restore() == ["/w/a"]
+    assert again.reviews() == ["/w/b"]
+    again.close()
+
+
+@pytest.mark.asyncio
+async def test_a_hunk_of_a_change_that_is_gone_is_nobodys_to_decide(tmp_path: Path) -> None:
+    ledger = Ledger(str(tmp_path / "l"))
+    hunk = ReviewHunk("gone", 0, 0, 1, 0, 2)
+    ledger.set_review("/w/a", ReviewRecord(BEFORE, AFTER, base_exists=True, hunks=(hunk,)))
+    reviews = Reviews(ledger)
+    assert await reviews.restore() == []
+    assert reviews.current("/w/a", AFTER).hunks == ()
+    ledger.close()
