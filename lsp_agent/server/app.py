@@ -236,7 +236,7 @@ class App:
         await self._events.drain()
 
     def _abort(self, session: Session, turn: Turn) -> None:
-        self._face.tasks.start_soon(session.abort, turn.id)
+        self._face.tasks.start_soon(session.cancel, turn)
 
     def _report(self, problem: Problem) -> None:
         self._warn(str(problem))

@@ -161,6 +161,13 @@ class Session:
             self._mark_stopped(self._turn)
         return self._stopped(self._turn, self._compaction, ran)
 
+    def cancel(self, turn: Turn) -> Coroutine[Any, Any, bool]:
+        """As ``abort`` of that turn alone: what waits behind it is others'."""
+        if turn is not self._turn:
+            return self._stopped(None, None, self._drop(turn.id))
+        self._mark_stopped(turn)
+        return self._stopped(turn, None, True)
+
     async def _stopped(self, turn: Turn | None, compaction: Compaction | None, ran: bool) -> bool:
         if turn is not None:
             await self._stop_turn(turn)

@@ -149,6 +149,38 @@ def test_cancelling_a_queued_prompt_leaves_the_running_one(project: Project) -> 
     assert editor.result(first)["text"] == "First."
 
 
+def test_cancelling_the_running_prompt_leaves_the_queue(editor: Editor, stubborn: Stubborn) -> None:
+    first = running(editor, stubborn)
+    others = [editor.prompt("The next one."), editor.prompt("And the next one.")]
+    editor.cancel(first)
+    with pytest.raises(RpcError) as caught:
+        editor.result(first)
+    assert caught.value.code == -32800
+    assert [editor.result(other)["stopReason"] for other in others] == ["endTurn"] * 2
+    assert stubborn.processes() == []
+
+
+def test_cancelling_the_progress_leaves_the_queue(editor: Editor, stubborn: Stubborn) -> None:
+    first = running(editor, stubborn, workDoneToken="mine")
+    other = editor.prompt("The next one.")
+    editor.notify("window/workDoneProgress/cancel", {"token": "mine"})
+    assert editor.result(first)["stopReason"] == "aborted"
+    assert editor.result(other)["stopReason"] == "endTurn"
+
+
+def test_cancelling_a_steering_prompt_leaves_the_turn_that_took_it_up(project: Project) -> None:
+    editor = project.editor(step("word " * 100, pace_ms=10), client=EVENTS)
+    first = editor.prompt("Go.")
+    editor.event("textDelta")
+    steering = editor.prompt("Faster.", whenBusy="steer")
+    editor.call("agent/state")  # by then it was handed over
+    editor.cancel(steering)
+    with pytest.raises(RpcError) as caught:
+        editor.result(steering)
+    assert caught.value.code == -32800
+    assert editor.result(first)["stopReason"] == "endTurn"
+
+
 @pytest.mark.parametrize("made", [False, True], ids=["without a session", "with an idle one"])
 def test_when_nothing_runs_nothing_is_aborted(project: Project, made: bool) -> None:
     editor = project.editor(step("Done."))

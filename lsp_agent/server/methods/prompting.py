@@ -109,7 +109,9 @@ async def _steered(context: Context, asked: _Asked) -> Turn:
 
 
 async def _steered_result(context: Context, asked: _Asked) -> PromptResult:
-    return await _result(context, asked.session, await _steered(context, asked))
+    running = asked.session.turn
+    turn = await _steered(context, asked)
+    return await _result(context, asked.session, turn, joined=turn is running)
 
 
 async def _steering_started(context: Context, asked: _Asked) -> PromptStarted:
@@ -120,12 +122,17 @@ def _started(session: Session, turn: Turn) -> PromptStarted:
     return PromptStarted(session_id=session.id, turn_id=turn.id)
 
 
-async def _result(context: Context, session: Session, turn: Turn) -> PromptResult:
+async def _result(
+    context: Context, session: Session, turn: Turn, *, joined: bool = False
+) -> PromptResult:
+    """``joined``: the turn is another prompt's, so a cancel of this one does not end it."""
     try:
         await turn.wait()
     except anyio.get_cancelled_exc_class():
+        if joined:
+            raise
         with anyio.CancelScope(shield=True):
-            await session.abort(turn.id)
+            await session.cancel(turn)
         raise
     edits = context.edits.summaries(session.id, turn.id)
     assert turn.stop_reason is not None
