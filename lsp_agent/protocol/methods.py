@@ -3,6 +3,8 @@
 The handlers, the commands (``workspace/executeCommand`` twins) and ``docs/protocol.md`` are made
 from :data:`METHODS`. ``initialize`` is answered before this module is imported, so the names stand
 once more in ``server/capabilities.py``; a test compares. Optional params may be left out or null.
+Those by which much is meant when they are left out forbid unknown keys: a misspelt one would be
+as good as none.
 """
 
 from dataclasses import dataclass
@@ -68,7 +70,7 @@ class PromptResult(Model):
     edits: tuple[EditSummary, ...] = ()
 
 
-class AbortParams(SessionParams):
+class AbortParams(SessionParams, extra="forbid"):
     """With the ``turnId`` of a queued turn, only that one is dropped."""
 
     turn_id: str | None = None
@@ -78,7 +80,7 @@ class AbortResult(Model):
     aborted: bool
 
 
-class EditParams(Model):
+class EditParams(Model, extra="forbid"):
     """``editId`` may be left out in the command's form where one edit is meant."""
 
     edit_id: str
@@ -106,7 +108,7 @@ class EditTextResult(Model):
     after: str
 
 
-class EditsParams(Model):
+class EditsParams(Model, extra="forbid"):
     """All sessions' edits if no session is named."""
 
     session_id: str | None = None
@@ -118,7 +120,7 @@ class EditsResult(Model):
     edits: list[Edit]
 
 
-class ReviewAllParams(Model):
+class ReviewAllParams(Model, extra="forbid"):
     """All that is open and fits what is named: everything if nothing is."""
 
     session_id: str | None = None
@@ -164,7 +166,7 @@ class PreviewEditResult(Model):
     uri: str | None = None
 
 
-class RevertParams(SessionParams):
+class RevertParams(SessionParams, extra="forbid"):
     """The turn and the later ones of its session; with ``only`` that one alone. Without
     ``turnId`` the session's last turn of which anything is in; a ``revertId`` takes that revert
     back."""

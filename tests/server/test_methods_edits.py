@@ -511,3 +511,20 @@ def test_the_agent_hears_with_its_next_tool_result_what_was_rejected(project: Pr
     editor.call("agent/rejectEdit", {"editId": made["editId"], "hunks": ["0"], "reason": "no"})
     editor.result(request)
     assert "rejected your change" in editor.tool_texts()[1]
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["abort", "edits", "applyEdit", "rejectEdit", "keepEdit", "keepAll", "undoAll", "applyAll"]
+    + ["revert", "editText", "previewEdit"],
+)
+def test_a_misspelt_key_is_named_where_without_it_everything_is_meant(
+    shared: Editor, method: str
+) -> None:
+    params = {"sessionID": "s-none"} | ({"editId": "e-none"} if "Edit" in method else {})
+    params |= {"editId": "e-none"} if method == "editText" else {}
+    error = shared.failure(f"agent/{method}", params)
+    assert (error.code, error.data) == (-32602, {"field": "sessionID"})
+    assert error.message.startswith("sessionID: ")
+    command = {"command": f"lspAgent.{method}", "arguments": [params]}
+    assert shared.failure("workspace/executeCommand", command).data == {"field": "sessionID"}
