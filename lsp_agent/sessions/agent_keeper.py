@@ -211,9 +211,11 @@ class AgentKeeper:
             await self._starting.over.wait()
         link, self.link = self.link, None
         if link is not None:
-            if abort:
-                await link.abort()
-            await link.stop()
+            try:
+                if abort:
+                    await link.abort()
+            finally:
+                await link.stop()
 
     async def _start(self, start: _Start) -> None:
         try:

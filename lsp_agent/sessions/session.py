@@ -9,7 +9,7 @@ place that appends it.
 
 import uuid
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, Literal
 
@@ -279,16 +279,18 @@ class Session:
             self._closed.set()
 
     async def _end_all(self) -> None:
-        self._drop()
-        if self._turn is not None and not self._turn.ended:
-            self._mark_stopped(self._turn)
-        await self.agent.close(abort=self._turn is not None and self._turn.sent)
-        if self._turn is not None:
-            self._end(self._turn, "aborted", None)
-        if self._compaction is not None:
-            self._compaction.end(None)
-        self.hosting.close_bridge()
-        self.hosting.served.clear()
+        turn, compaction = self._turn, self._compaction
+        async with AsyncExitStack() as then:  # last first; each though one before it failed
+            then.callback(self.hosting.served.clear)
+            then.callback(self.hosting.close_bridge)
+            if compaction is not None:
+                then.callback(compaction.end, None)
+            if turn is not None:
+                then.callback(self._end, turn, "aborted", None)
+            then.push_async_callback(self.agent.close, abort=turn is not None and turn.sent)
+            if turn is not None and not turn.ended:
+                then.callback(self._mark_stopped, turn)
+            self._drop()
 
     async def _run_turn(self, turn: Turn) -> None:
         self._turn, self._settled = turn, anyio.Event()

@@ -246,13 +246,23 @@ class Sessions:
         return options
 
     async def close(self, session: Session) -> None:
-        await session.close()
-        self._recorders[session.id].close()
+        try:
+            await session.close()
+        finally:
+            self._recorders[session.id].close()
 
     async def close_all(self) -> None:
+        """A defect in one keeps no other from being ended."""
+
+        async def close(session: Session) -> None:
+            try:
+                await self.close(session)
+            except Exception:  # noqa: BLE001 - the boundary that ends the others
+                _LOG.exception("session %s did not end as it should", session.id)
+
         async with anyio.create_task_group() as tasks:
             for session in self.all():
-                tasks.start_soon(self.close, session)
+                tasks.start_soon(close, session)
         await self._store.close()
 
     async def _run(self, session: Session) -> None:

@@ -515,8 +515,19 @@ def test_the_agent_hears_with_its_next_tool_result_what_was_rejected(project: Pr
 
 @pytest.mark.parametrize(
     "method",
-    ["abort", "edits", "applyEdit", "rejectEdit", "keepEdit", "keepAll", "undoAll", "applyAll"]
-    + ["revert", "editText", "previewEdit"],
+    [
+        "abort",
+        "edits",
+        "applyEdit",
+        "rejectEdit",
+        "keepEdit",
+        "keepAll",
+        "undoAll",
+        "applyAll",
+        "revert",
+        "editText",
+        "previewEdit",
+    ],
 )
 def test_a_misspelt_key_is_named_where_without_it_everything_is_meant(
     shared: Editor, method: str

@@ -1,7 +1,10 @@
 """The state machine of turns and their queue, under any order of what can happen."""
 
 import asyncio
-from typing import Literal
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 
 import anyio
 import pytest
@@ -12,6 +15,8 @@ from hypothesis import strategies as st
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import TurnStarted
 from lsp_agent.sessions.hosting import Hosting
+from lsp_agent.sessions.sessions import Sessions
+from lsp_agent.sessions.store import SessionStore
 from lsp_agent.sessions.turn import Turn
 from lsp_agent.wires.wire import CompactEnded
 
@@ -156,6 +161,61 @@ def test_a_defect_ends_the_running_turn_all_the_same() -> None:
             assert len(on.ends()) == 2
 
     anyio.run(play)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("defect", ["drop", "stop", "abort", "end"])
+async def test_a_defect_at_the_close_keeps_nothing_from_being_ended(
+    monkeypatch: pytest.MonkeyPatch, defect: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    async with stage() as made:
+        session = made.session
+        turn = session.prompt("go")
+        await made.settle()
+        (link,) = made.links
+        broken = {"stop": session.hosting, "abort": link}.get(defect, session)
+        with monkeypatch.context() as patch:
+            patch.setattr(broken, defect if broken is not session else f"_{defect}", fail)
+            with pytest.raises(ZeroDivisionError):
+                await session.close()
+        assert not link.alive
+        assert session.status == "closed"
+        assert turn.ended or defect == "end"
+        turn.end("aborted", None)
+
+
+@pytest.mark.asyncio
+async def test_a_session_that_cannot_be_closed_keeps_no_other_from_it(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Other:
+        id = "s-other"
+
+        async def close(self) -> None:
+            await asyncio.sleep(0)
+            closed.append(self.id)
+
+    class Broken(Other):
+        id = "s-broken"
+
+        async def close(self) -> None:
+            raise ZeroDivisionError
+
+    services: Any = SimpleNamespace(
+        ledger=SimpleNamespace(subscribe=closed.append),
+        edits=SimpleNamespace(on_rejected=closed.append),
+    )
+    sessions = Sessions(services, lambda _: None, SessionStore(str(tmp_path)))
+    closed.clear()
+    for each in (Broken(), Other()):
+        sessions._sessions[each.id] = cast(Any, each)
+        recorder = SimpleNamespace(close=partial(closed.append, f"recorder of {each.id}"))
+        sessions._recorders[each.id] = cast(Any, recorder)
+    await sessions.close_all()
+    assert closed == ["recorder of s-broken", "s-other", "recorder of s-other"]
 
 
 @pytest.mark.asyncio
