@@ -36,7 +36,10 @@ class LateAnswers:
         """The chosen option's id, or None. An answer serves the calls that wait for it; if they
         were all cancelled, the next one of this turn with the same tool and arguments."""
         self._asked = {key: asked for key, asked in self._asked.items() if key[0] == turn_id}
-        arguments = json.dumps(dict(request.args), sort_keys=True, default=repr)
+        try:
+            arguments = json.dumps(dict(request.args), sort_keys=True, default=repr)
+        except RecursionError:
+            return None  # nested so deeply that it cannot be told from another call
         key = (turn_id, request.tool, arguments)
         asked = self._asked.get(key)
         if asked is None:

@@ -20,6 +20,8 @@ from lsp_agent.protocol.plan import put_plan
 #: In characters: of what was said, and of arguments, results and thoughts.
 SAID_LIMIT = 64 * 1024
 OTHER_LIMIT = 4 * 1024
+#: How deep arguments are kept: what an agent nests without end would exhaust the stack.
+ARGS_LEVELS = 50
 
 _COMPACTED = "(Summary of what was said before)\n\n"
 
@@ -111,15 +113,18 @@ def _shortened_step(step: PlanEntry) -> PlanEntry:
     return {**step, "content": step["content"][:OTHER_LIMIT]}  # it stays one line
 
 
-def _shortened_args(args: object) -> object:
+def _shortened_args(args: object, levels: int = ARGS_LEVELS) -> object:
     match args:
         case str():
             return shortened(args)
+        case dict() | list() if not levels:
+            return "…"
         case dict():
             pairs = cast(dict[str, object], args).items()
-            return {name: _shortened_args(value) for name, value in pairs}
+            return {name: _shortened_args(value, levels - 1) for name, value in pairs}
         case list():
-            return [_shortened_args(value) for value in cast(list[object], args)[:100]]
+            listed = cast(list[object], args)[:100]
+            return [_shortened_args(value, levels - 1) for value in listed]
         case _:
             return args
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
 
+import orjson
 import pytest
 import pytest_asyncio
 from hypothesis import given
@@ -307,3 +308,20 @@ async def test_what_no_utf_8_holds_is_stored_all_the_same(store: SessionStore) -
     (listed,) = await store.listed()
     assert listed.about.folder == "/p\udcff"
     assert words((await entry.transcript()).messages) == ["Half \ufffd and whole 😀."]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("opening", ['{"a":', "["])
+async def test_arguments_nested_without_end_are_kept_as_deep_as_one_can_see(
+    store: SessionStore, opening: str
+) -> None:
+    closing = "}" if opening[0] == "{" else "]"
+    args: object = orjson.loads(opening * 1020 + "1" + closing * 1020)
+    block = {"type": "toolCall", "toolCallId": "c", "tool": "t", "args": {"path": "a", "x": args}}
+    entry = store.new(about(1))
+    add(entry, {"role": "assistant", "content": [block]}, said("assistant", "Done."))  # type: ignore[list-item]
+    call, done = (await entry.transcript()).messages
+    assert words([done]) == ["Done."]
+    (kept,) = call["content"]
+    assert kept["type"] == "toolCall"
+    assert "\N{HORIZONTAL ELLIPSIS}" in str(kept["args"])
