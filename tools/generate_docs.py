@@ -100,6 +100,8 @@ def command_table() -> str:
     ]
     answer = [f"`{methods.ANSWER_COMMAND}`", "`AnswerParams`", "`AnswerResult`"]
     rows.append([*answer, "Answers an open question."])
+    show = [f"`{methods.SHOW_QUESTION_COMMAND}`", "`ShowQuestionParams`", "`Empty`"]
+    rows.append([*show, "Shows an open question whole."])
     return table(["command", "argument", "answers", "does"], rows)
 
 
@@ -191,7 +193,11 @@ def pages() -> Mapping[str, Regions]:
             [alias(edits.EditStatus), alias(events.StopReason), *map(interface, SHARED)]
         ),
         "answer": lambda: _typescript(
-            [interface(methods.AnswerParams), interface(methods.AnswerResult)]
+            [
+                interface(methods.AnswerParams),
+                interface(methods.AnswerResult),
+                interface(methods.ShowQuestionParams),
+            ]
         ),
         methods.ASK_REQUEST: server_request(methods.ASK_REQUEST, "Question", "AskAnswer"),
         methods.SYNC_REQUEST: server_request(methods.SYNC_REQUEST, "DocumentParams", "Empty"),

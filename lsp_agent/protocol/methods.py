@@ -365,6 +365,12 @@ class AnswerResult(Model):
     answered: bool
 
 
+class ShowQuestionParams(Model):
+    """Without an id: the one open question."""
+
+    question_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A custom request ``agent/<name>`` and its command ``lspAgent.<name>``."""
@@ -426,6 +432,9 @@ METHODS: tuple[Method, ...] = (
 
 #: Only a command: answers an open question in editors that cannot show one.
 ANSWER_COMMAND = "lspAgent.answer"
+
+#: Only a command: shows an open question whole, where a menu would cut it.
+SHOW_QUESTION_COMMAND = "lspAgent.showQuestion"
 
 #: Server to client, for clients that advertise the name of the last part (CONTRACT §4).
 EVENT_NOTIFICATION = "agent/event"

@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.protocol.data_folder import data_folder, workspace_data
-from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
+from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
 from lsp_agent.protocol.settings_sources import Problem
 from lsp_agent.server import code_actions, code_lenses
 from lsp_agent.server.ask_person import PersonAsker
@@ -31,6 +31,7 @@ from lsp_agent.server.reserved import reserved
 from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.settings_pull import SettingsPull
 from lsp_agent.server.turn_display import TurnDisplays
+from lsp_agent.server.whole_question import WholeQuestions
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
 from lsp_agent.sessions.revert import Reverts
@@ -88,7 +89,9 @@ class App:
         host = FileHost(documents, editor, self._ledger, reviews)
         tasks.start_soon(host.put_right_late)
         edits = Edits(self._ledger, host, documents, reviews, self._settings.of)
-        questions = Questions(tasks, PersonAsker(face, client))
+        self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
+        whole = WholeQuestions(face, self._review.shower, self._review.previews, tasks)
+        questions = Questions(tasks, PersonAsker(face, client, whole))
         self._events = EventStream(face)
         if client.events:
             tasks.start_soon(self._events.run)
@@ -114,7 +117,6 @@ class App:
         store = SessionStore(os.path.join(folder, "sessions"))  # noqa: PTH118
         self._sessions = Sessions(services, self._opened, store)
         reverts = Reverts(services, self._sessions, displays.notice)
-        self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
         tasks.start_soon(self._review.run)
         self._context = Context(
             client=client,
@@ -123,6 +125,7 @@ class App:
             edits=edits,
             reverts=reverts,
             questions=questions,
+            whole=whole,
             answers=LastAnswers(face, client),
             displays=displays,
             settings=self._settings,
@@ -166,6 +169,7 @@ class App:
             face.requests[method.method] = partial(commands.call, self._context, method)
             face.commands[method.command] = partial(commands.run, self._context, method)
         face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
+        face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
         face.feature("textDocument/codeAction", partial(code_actions.code_actions, self._context))
         lenses = partial(code_lenses.code_lenses, documents, self._review.reviews)
         face.feature("textDocument/codeLens", lenses)

@@ -1,17 +1,27 @@
 """The ways to put a question to the person: ``agent/ask``, else ``window/showMessageRequest``."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any, cast
 
 from lsp_agent.protocol.methods import ASK_REQUEST
-from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked, Question
+from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked, Option, Question
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.connection import Connection
 from lsp_agent.server.rpc_error import METHOD_NOT_FOUND, ClientRefused
+from lsp_agent.server.whole_question import (
+    SHOW_ALL,
+    WholeQuestions,
+    fits_message,
+    refusals,
+    whole_text,
+)
 from lsp_agent.text.plain import escaped_line
 
 _INFO, _WARNING = 3, 2
 _TEXT_LIMIT = 4000
+_TITLE_LIMIT = 200
+_SHOW = Option(option_id="show", name=SHOW_ALL)
 
 log = logging.getLogger(__name__)
 
@@ -21,11 +31,12 @@ class PersonAsker:
 
     ``CANNOT_ASK`` where the client has no way to ask or fails at it: the question then stays
     open for the ``lspAgent.answer`` command, and the person is told how to answer. None where
-    they dismissed it.
+    they dismissed it. A question too long for a message is shown whole before it can be allowed.
     """
 
-    def __init__(self, connection: Connection, client: ClientInfo) -> None:
+    def __init__(self, connection: Connection, client: ClientInfo, whole: WholeQuestions) -> None:
         self._connection = connection
+        self._whole = whole
         self._can_ask = client.ask
         self._can_show = client.show_message_request
         self._sees_events = client.events
@@ -53,10 +64,22 @@ class PersonAsker:
         return _member(answer, "optionId")
 
     async def _show(self, question: Question) -> str | NotAsked | None:
-        buttons = _buttons(question)
+        if not fits_message(question):
+            options = [_SHOW, *refusals(question)]
+            chosen = await self._choose(question, _beginning(question), options)
+            if chosen is not _SHOW:
+                return chosen.option_id if isinstance(chosen, Option) else chosen
+            await self._whole.show(question)
+        chosen = await self._choose(question, _text(question), question.options)
+        return chosen.option_id if isinstance(chosen, Option) else chosen
+
+    async def _choose(
+        self, question: Question, message: str, options: Sequence[Option]
+    ) -> Option | NotAsked | None:
+        buttons = _buttons(options)
         params = {
             "type": _WARNING if question.kind == "permission" else _INFO,
-            "message": _text(question),
+            "message": message,
             "actions": [{"title": title} for title in buttons],
         }
         try:
@@ -67,15 +90,15 @@ class PersonAsker:
         return buttons.get(_member(answer, "title") or "")
 
 
-def _buttons(question: Question) -> dict[str, str]:
-    """Each option's id by the title of its button, which is all that comes back: an agent's own
+def _buttons(options: Sequence[Option]) -> dict[str, Option]:
+    """Each option by the title of its button, which is all that comes back: an agent's own
     options may have one name for several, or none."""
-    buttons: dict[str, str] = {}
-    for option in question.options:
+    buttons: dict[str, Option] = {}
+    for option in options:
         title = option.name or escaped_line(option.option_id)
         while not title or title in buttons:
             title += f" ({len(buttons) + 1})"
-        buttons[title] = option.option_id
+        buttons[title] = option
     return buttons
 
 
@@ -90,7 +113,15 @@ def _member(answer: Any, key: str) -> str | None:
 
 
 def _text(question: Question) -> str:
-    text = f"{question.title}\n{question.detail}" if question.detail else question.title
+    text = whole_text(question)
     if len(text) <= _TEXT_LIMIT:
         return text
     return f"{text[:_TEXT_LIMIT]}…\n({len(text) - _TEXT_LIMIT} more characters are not shown)"
+
+
+def _beginning(question: Question) -> str:
+    text = question.detail or question.title
+    lines = text.count("\n") + 1
+    size = f"{lines} {'line' if lines == 1 else 'lines'}, {len(text)} characters"
+    title = escaped_line(question.title[:_TITLE_LIMIT])
+    return f"{title}\n({size}: it can be allowed when all of it has been shown)"

@@ -44,7 +44,7 @@ NAMES = (
     "runCommand",
 )
 METHODS = [f"agent/{name}" for name in NAMES]
-COMMANDS = [f"lspAgent.{name}" for name in (*NAMES, "answer")]
+COMMANDS = [f"lspAgent.{name}" for name in (*NAMES, "answer", "showQuestion")]
 NOTIFICATIONS = ["agent/event"]
 
 

@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Iterable, Iterator
 
 from lsprotocol import types
 
-from lsp_agent.protocol.methods import ANSWER_COMMAND
+from lsp_agent.protocol.methods import ANSWER_COMMAND, SHOW_QUESTION_COMMAND
 from lsp_agent.server.ask_actions import ask_actions
 from lsp_agent.server.context import Context
 from lsp_agent.server.review_actions import review_actions
 from lsp_agent.server.titles import action, shortened, told_apart
+from lsp_agent.server.whole_question import SHOW_ALL, fits_menu
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.open_document import OpenDocument
 
@@ -56,13 +57,19 @@ async def _all(
 
 def _answers(context: Context) -> Iterator[types.CodeAction]:
     for question in context.questions.open():
-        for option in question.options:
+        # One that is longer has been shown whole before a person can allow it here.
+        title = question.title if fits_menu(question) else shortened(question.title)
+        argument = {"questionId": question.question_id}
+        for option in context.whole.menu(question):
+            if option is None:
+                name, command, more = SHOW_ALL, SHOW_QUESTION_COMMAND, {}
+            else:
+                name, command, more = option.name, ANSWER_COMMAND, {"optionId": option.option_id}
             yield action(
-                # Not shortened: here a person may see all that they decide on.
-                f"Agent asks: {escaped_line(question.title)}: {escaped_line(option.name)}",
+                f"Agent asks: {escaped_line(title)}: {escaped_line(name)}",
                 types.CodeActionKind.QuickFix,
-                ANSWER_COMMAND,
-                {"questionId": question.question_id, "optionId": option.option_id},
+                command,
+                argument | more,
             )
 
 

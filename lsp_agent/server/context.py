@@ -9,6 +9,7 @@ from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.turn_display import TurnDisplays
+from lsp_agent.server.whole_question import WholeQuestions
 from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.questions import Questions
 from lsp_agent.sessions.revert import Reverts
@@ -26,6 +27,7 @@ class Context:
     edits: Edits
     reverts: Reverts
     questions: Questions
+    whole: WholeQuestions
     answers: LastAnswers
     displays: TurnDisplays
     settings: LiveSettings

@@ -31,10 +31,11 @@ class Shower:
         self._tasks.start_soon(self._show, uri, selection, otherwise)
 
     async def _show(self, uri: str, selection: Range | None, otherwise: str) -> None:
-        if not await self._shown(uri, selection) and not self._client.events:
+        if not await self.shown(uri, selection) and not self._client.events:
             self._connection.notify("window/showMessage", {"type": _INFO, "message": otherwise})
 
-    async def _shown(self, uri: str, selection: Range | None) -> bool:
+    async def shown(self, uri: str, selection: Range | None) -> bool:
+        """Shows it; whether the client says that it did."""
         if not self._client.show_document:
             return False
         params: dict[str, Any] = {"uri": uri, "external": False, "takeFocus": True}

@@ -27,6 +27,7 @@ from lsp_agent.protocol.methods import (
     EVENT_NOTIFICATION,
     METHODS,
     PROTOCOL_VERSION,
+    SHOW_QUESTION_COMMAND,
 )
 from lsp_agent.server import capabilities
 
@@ -180,7 +181,8 @@ def test_folders_follow_the_client(fresh: RawClient, tmp_path: Path) -> None:
 def test_the_advertised_names_are_those_of_the_table() -> None:
     assert capabilities.VERSION == PROTOCOL_VERSION
     assert [method.method for method in METHODS] == capabilities.METHODS
-    assert [*(method.command for method in METHODS), ANSWER_COMMAND] == capabilities.COMMANDS
+    of_questions = [ANSWER_COMMAND, SHOW_QUESTION_COMMAND]
+    assert [*(method.command for method in METHODS), *of_questions] == capabilities.COMMANDS
     assert capabilities.NOTIFICATIONS == [EVENT_NOTIFICATION]
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -28,6 +28,7 @@ from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.rpc_error import ClientRefused
 from lsp_agent.server.settings_pull import SettingsPull
+from lsp_agent.server.whole_question import WholeQuestions
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.workspace.editor import Applied
 
@@ -377,10 +378,15 @@ def question() -> Question:
     )
 
 
+def asker_of(wire: Wire, client: ClientInfo) -> PersonAsker:
+    """One that is asked only what fits a message, so that nothing is shown whole."""
+    return PersonAsker(wire, client, cast(WholeQuestions, None))
+
+
 @pytest.mark.asyncio
 async def test_agent_ask_is_preferred_where_the_client_has_it() -> None:
     wire = Wire(agent__ask={"optionId": "yes"}, window__showMessageRequest={"title": "Deny"})
-    asker = PersonAsker(wire, ClientInfo(ask=True, show_message_request=True))
+    asker = asker_of(wire, ClientInfo(ask=True, show_message_request=True))
     assert await asker(question()) == "yes"
 
 
@@ -396,7 +402,7 @@ async def test_agent_ask_is_preferred_where_the_client_has_it() -> None:
 )
 async def test_buttons_are_the_options_names(answer: Any, chosen: str | None) -> None:
     wire = Wire(window__showMessageRequest=answer)
-    assert await PersonAsker(wire, ClientInfo(show_message_request=True))(question()) == chosen
+    assert await asker_of(wire, ClientInfo(show_message_request=True))(question()) == chosen
     (params,) = wire.values("window/showMessageRequest")
     assert params["message"] == "Run?\nrm -r x"
     assert [action["title"] for action in params["actions"]] == ["Allow once", "Deny"]
@@ -405,7 +411,7 @@ async def test_buttons_are_the_options_names(answer: Any, chosen: str | None) ->
 @pytest.mark.asyncio
 async def test_after_method_not_found_the_client_is_not_asked_that_way_again() -> None:
     wire = Wire()
-    asker = PersonAsker(wire, ClientInfo(show_message_request=True))
+    asker = asker_of(wire, ClientInfo(show_message_request=True))
     assert [await asker(question()), await asker(question())] == [CANNOT_ASK, CANNOT_ASK]
     assert len(wire.values("window/showMessageRequest")) == 1
 
@@ -413,11 +419,11 @@ async def test_after_method_not_found_the_client_is_not_asked_that_way_again() -
 @pytest.mark.asyncio
 async def test_a_client_that_cannot_ask_is_told_how_to_answer() -> None:
     wire = Wire()
-    assert await PersonAsker(wire, ClientInfo())(question()) == CANNOT_ASK
+    assert await asker_of(wire, ClientInfo())(question()) == CANNOT_ASK
     ((method, params),) = wire.sent
     assert method == "window/showMessage"
     assert params["message"] == f"Answer the agent by code action: {question().title}"
-    assert await PersonAsker(wire, ClientInfo(events=True))(question()) == CANNOT_ASK
+    assert await asker_of(wire, ClientInfo(events=True))(question()) == CANNOT_ASK
     assert len(wire.sent) == 1
 
 

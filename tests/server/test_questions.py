@@ -1,5 +1,7 @@
 """Questions to the person: how they are asked, answered and closed. No answer is never consent."""
 
+from pathlib import Path
+
 import pytest
 from project import EVENTS, Editor, Project, bash, step
 from raw_client import Json, RpcError, wait_until
@@ -116,6 +118,97 @@ def test_a_client_that_knows_no_message_request_after_all_keeps_the_question_ope
         assert wait_until(lambda n=number: times_run(project) == n)
     assert editor.result(prompt)["text"] == "Done."
     assert len(editor.received("window/showMessageRequest")) == 1
+
+
+# What is too long to be seen
+
+LONG = f"echo x >> {MARK}\n" + "echo y\n" * 10 + "echo z > tail.txt"
+WIDE = f"echo x >> {MARK}; {'true; ' * 30} echo z > tail.txt"
+SHOWN: Json = SHOW | {"window": SHOW["window"] | {"showDocument": {"support": True}}}
+
+
+def dialogs(editor: Editor) -> list[list[str]]:
+    shown = editor.received("window/showMessageRequest")
+    return [[action["title"] for action in one["actions"]] for one in shown]
+
+
+@pytest.mark.parametrize("command", [LONG, WIDE], ids=["many lines", "a long line"])
+def test_a_long_command_can_be_allowed_only_when_all_of_it_has_been_shown(
+    project: Project, command: str
+) -> None:
+    editor = project.editor(step("", bash(command)), step("Done."), capabilities=SHOWN)
+    files: list[str] = []
+
+    def show_document(params: Json) -> Json:
+        files.append(uri_text(params["uri"]))
+        return {"success": True}
+
+    editor.handlers["window/showDocument"] = show_document
+    editor.answers = ["Show all of it", "Allow"]
+    editor.ask_agent("Go.")
+    first, second = dialogs(editor)
+    assert first == ["Show all of it", "Deny"]
+    assert second == ["Allow", "Allow every command in this session", "Deny"]
+    (text,) = files
+    assert command in text
+    assert times_run(project) == 1
+
+
+def uri_text(uri: str) -> str:
+    return Path(uri.removeprefix("file://")).read_text()
+
+
+@pytest.mark.parametrize("answer", ["Deny", None, "Allow", "allow"])
+def test_a_long_command_that_was_not_shown_does_not_run(
+    project: Project, answer: str | None
+) -> None:
+    editor = project.editor(step("", bash(LONG)), step("Done."), capabilities=SHOW)
+    editor.answers = [answer]
+    editor.ask_agent("Go.")
+    assert dialogs(editor) == [["Show all of it", "Deny"]]
+    assert times_run(project) == 0
+
+
+@pytest.mark.parametrize("capabilities", [SHOW, SHOWN], ids=["unable", "failing"])
+def test_where_no_document_can_be_shown_a_long_command_is_a_message(
+    project: Project, capabilities: Json
+) -> None:
+    editor = project.editor(step("", bash(LONG)), step("Done."), capabilities=capabilities)
+    editor.answers = ["Show all of it", "Allow"]
+    editor.ask_agent("Go.")
+    assert [m["message"] for m in editor.received("window/showMessage") if LONG in m["message"]]
+    methods = [m.get("method") for m in editor.messages]
+    asked = [n for n, method in enumerate(methods) if method == "window/showMessageRequest"]
+    assert asked[0] < methods.index("window/showMessage") < asked[1]
+    assert times_run(project) == 1
+
+
+def test_a_menu_offers_to_allow_a_long_command_once_it_has_been_shown(project: Project) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(step("", bash(WIDE)), step("Done."))
+    document = editor.open(path)
+    prompt = editor.prompt("Go.")
+    assert wait_until(lambda: open_questions(editor))
+
+    def asked() -> list[Json]:
+        found = actions(editor, document.uri)
+        return [each for each in found if each["title"].startswith("Agent asks: ")]
+
+    def names() -> list[str]:
+        return [each["title"].rpartition(": ")[2] for each in asked()]
+
+    assert names() == ["Show all of it", "Deny"]
+    show = asked()[0]["command"]
+    editor.call("workspace/executeCommand", show)
+    assert wait_until(lambda: "Allow" in names())
+    assert any(WIDE in shown["message"] for shown in editor.received("window/showMessage"))
+    (allow,) = [each for each in asked() if each["title"].endswith(": Allow")]
+    editor.call("workspace/executeCommand", allow["command"])
+    assert editor.result(prompt)["text"] == "Done."
+    assert times_run(project) == 1
+    with pytest.raises(RpcError) as caught:
+        editor.call("workspace/executeCommand", show)
+    assert caught.value.data["kind"] == "conflict"
 
 
 # Answers

@@ -1,4 +1,4 @@
-"""``workspace/executeCommand``: a twin of each custom method, and ``lspAgent.answer``."""
+"""``workspace/executeCommand``: a twin of each custom method, and those on open questions."""
 
 from collections.abc import Awaitable, Mapping
 from typing import Any
@@ -8,8 +8,10 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.methods import (
     AnswerParams,
     AnswerResult,
+    Empty,
     Method,
     PromptParams,
+    ShowQuestionParams,
 )
 from lsp_agent.protocol.model import Model
 from lsp_agent.server.context import Context
@@ -42,6 +44,8 @@ _SHOWN: Mapping[str, Handler] = {
     "lastAnswer": show_last_answer,
     "runCommand": run_and_act,
 }
+
+_NOT_OPEN = "No such question is open."
 
 Json = dict[str, Any]
 
@@ -77,10 +81,24 @@ def answer(context: Context, argument: Json) -> AnswerResult:
     return AnswerResult(answered=context.questions.answer(params.question_id, params.option_id))
 
 
+def show_question(context: Context, argument: Json) -> Empty:
+    """Begins to show an open question whole; a menu then offers to allow it.
+
+    :raises RequestFailed: "conflict" where none is meant
+    """
+    wanted = ShowQuestionParams.model_validate(argument).question_id
+    meant = [one for one in context.questions.open() if wanted in (None, one.question_id)]
+    if len(meant) != 1:
+        text = "Several questions are open; name one by questionId." if meant else _NOT_OPEN
+        raise RequestFailed("conflict", text, {"questionIds": [one.question_id for one in meant]})
+    context.whole.start_showing(meant[0])
+    return Empty()
+
+
 def _options_of(context: Context) -> str:
     questions = context.questions.open()
     if not questions:
-        return "No question is open."
+        return _NOT_OPEN
     lines = (
         f"{question.title}: " + ", ".join(option.option_id for option in question.options)
         for question in questions
