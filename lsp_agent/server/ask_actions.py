@@ -11,8 +11,8 @@ from lsp_agent.server.titles import action, shortened
 from lsp_agent.text.positions import Encoding, to_column
 from lsp_agent.workspace.open_document import OpenDocument
 
-#: ``agent: what to do``, with what closes a comment behind it left out.
-_MARKER = re.compile(r"\bagent:[ \t]*(?P<prompt>\S.*?)\s*(?:\*/|-->|\*\)|#\})?\s*$", re.MULTILINE)
+_MARKER = "agent:"
+_COMMENT_ENDS = ("*/", "-->", "*)", "#}")
 
 #: Of ASCII: a prompt in other scripts may have no spaces. Helix sends the character under the
 #: cursor, Emacs the word.
@@ -90,8 +90,7 @@ def _on_text(
     selection itself; either way the selection goes along as context."""
     text = _selected(document, range_, encoding)
     line = document.lines[range_.start.line] if range_.start.line < len(document.lines) else ""
-    marked = _MARKER.search(text) or _MARKER.search(line)
-    prompt = marked["prompt"] if marked else text.strip()
+    prompt = _marked(text) or _marked(line) or text.strip()
     if not prompt:
         return
     excerpt = {"uri": document.uri, "range": _json(range_)}
@@ -101,6 +100,23 @@ def _on_text(
         "lspAgent.prompt",
         {"text": prompt, "context": [excerpt if text else {"uri": document.uri}]},
     )
+
+
+def _marked(text: str) -> str:
+    """The prompt of the first line with ``agent: what to do``, without what closes a comment
+    behind it; "" where there is none. No regular expression: a line may be very long."""
+    for line in text.split("\n"):
+        at = line.find(_MARKER)
+        while at > 0 and (line[at - 1].isalnum() or line[at - 1] == "_"):  # part of a word
+            at = line.find(_MARKER, at + 1)
+        if at >= 0 and (prompt := _without_comment_end(line[at + len(_MARKER) :].strip())):
+            return prompt
+    return ""
+
+
+def _without_comment_end(text: str) -> str:
+    end = next((end for end in _COMMENT_ENDS if text.endswith(end)), "")
+    return text.removesuffix(end).rstrip()
 
 
 def _selected(document: OpenDocument, range_: types.Range, encoding: Encoding) -> str:

@@ -91,6 +91,7 @@ def _unseen(context: Context) -> Iterator[types.CodeAction]:
 def _is_wanted(
     kind: types.CodeActionKind | str | None, only: Iterable[types.CodeActionKind | str]
 ) -> bool:
+    """Whether ``kind`` is one of ``only`` or below one; the empty kind is above all."""
     own = str(getattr(kind, "value", kind))
     wanted = [str(getattr(item, "value", item)) for item in only]
-    return any(own == item or own.startswith(f"{item}.") for item in wanted)
+    return any(item in ("", own) or own.startswith(f"{item}.") for item in wanted)

@@ -1,5 +1,6 @@
 """Everything by code action, for editors that know only the standard."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,8 @@ def the_action(found: list[Json], beginning: str) -> Json:
         ("<!-- agent: say more -->", "say more"),
         ("/* agent: say more */", "say more"),
         ("agent: 😀 please", "😀 please"),
+        ("reagent: no, agent: yes", "yes"),
+        ("agent: a b\t */ \t", "a b"),
     ],
 )
 def test_a_line_that_is_for_the_agent_is_the_prompt(shared: Editor, line: str, prompt: str) -> None:
@@ -70,6 +73,23 @@ def test_a_line_that_is_for_the_agent_is_the_prompt(shared: Editor, line: str, p
     (argument,) = found[0]["command"]["arguments"]
     assert found[0]["command"]["command"] == "lspAgent.prompt"
     assert argument == {"text": prompt, "context": [{"uri": document.uri}]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "agent:" + " " * 100_000,
+        "agent:" + " " * 100_000 + "x" + " " * 100_000 + "y",
+        "agent: x" + " */" * 10_000 + " ." + "\t" * 100_000,
+        "xagent:" * 100_000,
+    ],
+    ids=["only blanks", "blanks in it", "ends of comments", "parts of words"],
+)
+def test_a_line_of_any_length_for_the_agent_is_read_at_once(shared: Editor, line: str) -> None:
+    document = opened(shared, f"{line}\n")
+    started = time.monotonic()
+    actions(shared, document)
+    assert time.monotonic() - started < 5
 
 
 def opened(editor: Editor, text: str) -> Document:
@@ -99,9 +119,9 @@ def test_a_marker_in_the_selection_takes_the_rest_as_context(shared: Editor) -> 
     assert "range" in argument["context"][0]
 
 
-@pytest.mark.parametrize("place", [(0, 0), (1, 0), (7, 0)])
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (2, 0), (3, 0), (7, 0)])
 def test_where_nothing_is_asked_there_is_no_action(shared: Editor, place: tuple[int, int]) -> None:
-    document = opened(shared, "user-agent:\n\nreagent: x\n")
+    document = opened(shared, "user-agent:\n\nreagent: x\n/* agent: */\n")
     assert actions(shared, document, place) == []
 
 
@@ -178,6 +198,7 @@ def test_a_client_gets_only_the_kinds_that_it_wants(project: Project) -> None:
     document = editor.open(path)
     editor.ask_agent("Go.")
     assert {a["kind"] for a in actions(editor, document)} == {"quickfix", "refactor"}
+    assert {a["kind"] for a in actions(editor, document, only=[""])} == {"quickfix", "refactor"}
     assert {a["kind"] for a in actions(editor, document, only=["refactor"])} == {"refactor"}
     assert {a["kind"] for a in actions(editor, document, only=["quickfix"])} == {"quickfix"}
     assert actions(editor, document, only=["source.organizeImports"]) == []
