@@ -15,7 +15,7 @@ from io import TextIOWrapper
 from typing import NoReturn, Protocol, TypeVar, cast
 
 from lsp_agent import __version__
-from lsp_agent.protocol.errors import LspAgentError, UsageError
+from lsp_agent.protocol.errors import LspAgentError, UsageError, causes
 
 E = TypeVar("E", bound=BaseException)
 
@@ -52,8 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:
         code = 130
-    except Exception as error:  # noqa: BLE001  the process's own boundary
-        code = _fail_with(error)
+    except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  the process's own boundary
+        code = 130 if _within(error, KeyboardInterrupt) else _fail_with(error)
     return code if stdout is None else _flushed(stdout, code)
 
 
@@ -118,7 +118,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
-def _fail_with(error: Exception) -> int:
+def _fail_with(error: BaseException) -> int:
     known = _within(error, LspAgentError)
     if known is not None:
         return _fail(str(known), 2 if isinstance(known, UsageError) else 1)
@@ -129,18 +129,13 @@ def _fail_with(error: Exception) -> int:
     full = _within(error, OSError)
     if full is not None and full.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return _fail(f"there is no room: {full}; make some and try again", 1)
-    what = f"{type(error).__name__}: {error}"
+    what = "; ".join(dict.fromkeys(f"{type(one).__name__}: {one}" for one in causes(error)))
     return _fail(f"unexpected error: {what} ({TRACEBACK_VARIABLE}=1 shows where)", 1)
 
 
 def _within(error: BaseException, kind: type[E]) -> E | None:
     """The error of that kind in ``error``, which a task group may have wrapped."""
-    if isinstance(error, kind):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        members = cast(BaseExceptionGroup[BaseException], error).exceptions
-        return next((found for member in members if (found := _within(member, kind))), None)
-    return None
+    return next((one for one in causes(error) if isinstance(one, kind)), None)
 
 
 def _fail(message: str, code: int) -> int:

@@ -8,8 +8,8 @@
 The server's one exception boundary (``server/rpc_error.py``) turns them into wire errors.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Literal, cast
 
 ErrorKind = Literal[
     "agentNotFound",
@@ -54,3 +54,12 @@ class RequestFailed(LspAgentError):
 
 class UsageError(LspAgentError):
     """Wrong use of the command line; printed as one line, exit code 2."""
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """``error`` itself, or what a task group has wrapped: the group's own words say nothing."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for member in cast(BaseExceptionGroup[BaseException], error).exceptions:
+        yield from causes(member)

@@ -8,13 +8,14 @@ anything else                                         -32603, logged, without a 
 
 import logging
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from cattrs import transform_error
 from cattrs.errors import BaseValidationError
 from pygls.exceptions import JsonRpcException
 
-from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.errors import BadParams, LspAgentError, RequestFailed, causes
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -65,13 +66,35 @@ def rpc_error(exc: Exception) -> dict[str, Any]:
             if isinstance(cause, BaseValidationError):
                 return rpc_error(cause)
             return wire_error(exc.code, exc.message)
-        case ExceptionGroup(exceptions=(Exception() as only,)):
-            return rpc_error(only)
+        case ExceptionGroup():
+            return _of_group(exc)
         case _ if field := _invalid_field(exc):
             return _bad_field(*field)
         case _:
-            log.error("a request failed", exc_info=exc)
-            return wire_error(INTERNAL_ERROR, f"Internal error: {type(exc).__name__}; see the log.")
+            return _internal_error(exc)
+
+
+def _of_group(group: Exception) -> dict[str, Any]:
+    """The error of its only cause; of several the first one's, with the words of all."""
+    found = list(causes(group))
+    match found:
+        case [Exception() as only]:
+            return rpc_error(only)
+        case [LspAgentError() as first, *others] if _are_told(others):
+            return rpc_error(first) | {"message": " ".join(dict.fromkeys(map(str, found)))}
+        case _:
+            return _internal_error(group)
+
+
+def _are_told(errors: Sequence[BaseException]) -> bool:
+    return all(isinstance(one, LspAgentError) for one in errors)
+
+
+def _internal_error(exc: Exception) -> dict[str, Any]:
+    """The log has what it was; the client hears no more than its kind."""
+    log.error("a request failed", exc_info=exc)
+    kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in causes(exc)))
+    return wire_error(INTERNAL_ERROR, f"Internal error: {kinds}; see the log.")
 
 
 def _invalid_field(exc: Exception) -> tuple[str, str] | None:

@@ -88,7 +88,14 @@ def test_an_abbreviated_option_is_refused(command, capsys):
         (RequestFailed("noFolder", "open a folder"), 1, "open a folder"),
         (ExceptionGroup("tasks", [RequestFailed("busy", "wait")]), 1, "wait"),
         (ValueError("two\nlines"), 1, "unexpected error: ValueError: two lines"),
+        (
+            ExceptionGroup("tasks", [ExceptionGroup("more", [KeyError("a")]), OSError("b")]),
+            1,
+            "unexpected error: KeyError: 'a'; OSError: b",
+        ),
         (KeyboardInterrupt(), 130, ""),
+        (BaseExceptionGroup("tasks", [KeyboardInterrupt(), RequestFailed("busy", "")]), 130, ""),
+        (BaseExceptionGroup("tasks", [SystemExit(3), RequestFailed("busy", "wait")]), 1, "wait"),
     ],
 )
 def test_an_error_is_one_line_and_never_a_traceback(command, capsys, error, code, message):
