@@ -6,10 +6,16 @@ what orjson refuses is tried once more with the standard library.
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import orjson
+
+_ID = re.compile(
+    rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,2}'
+    rb'"id"\s*:\s*(?:(\d{1,18})|"([^"\\]{0,200})")\s*[,}]'
+)
 
 
 def decode(body: bytes) -> Any:
@@ -23,6 +29,15 @@ def decode(body: bytes) -> Any:
             raise ValueError("nested too deeply") from exc
 
 
+def request_id(body: bytes) -> str | int | None:
+    """The ``id`` of a request whose body cannot be decoded, where it comes before anything that
+    is not plain; so even that one is answered."""
+    found = _ID.match(body)
+    if found is None:
+        return None
+    return int(found[1]) if found[1] else found[2].decode(errors="replace")
+
+
 def encode(value: object, default: Callable[[Any], Any] | None = None) -> bytes:
     """The JSON text of ``value``; ``default`` turns an object that is not plain into one that is.
 
@@ -31,4 +46,7 @@ def encode(value: object, default: Callable[[Any], Any] | None = None) -> bytes:
     try:
         return orjson.dumps(value, default)
     except TypeError:
-        return json.dumps(value, default=default, separators=(",", ":")).encode()
+        try:
+            return json.dumps(value, default=default, separators=(",", ":")).encode()
+        except RecursionError as exc:
+            raise ValueError("nested too deeply") from exc

@@ -23,12 +23,13 @@ from cattrs import Converter
 from lsprotocol import types
 from pygls.exceptions import JsonRpcMethodNotFound
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
+from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import RPCMessage
 
 from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.frames import TooLarge, frame
-from lsp_agent.server.json_codec import decode, encode
+from lsp_agent.server.json_codec import decode, encode, request_id
+from lsp_agent.server.lenient import lenient_converter
 from lsp_agent.server.rpc_error import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -103,7 +104,7 @@ class AgentProtocol(LanguageServerProtocol):
         try:
             message = decode(body)
         except ValueError as exc:
-            return self._fail(None, wire_error(PARSE_ERROR, f"Not JSON: {exc}"))
+            return self._fail(request_id(body), wire_error(PARSE_ERROR, f"Not JSON: {exc}"))
         if not isinstance(message, dict) or cast(Json, message).get("jsonrpc") != "2.0":
             return self._fail(None, wire_error(INVALID_REQUEST, "Not a JSON-RPC 2.0 message."))
         message = cast(Json, message)
@@ -270,7 +271,7 @@ class Server(LanguageServer):
 
     def __init__(self, name: str, version: str) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            name, version, protocol_cls=AgentProtocol, converter_factory=default_converter
+            name, version, protocol_cls=AgentProtocol, converter_factory=lenient_converter
         )
 
     def report_server_error(self, error: Exception, source: object) -> None:  # noqa: ARG002

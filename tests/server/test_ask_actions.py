@@ -1,6 +1,7 @@
 """The code actions that ask the agent, as an editor gets and runs them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from project import Document, Editor, Project, edit, step
@@ -105,6 +106,16 @@ def test_a_long_message_is_cut_in_the_title_and_quoted_in_the_prompt(shared: Edi
     text = argument(fix)["text"]
     assert "> expected:\n>   int\n> xxx" in text
     assert len(text) < 2500
+
+
+@pytest.mark.parametrize("more", [{"tags": [99, 1]}, {"severity": 9}], ids=["tag", "severity"])
+def test_a_problem_with_values_of_a_newer_editor_is_served(
+    shared: Editor, more: dict[str, Any]
+) -> None:
+    document = opened(shared, CODE)
+    sent = problem("odd") | more
+    fix, _explain = actions_on(shared, document, sent)
+    assert fix["diagnostics"] == [sent]
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,18 @@ def test_the_advertised_names_are_those_of_the_table() -> None:
     assert capabilities.NOTIFICATIONS == [EVENT_NOTIFICATION]
 
 
+def test_capabilities_of_a_newer_editor_are_no_obstacle(fresh: RawClient) -> None:
+    newer: Any = {
+        "textDocument": {
+            "documentSymbol": {"symbolKind": {"valueSet": [1, 99]}},
+            "publishDiagnostics": {"tagSupport": {"valueSet": [99]}},
+        },
+        "workspace": {"workspaceEdit": {"resourceOperations": ["swap"], "failureHandling": "odd"}},
+    }
+    result = fresh.initialize(newer, trace="loud")
+    assert result["serverInfo"]["name"] == "lsp-agent"
+
+
 # Order
 
 
@@ -266,6 +278,14 @@ def test_a_bug_shows_no_details_to_the_client_but_in_the_log(client: RawClient) 
     assert not client.received("window/showMessage")
 
 
+def test_of_several_failures_at_once_all_are_told(client: RawClient) -> None:
+    failed = error(client, "toy/fail", {"how": "failures"})
+    assert (failed.code, failed.message) == (-32602, "text: must not be empty Busy.")
+    bug = error(client, "toy/fail", {"how": "bugs"})
+    assert (bug.code, bug.message) == (-32603, "Internal error: KeyError, OSError; see the log.")
+    assert wait_until(lambda: "another" in client.stderr)
+
+
 def test_bad_params_of_a_custom_request_name_the_field(client: RawClient) -> None:
     caught = error(client, "toy/prompt", {"text": "x", "whenBusy": "never"})
     assert caught.code == -32602
@@ -320,6 +340,20 @@ def test_what_is_no_message_is_answered_and_the_next_one_served(
 ) -> None:
     client.send_bytes(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
     assert client.answer(None)["error"]["code"] == code
+    assert client.call("toy/echo", {"a": 1}) == {"a": 1}
+
+
+@pytest.mark.parametrize("depth", [900, 1000, 100_000])
+@pytest.mark.parametrize("method", ["toy/echo", "toy/fail", "textDocument/hover", "initialize"])
+def test_a_request_that_is_nested_deeply_is_answered_and_the_next_one_served(
+    client: RawClient, method: str, depth: int
+) -> None:
+    deep = "[" * depth + "]" * depth
+    params = f'{{"textDocument": {deep}, "error": {deep}, "capabilities": {deep}}}'
+    body = f'{{"jsonrpc": "2.0", "id": "deep", "method": "{method}", "params": {params}}}'
+    client.send_bytes(b"Content-Length: %d\r\n\r\n%b" % (len(body), body.encode()))
+    answer = client.answer("deep")
+    assert depth < 1000 or "error" in answer
     assert client.call("toy/echo", {"a": 1}) == {"a": 1}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lsp_agent.protocol.errors import UsageError
 from lsp_agent.server.frames import BadFrame, Frames, TooLarge, frame
-from lsp_agent.server.json_codec import decode, encode
+from lsp_agent.server.json_codec import decode, encode, request_id
 from lsp_agent.server.transport import HIGH_WATER, Writer, chunks, parse_address, tcp
 
 
@@ -74,6 +74,28 @@ def test_a_number_of_any_size_is_written(value: int) -> None:
 @given(st.text(st.characters(), max_size=8))
 def test_json_of_javascript_is_read(text: str) -> None:
     assert decode(json.dumps(text).encode()) == text
+
+
+def test_a_value_that_is_nested_too_deeply_is_said_to_be() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ValueError, match="nested too deeply"):
+        encode(value)
+
+
+@pytest.mark.parametrize(
+    ("body", "msg_id"),
+    [
+        (b'{"jsonrpc": "2.0", "id": 7, "params": [', 7),
+        (b'{"method":"a","jsonrpc":"2.0","id":"x"', None),
+        (b'{"method":"a","jsonrpc":"2.0","id":"x","params":', "x"),
+        (b'{"params": {"id": 7, ', None),
+        (b'{"id": [7], "params": [', None),
+    ],
+)
+def test_the_id_of_a_body_that_is_no_json(body: bytes, msg_id: str | int | None) -> None:
+    assert request_id(body) == msg_id
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,11 @@ class Toy:
             case "group":
                 async with anyio.create_task_group():
                     raise RequestFailed("busy", "A turn is running.")
+            case "bugs":
+                raise ExceptionGroup("of tasks", [KeyError("a secret"), OSError("another")])
+            case "failures":
+                told = [BadParams("text", "must not be empty"), RequestFailed("busy", "Busy.")]
+                raise ExceptionGroup("of tasks", told)
             case _:
                 raise ZeroDivisionError("a secret")
 
