@@ -35,6 +35,7 @@ Json = dict[str, Any]
 
 _INTERRUPTED = 130
 _IN: tuple[str, ...] = ("applied", "kept", "superseded")
+_YES, _NO = ("y", "yes"), ("n", "no")
 _STEP_MARKS = {
     "pending": ("[ ]", "dim"),
     "in_progress": ("[>]", "bold"),
@@ -224,9 +225,12 @@ class _Prompt:
             for number, option in enumerate(options, 1):
                 self._console.print(f"  [cyan]{number}[/] {escape(escaped_line(option['name']))}")
             answers = {str(number): one["optionId"] for number, one in enumerate(options, 1)}
+            denials = (one["optionId"] for one in options if one["kind"] == "deny")
+            answers |= dict.fromkeys(_NO, next(denials, None))
+            _forget_typed()
             while said := await self._read(f"1-{len(options)}, or Enter to refuse: "):
-                if said in answers:
-                    return answers[said]
+                if said.lower() in answers:
+                    return answers[said.lower()]
         return None
 
     async def _read(self, what: str) -> str:
@@ -264,12 +268,20 @@ class _Prompt:
         name = self._name(edit)
         if not self._has_person:
             self._note(f"[yellow]![/] {escape(name)} waits as a proposal for your editor")
-        elif (await self._read(f"Apply this to {name}? [y/N] ")).lower() in ("y", "yes"):
+        elif await self._agrees(f"Apply this to {name}? [y/N] "):
             result = await self._editor.request("agent/applyEdit", {"editId": edit["editId"]})
             if not result["applied"]:
                 self._note(f"[red]✗[/] {escape(escaped_lines(result['failureReason']))}")
         else:
             await self._editor.request("agent/rejectEdit", {"editId": edit["editId"]})
+
+    async def _agrees(self, what: str) -> bool:
+        """Asks until it is yes or no; no words are a no."""
+        _forget_typed()
+        while said := (await self._read(what)).lower():
+            if said in (*_YES, *_NO):
+                return said in _YES
+        return False
 
     async def _texts(self, edit: Json) -> list[Text]:
         texts = await self._editor.request("agent/editText", {"editId": edit["editId"]})
@@ -294,6 +306,13 @@ class _Prompt:
 def _is_terminal(stream: TextIO | None) -> bool:
     """None is one that was closed before we began."""
     return stream is not None and stream.isatty()
+
+
+def _forget_typed() -> None:
+    """What was typed before a question was there is no answer to it."""
+    import termios  # noqa: PLC0415 - not everywhere, unlike the commands that ask nothing
+
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _why(text: str) -> str:

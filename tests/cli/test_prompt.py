@@ -68,6 +68,9 @@ class Terminal:
     def wait_for(self, text: str) -> None:
         assert wait_until(lambda: text in self._read(), PATIENCE), self.shown
 
+    def times(self, text: str) -> int:
+        return self._read().count(text)
+
     def type(self, keys: str) -> None:
         os.write(self._end, keys.encode())
 
@@ -233,6 +236,22 @@ def test_on_a_terminal_a_question_is_answered_and_the_diff_is_coloured(
     assert re.search(r"\x1b\[[0-9;]+m\+two", screen.shown)
 
 
+def test_what_was_typed_before_a_question_is_no_answer_to_it(
+    project: Project, terminal: Open
+) -> None:
+    set_up(project, step("", bash("touch made")), step("Done."))
+    screen = terminal("Go.")
+    screen.type("1\n")
+    screen.wait_for("Enter to refuse")
+    screen.type("perhaps\n")  # asked again
+    assert wait_until(lambda: screen.times("Enter to refuse") == 2, PATIENCE)
+    assert not (project.folder / "made").exists()
+    screen.type("No\n")
+    assert screen.exit_code() == 0
+    assert "declined" in screen.shown
+    assert not (project.folder / "made").exists()
+
+
 def test_an_agent_cannot_command_the_terminal(project: Project, terminal: Open) -> None:
     set_up(project, step("\x1b]0;owned\x07\x1b[2Jhello"))
     screen = terminal("Go.")
@@ -249,6 +268,8 @@ def test_proposals_are_asked_about_at_the_end(project: Project, terminal: Open) 
     screen = terminal("Go.", "--review", "before")
     screen.wait_for("Apply this to a.txt?")
     assert path.read_text() == "one\n"
+    screen.type("yep\n")
+    assert wait_until(lambda: screen.times("Apply this to a.txt?") == 2, PATIENCE)
     screen.type("Yes\n")
     screen.wait_for("Apply this to b.txt?")
     screen.type("\n")
