@@ -77,7 +77,11 @@ def chosen_agent_starts(name: str) -> Finding:
 
 async def _start(folder: Path, name: str) -> str | None:
     async with _server(folder, {"agent": name}) as editor:
-        await editor.request("agent/models", {})
+        try:
+            await editor.request("agent/models", {})
+        except RequestError as error:
+            if error.kind != "unsupported":  # it runs, but has no models to choose from
+                raise
     return None
 
 

@@ -41,11 +41,12 @@ class Document:
 
 
 class RequestError(Exception):
-    """The server answered a request with an error: ``code`` and its message."""
+    """The server answered a request with an error: ``code``, its message and ``data.kind``."""
 
-    def __init__(self, code: int, message: str) -> None:
+    def __init__(self, code: int, message: str, kind: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.kind = kind
 
 
 class EditorClient:
@@ -135,7 +136,9 @@ class EditorClient:
         del self._pending[msg_id]
         answer = answers[0]
         if "error" in answer:
-            raise RequestError(answer["error"]["code"], answer["error"]["message"])
+            error = answer["error"]
+            kind = error.get("data", {}).get("kind")
+            raise RequestError(error["code"], error["message"], kind)
         return answer["result"]
 
     def next_id(self) -> int:

@@ -142,6 +142,14 @@ def test_an_agent_that_ends_at_its_start_is_reported(person: Person) -> None:
     assert start["message"].startswith("b does not start:")
 
 
+def test_an_agent_that_starts_but_lists_no_models_is_well(person: Person) -> None:
+    double = Path(__file__).parents[1] / "doubles" / "acp_agent.py"
+    person.program("mine", f'exec "{sys.executable}" "{double}"')
+    person.settings('agent = "m"\n[agents.m]\nwire = "acp"\ncommand = ["mine"]\n')
+    (start,) = found(person.report(), "start")
+    assert (start["status"], start["message"]) == ("ok", "m starts, and answers")
+
+
 @pytest.mark.slow
 def test_the_agent_that_a_repository_chooses_is_the_one_that_is_tried(person: Person) -> None:
     person.scripted()
