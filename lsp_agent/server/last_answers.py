@@ -46,10 +46,10 @@ class LastAnswers:
                 self._begin(Answer(stamped.session_id, stamped.turn_id, prompt.strip()))
             case AssistantMessage(message):
                 text = plain_text(message["content"]).strip()
-                if text and (answer := self._answers.get(stamped.session_id)):
+                if text and (answer := self._of_turn(stamped)):
                     answer.texts.append(text)
             case TurnEnded():
-                self._end(self._answers.get(stamped.session_id))
+                self._end(self._of_turn(stamped))
             case _:
                 pass
 
@@ -62,6 +62,11 @@ class LastAnswers:
 
     def unseen(self) -> list[Answer]:
         return [answer for answer in self._answers.values() if answer.unseen]
+
+    def _of_turn(self, stamped: StampedEvent) -> Answer | None:
+        """Not that of another turn: one that waits can be dropped while another one runs."""
+        answer = self._answers.get(stamped.session_id)
+        return answer if answer is not None and answer.turn_id == stamped.turn_id else None
 
     def _begin(self, answer: Answer) -> None:
         self._answers.pop(answer.session_id, None)  # the latest comes last

@@ -1,12 +1,17 @@
 """What the agent said can be read in editors that show no chat."""
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pytest
 from project import EVENTS, Project, call, step
 from raw_client import Json, wait_until
 from test_code_actions import actions, run, titles
+
+from lsp_agent.protocol.events import AssistantMessage, Event, StampedEvent, TurnEnded, TurnStarted
+from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.last_answers import LastAnswers
 
 LONG = "It is a list.\n\nOf three:\n- one\n- two\n- three"
 SHOW: Json = {"window": {"showDocument": {"support": True}}}
@@ -70,3 +75,31 @@ def test_a_short_answer_is_the_end_of_the_progress_and_nothing_more(
 def test_where_nothing_was_said_it_says_so(project: Project) -> None:
     editor = project.editor(step("Done."))
     assert editor.failure("agent/lastAnswer").data["kind"] == "unknownTurn"
+
+
+def test_an_answer_is_of_its_own_turn_only() -> None:
+    told: list[str] = []
+
+    class Told:
+        def notify(self, method: str, _params: object) -> None:
+            told.append(method)
+
+    connection: Any = Told()
+    answers = LastAnswers(connection, ClientInfo())
+
+    def take(turn: str, event: Event) -> None:
+        answers.take(StampedEvent("s", turn, 1, 0.0, event))
+
+    def say(turn: str, text: str) -> None:
+        content: Any = [{"type": "text", "text": text}]
+        take(turn, AssistantMessage({"role": "assistant", "content": content}))
+
+    take("one", TurnStarted("Explain it."))
+    say("one", LONG)
+    take("waits", TurnEnded("aborted"))
+    say("waits", "of another")
+    assert (told, answers.unseen()) == ([], [])
+    take("one", TurnEnded("endTurn"))
+    (answer,) = answers.unseen()
+    assert (answer.turn_id, answer.text) == ("one", LONG)
+    assert told == ["window/showMessage"]
