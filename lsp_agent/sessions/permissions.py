@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import cast
 
 from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.events import ToolKind
@@ -13,6 +14,8 @@ from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 
 _NUL = "Not run: the command has a NUL character, which nothing can be started with."
+#: Of containers in each other, in a call's arguments.
+_DEEPEST = 100
 
 
 @dataclass(slots=True)
@@ -51,6 +54,8 @@ class Permissions:
         self._grants = Grants()
 
     def judge(self, request: ToolRequest) -> Judgement:
+        if _is_deep(dict(request.args)):
+            return Judgement("deny", "Not run: its arguments are nested too deeply.")
         kind, settings = tool_kind(request.tool), self._settings()
         if kind == "command" and "\0" in subject(request):
             return Judgement("deny", _NUL)
@@ -167,6 +172,24 @@ def paths_of(request: ToolRequest) -> list[str]:
         for key, value in request.args.items()
         if key.lower() == "path" and isinstance(value, str) and value
     ]
+
+
+def _is_deep(value: object) -> bool:
+    """Whether it is nested more deeply than can be shown to a person, who may have to decide."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [member for container in level for member in _members(container)]
+    return bool(level)
+
+
+def _members(value: object) -> Iterable[object]:
+    match value:
+        case dict():
+            return cast(dict[str, object], value).values()
+        case list():
+            return cast(list[object], value)
+        case _:
+            return ()
 
 
 def subject(request: ToolRequest) -> str:

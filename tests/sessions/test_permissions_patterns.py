@@ -364,3 +364,18 @@ def test_a_shell_reads_a_covered_line_as_one_command_with_the_words_that_were_ju
     assert " ".join(words).startswith(start)
     operands = [word for word in words[len(start.split()) :] if word and word[0] != "-"]
     assert set(operands) <= set(seen)
+
+
+@pytest.mark.parametrize("tool", ["bash", "other", "read"])
+def test_a_call_that_is_nested_too_deeply_to_be_shown_is_refused(tmp_path: Path, tool: str) -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    settings_ = PermissionSettings()
+    permissions = Permissions(str(tmp_path), lambda: settings_, lambda _free: Confinement(["/"]))
+    judgement = permissions.judge(ToolRequest(tool, {"odd": {"deep": deep}}, None))
+    assert judgement.policy == "deny"
+    assert "nested too deeply" in judgement.reason
+    inner: list[object] = []
+    flat = ToolRequest(tool, {"odd": {"flat": [[inner]]}}, None)
+    assert "nested" not in permissions.judge(flat).reason
