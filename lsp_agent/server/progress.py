@@ -6,7 +6,6 @@ end is sent by ``end`` itself, or when the task group goes.
 
 import itertools
 import logging
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +26,7 @@ REPORT_INTERVAL = 0.1
 
 _CREATE_SECONDS = 5.0
 _MESSAGE_LIMIT = 200
-_LINE_ENDS = re.compile(r"[\r\n]")
+_NEWEST_LINES = 4
 
 log = logging.getLogger(__name__)
 
@@ -116,12 +115,15 @@ class ToolProgress(Progress):
 
     def output(self, text: str) -> None:
         """New output, cut anywhere."""
-        lines = _LINE_ENDS.split(self._rest + text)
-        self._rest = lines[-1][-4 * _MESSAGE_LIMIT :]
-        for line in reversed(lines):
-            if shown := _readable(line):
+        text = self._rest + text
+        self._rest = text[_last_start(text) :][-4 * _MESSAGE_LIMIT :]
+        for _ in range(_NEWEST_LINES):  # some show nothing: escape sequences alone
+            text = text.rstrip()
+            start = _last_start(text)
+            if shown := _readable(text[start:]):
                 self.report(shown)
                 return
+            text = text[:start]
 
 
 class ProgressBoard:
@@ -172,6 +174,11 @@ class ProgressBoard:
 
     def _token(self, kind: str, token: Token | None) -> Token:
         return f"lsp-agent-{kind}-{next(self._ids)}" if token is None else token
+
+
+def _last_start(text: str) -> int:
+    """Where the last line of ``text`` begins."""
+    return max(text.rfind("\n"), text.rfind("\r")) + 1
 
 
 def _readable(line: str) -> str:

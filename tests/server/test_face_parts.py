@@ -1,6 +1,7 @@
 """What is built on a connection: events, progress, questions, the editor, settings."""
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -359,6 +360,17 @@ async def test_a_flood_of_output_makes_ten_reports_a_second() -> None:
 
     await with_board(wire, WITH_PROGRESS, use)
     assert 3 <= kinds(wire).count("report") <= 10
+
+
+def test_a_flood_of_blank_lines_is_looked_through_at_once() -> None:
+    progress = ProgressBoard(Wire(), ClientInfo(), cast(anyio.abc.TaskGroup, None)).tool("x")
+    said: list[str] = []
+    progress.report = said.append
+    started = time.monotonic()
+    for _ in range(5):
+        progress.output("one\ntwo" + "\n" * 2_000_000 + "\x1b[0m\r")
+    assert time.monotonic() - started < 10
+    assert said == ["two"] * 5
 
 
 # Questions
