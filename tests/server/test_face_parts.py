@@ -365,7 +365,11 @@ async def test_a_flood_of_output_makes_ten_reports_a_second() -> None:
 def test_a_flood_of_blank_lines_is_looked_through_at_once() -> None:
     progress = ProgressBoard(Wire(), ClientInfo(), cast(anyio.abc.TaskGroup, None)).tool("x")
     said: list[str] = []
-    progress.report = said.append
+
+    def report(message: str) -> None:
+        said.append(message)
+
+    progress.report = report
     started = time.monotonic()
     for _ in range(5):
         progress.output("one\ntwo" + "\n" * 2_000_000 + "\x1b[0m\r")
