@@ -2,11 +2,15 @@
 
 local config = require("lsp_agent.config")
 local tell = require("lsp_agent.tell")
+local window = require("lsp_agent.ask_window")
 
 local M = {}
 
 -- How long nobody must have typed before a picker comes up: it would take the next keys.
 local PAUSE_MS = 400
+
+-- What every picker shows in full, in cells. A longer text is read in a window of its own.
+local ONE_LINE = 60
 
 -- The answers that are awaited, by client and question: each is called once.
 ---@type table<string, fun(option_id?: string)>
@@ -30,23 +34,57 @@ local function answer(question, option_id)
   end
 end
 
--- What the detail of a question says beyond its title.
+-- All that the person decides on: the title, then the detail but for a first line that the title
+-- ends with.
 ---@param question lsp_agent.Question
 ---@return string[]
-local function detail_of(question)
-  local lines = {}
-  for _, paragraph in ipairs(vim.split(vim.trim(question.detail or ""), "\n\n")) do
-    if paragraph ~= "" and not question.title:find(vim.trim(paragraph), 1, true) then
-      vim.list_extend(lines, vim.split(paragraph, "\n"))
-    end
+local function text_of(question)
+  local lines = vim.split(question.title, "\n")
+  local detail = vim.split(question.detail or "", "\n")
+  if vim.endswith(question.title, vim.trim(detail[1])) then
+    table.remove(detail, 1)
+  end
+  for _, line in ipairs(detail) do
+    table.insert(lines, line)
+  end
+  while vim.trim(lines[#lines]) == "" and #lines > 1 do
+    table.remove(lines)
   end
   return lines
 end
 
 ---@param question lsp_agent.Question
+---@return string[]
+local function answers_of(question)
+  local lines = {}
+  for number, option in ipairs(question.options) do
+    table.insert(lines, ("  %d. %s"):format(number, option.name))
+  end
+  return lines
+end
+
+-- Whether a picker shows all of it, its answers too.
+---@param question lsp_agent.Question
+---@return boolean
+local function fits_picker(question)
+  local text = text_of(question)
+  local fits = #text == 1 and vim.fn.strdisplaywidth(text[1]) <= vim.o.columns - 4
+  return fits
+    and vim.iter(vim.list_extend(text, answers_of(question))):all(function(line)
+      return vim.fn.strdisplaywidth(line) <= ONE_LINE
+    end)
+end
+
+---@param question lsp_agent.Question
 function M.select(question)
+  if not fits_picker(question) then
+    window.open(key_of(question), text_of(question), answers_of(question), function(number)
+      M.answer(question, number)
+    end)
+    return
+  end
   vim.ui.select(question.options, {
-    prompt = table.concat({ question.title, unpack(detail_of(question)) }, "\n"),
+    prompt = question.title,
     kind = "lsp_agent_question",
     format_item = function(option)
       return option.name
@@ -56,14 +94,14 @@ function M.select(question)
   end)
 end
 
--- Brings up the picker once the person pauses in Normal mode.
+-- Brings up the question once the person pauses in Normal mode, and no other one is being read.
 ---@param question lsp_agent.Question
 local function select_at_pause(question)
   if not awaited[key_of(question)] then
     return
   end
   local idle = vim.uv.now() - typed_at >= PAUSE_MS
-  if idle and vim.api.nvim_get_mode().mode == "n" then
+  if idle and vim.api.nvim_get_mode().mode == "n" and not window.is_open() then
     M.select(question)
   else
     vim.defer_fn(function()
@@ -98,16 +136,22 @@ local function name_of(question)
   return "question " .. question.questionId
 end
 
+-- What follows the first line, as Markdown has what is to be read as it is.
+---@param text string[]
+---@return string[]
+local function indented(text)
+  return vim.tbl_map(function(line)
+    return "    " .. line
+  end, vim.list_slice(text, 2))
+end
+
 ---@param session lsp_agent.Session
 ---@param question lsp_agent.Question
 function M.show(session, question)
-  local body = detail_of(question)
-  for number, option in ipairs(question.options) do
-    table.insert(body, ("  %d. %s"):format(number, option.name))
-  end
+  local text = text_of(question)
+  local body = vim.list_extend(indented(text), answers_of(question))
   table.insert(body, "  Enter on an answer chooses it, `:Agent answer` asks.")
-  local header = "? " .. question.title:gsub("\n.*", " …")
-  session.transcript:block(name_of(question), header, { folds = false })
+  session.transcript:block(name_of(question), "? " .. text[1], { folds = false })
   session.transcript:update(name_of(question), { body = body })
 end
 
@@ -116,13 +160,27 @@ end
 ---@param option_id? string
 function M.answered(session, question, option_id)
   awaited[key_of(question)] = nil -- it may have been answered elsewhere
+  window.close(key_of(question))
   local said = "not answered"
   for _, option in ipairs(question.options) do
     if option.optionId == option_id then
       said = option.name
     end
   end
-  session.transcript:update(name_of(question), { body = { "  → " .. said } })
+  local body = vim.list_extend(indented(text_of(question)), { "  → " .. said })
+  session.transcript:update(name_of(question), { body = body })
+end
+
+--- The option that stands on that line of the conversation, if the question is open there: what
+--- an agent writes may look like one.
+---@param session lsp_agent.Session
+---@param question lsp_agent.Question
+---@param row integer from 0
+---@return integer? number
+function M.option_at(session, question, row)
+  local header, after = session.transcript:rows_of(name_of(question))
+  local number = header and row - (after - 1 - #question.options) + 1
+  return number and question.options[number] and number
 end
 
 --- Answers with the option of that number.

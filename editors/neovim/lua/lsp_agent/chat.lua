@@ -153,7 +153,7 @@ local function open_chat(session)
     wrap = true,
     linebreak = true,
     breakindent = true,
-    conceallevel = 2,
+    conceallevel = 0, -- a command that is asked about is seen as it is
     winfixwidth = true,
     winfixbuf = true,
     foldenable = true,
@@ -287,10 +287,10 @@ function M.enter()
   local ask = require("lsp_agent.ask")
   local session = M.session()
   local question = session and ask.open(session)
-  local number, name = api.nvim_get_current_line():match("^  (%d+)%. (.*)$")
-  local option = question and question.options[tonumber(number)]
-  if question and option and option.name == name then
-    ask.answer(question, tonumber(number) --[[@as integer]])
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local number = session and question and ask.option_at(session, question, row)
+  if question and number then
+    ask.answer(question, number)
   else
     M.write()
   end

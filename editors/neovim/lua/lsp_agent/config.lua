@@ -9,7 +9,7 @@ local M = {}
 ---@field keymaps? lsp_agent.Keymaps|false Keys in buffers of files; `false` sets none.
 ---@field chat? lsp_agent.ChatOptions
 ---@field review? lsp_agent.ReviewOptions
----@field ask? "select"|"chat" How questions come: by |vim.ui.select()| as soon as you pause in Normal mode, or only in the chat. Either way the chat shows them and `:Agent answer` answers them.
+---@field ask? "select"|"chat" How questions come: by |vim.ui.select()|, or in a window of its own where a picker would cut it, as soon as you pause in Normal mode; or only in the chat. Either way the chat shows them and `:Agent answer` answers them.
 
 ---@class lsp_agent.Keymaps
 ---@field next? string|false To the next open change of the agent's.

@@ -134,6 +134,17 @@ function Transcript:rows(block)
   return at[1], at[1] and at[3].end_row
 end
 
+--- Where a block of that name is, as above.
+---@param name string
+---@return integer? row
+---@return integer? end_row
+function Transcript:rows_of(name)
+  local block = self.blocks[name]
+  if block then
+    return self:rows(block)
+  end
+end
+
 --- A line with a body, such as a tool call with its result.
 ---@param name string
 ---@param header string one line
@@ -189,10 +200,7 @@ end
 ---@param change { state?: string, highlight?: string, header?: string, body?: string[] }
 function Transcript:update(name, change)
   local block = self.blocks[name]
-  local row, end_row
-  if block then
-    row, end_row = self:rows(block)
-  end
+  local row, end_row = self:rows_of(name)
   if not row or not end_row then
     return
   end
