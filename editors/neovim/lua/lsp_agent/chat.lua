@@ -46,7 +46,8 @@ function M.session()
     return shown
   end
   local found = client.of()
-  return found and sessions.project_of(found).current
+  local root = found and client.root_of(found) or client.root_here()
+  return root and sessions.project(root).current
 end
 
 --- That session and the client of its server; says so where there is none.
@@ -194,7 +195,7 @@ end
 function M.open(options)
   local session = M.session()
   if not session then
-    tell("no server runs for this buffer (:Agent restart)", vim.log.levels.WARN)
+    tell("open a file first: its folder is the one that an agent works in", vim.log.levels.WARN)
     return
   end
   local chat = window_of("chat") or open_chat(session)
@@ -263,13 +264,28 @@ function M.send(options)
   if vim.trim(text) == "" then
     return
   end
-  client.when_ready(function()
-    if M.target() then
-      api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-      require("lsp_agent").prompt(text, context.take(), options)
-      M.refresh()
-    end
-  end)
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+  require("lsp_agent.prompts").write({
+    text = text,
+    held = context.take(),
+    context = {},
+    steer = options and options.steer,
+  })
+  M.refresh()
+end
+
+--- Puts the text of a prompt that came to nothing below what is being written.
+---@param text string
+function M.give_back(text)
+  local bufnr = prompt_bufnr()
+  local lines = vim.split(text, "\n")
+  local empty = api.nvim_buf_line_count(bufnr) == 1
+    and api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] == ""
+  if not empty then
+    table.insert(lines, 1, "")
+  end
+  api.nvim_buf_set_lines(bufnr, empty and 0 or -1, -1, true, lines)
+  M.refresh()
 end
 
 --- Hands it to the agent while that works.

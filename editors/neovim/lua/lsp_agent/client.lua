@@ -1,13 +1,12 @@
 --- The language client: which buffers it is on, how requests are made, what happens at its end.
 
 local config = require("lsp_agent.config")
+local stand_in = require("lsp_agent.stand_in")
 local tell = require("lsp_agent.tell")
 
 local M = {}
 
 M.NAME = "lsp_agent"
-
-local WAITING = "lsp_agent_waiting"
 
 -- A server that is told to end is looked at so often, and ended by force after so many looks.
 local LOOK_MS = 50
@@ -63,8 +62,8 @@ function M.root_of(client)
   return client.config.root_dir or ""
 end
 
--- Clients that were told to end, by id.
----@type table<integer, true>
+-- The folders of clients that were told to end, by id.
+---@type table<integer, string>
 local ending = {}
 
 --- The clients whose servers run, of all buffers or of one.
@@ -95,6 +94,11 @@ function M.of(bufnr)
   end
   return clients[1]
 end
+
+---@type { root?: string, callback: fun(client?: vim.lsp.Client) }[]
+local waiters = {}
+
+local tell_waiters
 
 local told = false
 
@@ -156,6 +160,7 @@ function M.config()
     on_exit = function(_, _, client_id)
       vim.schedule(function()
         require("lsp_agent.sessions").on_exit(client_id)
+        tell_waiters()
       end)
     end,
   }
@@ -187,28 +192,72 @@ function M.attach_all()
   end
 end
 
---- Calls back when there is a client: at once, or when the one that is started for it is on a
---- buffer. Without one it calls back as well where none can be started.
----@param callback fun()
-function M.when_ready(callback)
-  if M.of() then
-    callback()
-    return
+---@param client vim.lsp.Client
+---@param root? string
+---@return boolean
+local function is_for(client, root)
+  return root == nil or M.root_of(client) == root
+end
+
+-- The client of a folder, or of any; without one, whether one is on its way.
+---@param root? string
+---@return vim.lsp.Client?
+---@return boolean coming
+local function ready(root)
+  for _, client in ipairs(M.all()) do
+    if is_for(client, root) then
+      return client, false
+    end
   end
-  M.attach_all()
-  if #vim.lsp.get_clients({ name = M.NAME, _uninitialized = true }) == 0 then
-    callback()
-    return
+  for _, ending_root in pairs(ending) do
+    if root == nil or ending_root == root then
+      return nil, true -- by `restart()`
+    end
   end
-  vim.api.nvim_create_autocmd("LspAttach", {
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name == M.NAME then
-        vim.schedule(callback)
-        return true
-      end
-    end,
-  })
+  for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME, _uninitialized = true })) do
+    if is_for(client, root) and not call(client, "is_stopped") then
+      return nil, true
+    end
+  end
+  return nil, false
+end
+
+-- Tells those who wait for a client what has come of it.
+function tell_waiters()
+  for _, waiter in ipairs(vim.list_slice(waiters)) do
+    local client, coming = ready(waiter.root)
+    if client or not coming then
+      waiters = vim.tbl_filter(function(each)
+        return each ~= waiter
+      end, waiters)
+      waiter.callback(client)
+    end
+  end
+end
+
+--- Calls back when there is a client, of that folder if one is given: at once, or when the one that
+--- is started for it is on a buffer; without one where none can be started.
+---@param callback fun(client?: vim.lsp.Client)
+---@param root? string
+function M.when_ready(callback, root)
+  local client, coming = ready(root)
+  if not client and not coming then
+    M.attach_all()
+  end
+  table.insert(waiters, { root = root, callback = callback })
+  tell_waiters()
+end
+
+--- The folder of the file that a prompt from here is about, whether or not a server runs for it:
+--- that of this buffer, of the alternate one, or of any that is loaded.
+---@return string?
+function M.root_here()
+  local buffers = { vim.api.nvim_get_current_buf(), vim.fn.bufnr("#") }
+  for _, bufnr in ipairs(vim.list_extend(buffers, vim.api.nvim_list_bufs())) do
+    if bufnr > 0 and vim.api.nvim_buf_is_loaded(bufnr) and M.is_file(bufnr) then
+      return M.root(bufnr)
+    end
+  end
 end
 
 --- Makes a request, after all that was typed. Failures are shown unless `on_error` takes them.
@@ -275,7 +324,7 @@ function M.restart(client)
     M.attach_all()
     return
   end
-  ending[client.id] = true
+  ending[client.id] = M.root_of(client)
   call(client, "stop")
   local looks = 0
   local function start_when_gone()
@@ -283,6 +332,7 @@ function M.restart(client)
     if vim.lsp.get_client_by_id(client.id) == nil then
       ending[client.id] = nil
       M.attach_all()
+      tell_waiters()
       return
     end
     if looks == FORCE_AFTER_LOOKS then
@@ -293,52 +343,13 @@ function M.restart(client)
   start_when_gone()
 end
 
--- A client in this process that does nothing. Neovim stops listening for good to a buffer that is
--- typed in while it has no client: a server that is started afterwards would never be told of a
--- change. So while a server is gone its buffers have this one.
----@return vim.lsp.Config
-local function waiting()
-  local stopped = false
-  return {
-    name = WAITING,
-    root_dir = "/",
-    cmd = function(dispatchers)
-      local requests = 0
-      return {
-        request = function(method, _, answer)
-          requests = requests + 1
-          local result = method == "initialize" and { capabilities = vim.empty_dict() } or vim.NIL
-          vim.schedule(function()
-            answer(nil, result)
-          end)
-          return true, requests
-        end,
-        notify = function(method)
-          stopped = stopped or method == "exit"
-          if method == "exit" then
-            dispatchers.on_exit(0, 0)
-          end
-          return true
-        end,
-        is_closing = function()
-          return stopped
-        end,
-        terminate = function()
-          stopped = true
-          dispatchers.on_exit(0, 0)
-        end,
-      }
-    end,
-  }
-end
-
 ---@param bufnr integer
 ---@param client_id integer
 local function detached(bufnr, client_id)
   local client = vim.lsp.get_client_by_id(client_id)
   if client and client.name == M.NAME and call(client, "is_stopped") then
     if vim.api.nvim_buf_is_loaded(bufnr) then
-      vim.lsp.start(waiting(), { bufnr = bufnr })
+      vim.lsp.start(stand_in.config(), { bufnr = bufnr })
     end
   end
 end
@@ -350,12 +361,13 @@ local function attached(bufnr, client_id)
   if not client or client.name ~= M.NAME then
     return
   end
-  for _, other in ipairs(vim.lsp.get_clients({ name = WAITING, bufnr = bufnr })) do
+  for _, other in ipairs(vim.lsp.get_clients({ name = stand_in.NAME, bufnr = bufnr })) do
     vim.lsp.buf_detach_client(bufnr, other.id)
   end
   require("lsp_agent.edits").on_attach(bufnr)
   require("lsp_agent.marks").on_attach(bufnr)
   require("lsp_agent.review").set_keymaps(bufnr)
+  vim.schedule(tell_waiters)
 end
 
 --- Called once, by `plugin/lsp_agent.lua`.

@@ -11,7 +11,7 @@ local M = {}
 ---@field summary string
 ---@field run fun(argument: string, options: vim.api.keyset.create_user_command.command_args)
 ---@field complete? fun(): string[]
----@field alone? boolean needs no server
+---@field alone? boolean needs no server that runs already
 
 ---@param action string a function of lsp_agent.session_actions
 local function on_session(action)
@@ -47,8 +47,8 @@ local function ask(argument, options)
   local context = require("lsp_agent.context")
   local bufnr = vim.api.nvim_get_current_buf()
   if argument ~= "" then
-    local found = client.of(bufnr)
-    require("lsp_agent").prompt(argument, found and context.of_command(found, options))
+    local held = context.of_command(options)
+    require("lsp_agent.prompts").write({ text = argument, held = held, context = {} })
     return
   end
   if options.range > 0 and client.is_file(bufnr) then
@@ -60,12 +60,16 @@ end
 ---@param argument string
 ---@param options vim.api.keyset.create_user_command.command_args
 local function steer(argument, options)
-  local with = options.range > 0 and client.of()
   if argument == "" then
     tell("say what: :Agent steer {prompt}", vim.log.levels.WARN)
   else
-    local context = with and require("lsp_agent.context").of_command(with, options)
-    require("lsp_agent").prompt(argument, context or {}, { steer = true })
+    local with = options.range > 0 and require("lsp_agent.context").of_command(options) or {}
+    require("lsp_agent.prompts").write({
+      text = argument,
+      held = with,
+      context = {},
+      steer = true,
+    })
   end
 end
 
@@ -156,6 +160,7 @@ M.commands = {
     summary = "Sends a prompt, with the selected text or the line of the cursor. Without one it "
       .. "goes to the prompt's window; lines of a range go along with what is written there.",
     run = ask,
+    alone = true,
   },
   {
     name = "chat",
@@ -177,6 +182,7 @@ M.commands = {
     summary = "Hands a prompt to the agent while it works, if it can take one then (pi can); "
       .. "lines of a range go along. The other prompts wait until the turn has ended.",
     run = steer,
+    alone = true,
   },
   {
     name = "answer",

@@ -1,5 +1,7 @@
 --- What goes along with a prompt: parts of documents.
 
+local position = require("lsp_agent.position")
+
 local M = {}
 
 local api = vim.api
@@ -9,32 +11,58 @@ local namespace = api.nvim_create_namespace("lsp_agent.context")
 ---@field uri string
 ---@field range? lsp.Range
 
--- Lines that go along with the next prompt of the chat, as marks: they may move until then.
----@type { bufnr: integer, mark: integer }[]
+--- A part of a buffer, which may be typed in until the prompt is sent.
+---@class lsp_agent.Held
+---@field bufnr integer
+---@field mark integer
+
+-- Lines that go along with the next prompt of the chat.
+---@type lsp_agent.Held[]
 local waiting = {}
 
 ---@param bufnr integer
----@param first integer 1-based
----@param last integer inclusive
----@return lsp_agent.Context
-local function of_lines(bufnr, first, last)
-  return {
-    uri = vim.uri_from_bufnr(bufnr),
-    range = {
-      start = { line = first - 1, character = 0 },
-      ["end"] = { line = last, character = 0 },
-    },
-  }
+---@param first [integer, integer] row and column in bytes, from 0
+---@param last [integer, integer] exclusive
+---@param highlight? string
+---@return lsp_agent.Held
+local function hold(bufnr, first, last, highlight)
+  local mark = api.nvim_buf_set_extmark(bufnr, namespace, first[1], first[2], {
+    end_row = last[1],
+    end_col = last[2],
+    line_hl_group = highlight,
+    strict = false,
+  })
+  return { bufnr = bufnr, mark = mark }
+end
+
+---@param held lsp_agent.Held
+---@return [integer, integer]? first
+---@return [integer, integer]? last
+local function place(held)
+  if not api.nvim_buf_is_loaded(held.bufnr) then
+    return
+  end
+  local options = { details = true }
+  local at = api.nvim_buf_get_extmark_by_id(held.bufnr, namespace, held.mark, options)
+  if at[1] then
+    return { at[1], at[2] }, { at[3].end_row, at[3].end_col }
+  end
+end
+
+---@param held lsp_agent.Held
+local function let_go(held)
+  if api.nvim_buf_is_valid(held.bufnr) then
+    api.nvim_buf_del_extmark(held.bufnr, namespace, held.mark)
+  end
 end
 
 --- What a command was given by its range: the characters of a selection, else lines; without a
 --- range the line of the cursor, so that the agent knows what file is meant.
----@param client vim.lsp.Client
 ---@param options vim.api.keyset.create_user_command.command_args
----@return lsp_agent.Context[]
-function M.of_command(client, options)
+---@return lsp_agent.Held[]
+function M.of_command(options)
   local bufnr = api.nvim_get_current_buf()
-  if not client.attached_buffers[bufnr] then
+  if not require("lsp_agent.client").is_file(bufnr) then
     return {}
   end
   local selected = options.range == 2
@@ -42,10 +70,11 @@ function M.of_command(client, options)
     and options.line1 == vim.fn.line("'<")
     and options.line2 == vim.fn.line("'>")
   if selected then
-    local params = vim.lsp.util.make_given_range_params(nil, nil, bufnr, client.offset_encoding)
-    return { { uri = params.textDocument.uri, range = params.range } }
+    local range = vim.lsp.util.make_given_range_params(nil, nil, bufnr, "utf-8").range
+    local first, last = range.start, range["end"]
+    return { hold(bufnr, { first.line, first.character }, { last.line, last.character }) }
   end
-  return { of_lines(bufnr, options.line1, options.line2) }
+  return { hold(bufnr, { options.line1 - 1, 0 }, { options.line2, 0 }) }
 end
 
 ---@param root string
@@ -62,35 +91,59 @@ end
 ---@param first integer 1-based
 ---@param last integer inclusive
 function M.add(bufnr, first, last)
-  local mark = api.nvim_buf_set_extmark(bufnr, namespace, first - 1, 0, {
-    end_row = last,
-    line_hl_group = "LspAgentContext",
-    strict = false,
-  })
-  table.insert(waiting, { bufnr = bufnr, mark = mark })
+  table.insert(waiting, hold(bufnr, { first - 1, 0 }, { last, 0 }, "LspAgentContext"))
 end
 
 ---@return string? such as "a.py:3-9, b.py:1"
 function M.describe()
   local parts = {}
-  for _, each in ipairs(M.waiting()) do
-    local range = each.range
-    local lines = ("%d-%d"):format(range.start.line + 1, range["end"].line)
-    table.insert(parts, vim.fs.basename(vim.uri_to_fname(each.uri)) .. ":" .. lines)
+  for _, held in ipairs(waiting) do
+    local first, last = place(held)
+    if first and last then
+      local name = vim.fs.basename(api.nvim_buf_get_name(held.bufnr))
+      table.insert(parts, ("%s:%d-%d"):format(name, first[1] + 1, last[1]))
+    end
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
+--- What waits, which then no longer does.
+---@return lsp_agent.Held[]
+function M.take()
+  local taken = waiting
+  waiting = {}
+  return taken
+end
+
+--- What was held for a prompt that was not taken: whole lines wait for the next one.
+---@param held lsp_agent.Held[]
+function M.give_back(held)
+  for _, each in ipairs(held) do
+    local first, last = place(each)
+    if first and last then
+      M.add(each.bufnr, first[1] + 1, math.max(last[2] > 0 and last[1] + 1 or last[1], first[1] + 1))
+    end
+    let_go(each)
+  end
+end
+
+--- As the protocol has it, for a prompt that is sent; nothing is held any more.
+---@param held lsp_agent.Held[]
+---@param client vim.lsp.Client
 ---@return lsp_agent.Context[]
-function M.waiting()
+function M.resolve(held, client)
   local found = {}
-  for _, each in ipairs(waiting) do
-    if api.nvim_buf_is_loaded(each.bufnr) then
-      local options = { details = true }
-      local at = api.nvim_buf_get_extmark_by_id(each.bufnr, namespace, each.mark, options)
-      if at[1] then
-        table.insert(found, of_lines(each.bufnr, at[1] + 1, at[3].end_row))
-      end
+  for _, each in ipairs(held) do
+    local first, last = place(each)
+    if first and last and client.attached_buffers[each.bufnr] then
+      local encoding = client.offset_encoding
+      table.insert(found, {
+        uri = vim.uri_from_bufnr(each.bufnr),
+        range = {
+          start = position(each.bufnr, first[1], first[2], encoding),
+          ["end"] = position(each.bufnr, last[1], last[2], encoding),
+        },
+      })
     end
   end
   return found
@@ -138,19 +191,6 @@ function M.complete(find_start, base)
   end
   table.sort(names)
   return names
-end
-
---- What waits, which then no longer does.
----@return lsp_agent.Context[]
-function M.take()
-  local found = M.waiting()
-  for _, each in ipairs(waiting) do
-    if api.nvim_buf_is_valid(each.bufnr) then
-      api.nvim_buf_del_extmark(each.bufnr, namespace, each.mark)
-    end
-  end
-  waiting = {}
-  return found
 end
 
 return M

@@ -1,24 +1,11 @@
 --- `agent/diagnostics`: what the language servers and linters say of a document.
 
+local position = require("lsp_agent.position")
+
 local M = {}
 
 -- lsp-agent's own hints.
 local OWN_SOURCE = "lsp-agent"
-
----@param bufnr integer
----@param row integer
----@param column integer in bytes
----@param encoding string
----@return lsp.Position
-local function position(bufnr, row, column, encoding)
-  local character = column
-  if encoding ~= "utf-8" then
-    local line = vim.api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
-    local utf32, utf16 = vim.str_utfindex(line, math.min(column, #line))
-    character = encoding == "utf-16" and utf16 or utf32 --[[@as integer]]
-  end
-  return { line = row, character = character }
-end
 
 ---@param bufnr integer
 ---@param encoding string

@@ -78,6 +78,7 @@ local endings = {
 local on = {}
 
 function on.turnStarted(session, event)
+  require("lsp_agent.prompts").started(session, event.turnId)
   session.busy, session.turn, session.error, session.plan = true, event.turnId, nil, nil
   session.title = session.title or (event.prompt:gsub("\n.*", ""))
   local from, to = event.prompt:find(CONTEXT, 1, true)
@@ -187,6 +188,10 @@ function on.toolResult(session, event)
 end
 
 function on.turnEnded(session, event)
+  local dropped = require("lsp_agent.prompts").ended(session, event.turnId)
+  if dropped and session.turn then -- another one's
+    return
+  end
   session.busy, session.turn = #session.queued > 0, nil
   sessions.ask_state(session)
   local text = event.error or endings[event.stopReason]

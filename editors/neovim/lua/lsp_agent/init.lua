@@ -16,42 +16,19 @@ end
 
 --- Sends a prompt: in the chat's windows to the session that they show, elsewhere to that of the
 --- current buffer's project. A file that the text names as `@path`, from the project's folder,
---- goes along. While the agent works the prompt waits for its turn's end, or with `steer` in the
---- options is handed to the agent at once, if that can take it.
+--- goes along. While the server starts the prompt waits for it. While the agent works it waits for
+--- the turn's end, or with `steer` in the options is handed to the agent at once, if that can take
+--- it. A prompt that is refused or dropped is put where prompts are written.
 ---@param text string
 ---@param context? lsp_agent.Context[] documents, or parts of them, that go along
 ---@param options? { steer?: boolean }
 function M.prompt(text, context, options)
-  local client = require("lsp_agent.client")
-  local chat = require("lsp_agent.chat")
-  local session, to = chat.target()
-  if not session or not to then
-    return
-  end
-  if require("lsp_agent.config").options.chat.open then
-    chat.open()
-  end
-  local function refused(err)
-    session.transcript:append(vim.split(text, "\n"))
-    session.transcript:append(vim.split(err.message, "\n"), "LspAgentFailed")
-    if not chat.is_shown(session) then
-      require("lsp_agent.tell")(err.message, vim.log.levels.ERROR)
-    end
-  end
-  local steer = options and options.steer
-  require("lsp_agent.sessions").when_open(session, to, function()
-    local with = require("lsp_agent.context").named(text, to)
-    vim.list_extend(with, context or {})
-    local running = session.turn
-    local argument = { text = text, sessionId = session.id, context = with }
-    argument.whenBusy = steer and "steer" or nil
-    client.execute(to, "lspAgent.prompt", argument, function(result)
-      if steer and result.turnId == running then -- no turn of its own will tell of it
-        session.transcript:append({ "## You, while it works", "" }, "LspAgentYou")
-        session.transcript:append(vim.split(vim.trim(text), "\n"))
-      end
-    end, refused)
-  end)
+  require("lsp_agent.prompts").write({
+    text = text,
+    held = {},
+    context = context or {},
+    steer = options and options.steer,
+  })
 end
 
 --- Stops what that session does, and drops what waits.

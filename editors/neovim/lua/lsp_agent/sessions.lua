@@ -16,6 +16,9 @@ local M = {}
 ---@field busy boolean
 ---@field turn? string the id of the one that runs
 ---@field queued string[]
+---@field prompts lsp_agent.Prompt[] those whose turns have not started, in order
+---@field asking? { sent?: boolean } while the first of them that is not taken is under way
+---@field begun? string the id of the last turn that started
 ---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number } tokens, US dollars
 ---@field plans integer how many were told
 ---@field plan? string the block of the last turn's
@@ -54,6 +57,7 @@ local function new_session(project, id)
     transcript = transcript.new(("lsp-agent://chat/%d"):format(chats)),
     busy = false,
     queued = {},
+    prompts = {},
     questions = {},
     plans = 0,
     thoughts = { count = 0 },
@@ -149,7 +153,8 @@ local function ended(project)
     end
     session.earlier = session.id or session.earlier
     session.id, session.busy, session.turn = nil, false, nil
-    session.queued, session.questions = {}, {}
+    session.queued, session.questions, session.waiting = {}, {}, nil
+    require("lsp_agent.prompts").dropped(session, false)
   end
   project.sessions = { project.current }
   M.changed()
@@ -187,8 +192,12 @@ function M.when_open(session, to, callback)
     return
   end
   session.waiting = { callback }
+  local mine = session.waiting
   local function opened()
     local waiting = session.waiting
+    if waiting ~= mine then -- the server has ended meanwhile
+      return
+    end
     session.earlier, session.waiting = nil, nil
     for _, each in ipairs(waiting) do
       each()
@@ -227,6 +236,7 @@ end
 ---@return lsp_agent.Session other
 function M.forget(session)
   local project = session.project
+  require("lsp_agent.prompts").dropped(session, true)
   project.sessions = vim.tbl_filter(function(each)
     return each ~= session
   end, project.sessions)

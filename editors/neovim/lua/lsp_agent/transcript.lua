@@ -14,6 +14,8 @@ local marks = api.nvim_create_namespace("lsp_agent.transcript")
 ---@field bufnr integer
 ---@field private streaming boolean whether the last line is one of text that goes on
 ---@field private blocks table<string, lsp_agent.Block>
+---@field private tail string[] lines that stay the last
+---@field private tail_mark? integer
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -36,7 +38,7 @@ function M.new(name)
   if not pcall(vim.treesitter.start, bufnr, "markdown") then
     vim.bo[bufnr].syntax = "markdown"
   end
-  return setmetatable({ bufnr = bufnr, streaming = false, blocks = {} }, Transcript)
+  return setmetatable({ bufnr = bufnr, streaming = false, blocks = {}, tail = {} }, Transcript)
 end
 
 -- Changes the text; windows whose cursor is at its end stay there, others are left alone.
@@ -46,17 +48,43 @@ function Transcript:write(change)
   if not api.nvim_buf_is_valid(bufnr) then
     return
   end
-  local last = api.nvim_buf_line_count(bufnr)
+  local last = api.nvim_buf_line_count(bufnr) - #self.tail
   local following = vim.tbl_filter(function(window)
     return api.nvim_win_get_cursor(window)[1] >= last
   end, vim.fn.win_findbuf(bufnr))
   vim.bo[bufnr].modifiable = true
+  if self.tail[1] then
+    api.nvim_buf_set_lines(bufnr, last, -1, true, {})
+  end
   change()
+  self:put_tail()
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].modified = false
   for _, window in ipairs(following) do
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
   end
+end
+
+---@private
+function Transcript:put_tail()
+  if self.tail[1] then
+    local row = api.nvim_buf_line_count(self.bufnr)
+    api.nvim_buf_set_lines(self.bufnr, row, row, true, self.tail)
+    self.tail_mark = api.nvim_buf_set_extmark(self.bufnr, marks, row, 0, {
+      id = self.tail_mark,
+      end_row = row + #self.tail,
+      hl_group = "LspAgentState",
+      strict = false,
+    })
+  end
+end
+
+--- Lines that stay the last ones, whatever comes: what is not part of the conversation yet.
+---@param lines string[]
+function Transcript:set_tail(lines)
+  self:write(function()
+    self.tail = lines
+  end)
 end
 
 --- Text that comes next is a paragraph of its own.

@@ -1,0 +1,200 @@
+--- Prompts on their way to an agent. Each stands at the end of its conversation until its turn
+--- starts: while the server starts, while its session is taken up again, behind others. One that
+--- comes to nothing goes back to where prompts are written.
+
+local M = {}
+
+local NO_FILE = "open a file first: its folder is the one that an agent works in"
+local NO_SERVER = "no server runs for this prompt (:Agent restart)"
+
+---@class lsp_agent.Prompt
+---@field text string
+---@field held lsp_agent.Held[] parts of buffers that go along
+---@field context lsp_agent.Context[] what else does
+---@field steer? boolean
+---@field turn? string the id of its turn, once the server has taken it
+
+---@param session lsp_agent.Session
+local function show(session)
+  local lines = {}
+  for _, prompt in ipairs(session.prompts) do
+    vim.list_extend(lines, { "## You, waiting", "" })
+    vim.list_extend(lines, vim.split(vim.trim(prompt.text), "\n"))
+    table.insert(lines, "")
+  end
+  session.transcript:set_tail(lines)
+end
+
+-- Takes a prompt off the list.
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+local function take(session, prompt)
+  session.prompts = vim.tbl_filter(function(each)
+    return each ~= prompt
+  end, session.prompts)
+  show(session)
+end
+
+-- The prompt of a turn, or the first one that has none.
+---@param session lsp_agent.Session
+---@param turn? string
+---@return lsp_agent.Prompt?
+local function find(session, turn)
+  for _, prompt in ipairs(session.prompts) do
+    if prompt.turn == turn then
+      return prompt
+    end
+  end
+end
+
+-- Hands a prompt back to the person.
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+local function give_back(session, prompt)
+  take(session, prompt)
+  require("lsp_agent.context").give_back(prompt.held)
+  require("lsp_agent.chat").give_back(prompt.text)
+end
+
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+---@param reason string
+local function refuse(session, prompt, reason)
+  session.asking = nil
+  give_back(session, prompt)
+  session.transcript:append(vim.split(reason, "\n"), "LspAgentFailed")
+  if not require("lsp_agent.chat").is_shown(session) then
+    require("lsp_agent.tell")(reason, vim.log.levels.ERROR)
+  end
+end
+
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+---@param running? string the turn that ran when it was sent
+---@param result { turnId: string }
+local function taken(session, prompt, running, result)
+  session.asking = nil
+  prompt.turn = result.turnId
+  if prompt.steer and result.turnId == running then -- no turn of its own will tell of it
+    take(session, prompt)
+    session.transcript:append({ "## You, while it works", "" }, "LspAgentYou")
+    session.transcript:append(vim.split(vim.trim(prompt.text), "\n"))
+  elseif session.begun == result.turnId then -- told of before this answer
+    take(session, prompt)
+  end
+end
+
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+---@param to vim.lsp.Client
+---@param answered fun(): boolean whether the answer is still waited for
+local function send(session, prompt, to, answered)
+  local context = require("lsp_agent.context")
+  local with = context.named(prompt.text, to)
+  vim.list_extend(with, context.resolve(prompt.held, to))
+  vim.list_extend(with, prompt.context)
+  local running = session.turn
+  local argument = { text = prompt.text, sessionId = session.id, context = with }
+  argument.whenBusy = prompt.steer and "steer" or nil
+  require("lsp_agent.client").execute(to, "lspAgent.prompt", argument, function(result)
+    if answered() then
+      session.id = session.id or result.sessionId
+      taken(session, prompt, running, result)
+      M.advance(session)
+    end
+  end, function(err)
+    if answered() then
+      refuse(session, prompt, err.message)
+      M.advance(session)
+    end
+  end)
+end
+
+--- Sends the first one that is not sent, if none is under way.
+---@param session lsp_agent.Session
+function M.advance(session)
+  local prompt = find(session)
+  if session.asking or not prompt then
+    return
+  end
+  local attempt = {}
+  session.asking = attempt
+  local function awaited()
+    return session.asking == attempt
+  end
+  require("lsp_agent.client").when_ready(function(to)
+    if not awaited() then
+      return
+    elseif not to then
+      refuse(session, prompt, NO_SERVER)
+      M.advance(session)
+      return
+    end
+    attempt.sent = true
+    require("lsp_agent.sessions").when_open(session, to, function()
+      if awaited() then
+        send(session, prompt, to, awaited)
+      end
+    end)
+  end, session.project.root)
+end
+
+--- Takes a prompt for the session that the chat's windows show, or that of the buffer's project.
+---@param prompt lsp_agent.Prompt
+function M.write(prompt)
+  local chat = require("lsp_agent.chat")
+  local session = chat.session()
+  if not session then
+    require("lsp_agent.context").give_back(prompt.held)
+    chat.give_back(prompt.text)
+    require("lsp_agent.tell")(NO_FILE, vim.log.levels.WARN)
+    return
+  end
+  table.insert(session.prompts, prompt)
+  show(session)
+  if require("lsp_agent.config").options.chat.open then
+    chat.open()
+  end
+  M.advance(session)
+end
+
+--- A turn has started, whose prompt the conversation tells from now on.
+---@param session lsp_agent.Session
+---@param turn string
+function M.started(session, turn)
+  session.begun = turn
+  local prompt = find(session, turn)
+  if prompt then
+    take(session, prompt)
+  end
+end
+
+--- A turn has ended; one that had not started was dropped.
+---@param session lsp_agent.Session
+---@param turn string
+---@return boolean dropped
+function M.ended(session, turn)
+  local prompt = find(session, turn)
+  if prompt then
+    give_back(session, prompt)
+  end
+  return prompt ~= nil
+end
+
+--- The session is closed, or its server gone: what was sent and has not started comes back. Only
+--- what still waits for a server goes on to wait, for the next one.
+---@param session lsp_agent.Session
+---@param closed boolean
+function M.dropped(session, closed)
+  local waits = not closed and session.asking and not session.asking.sent
+  if not waits then
+    session.asking = nil
+  end
+  for _, prompt in ipairs(vim.list_slice(session.prompts)) do
+    if prompt.turn or not waits then
+      give_back(session, prompt)
+    end
+  end
+end
+
+return M

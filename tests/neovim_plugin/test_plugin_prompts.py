@@ -1,0 +1,127 @@
+"""Prompts that cannot be sent at once: none is lost, each is seen."""
+
+import pytest
+from neovim import wait_until
+from neovim_desk import bash, done, step
+from plugin_desk import PluginDesk
+
+pytestmark = pytest.mark.neovim
+
+PROMPT = """
+for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+  if vim.api.nvim_buf_get_name(buffer) == 'lsp-agent://prompt' then
+    return vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
+  end
+end
+return {}
+"""
+SESSIONS = """
+local found = {}
+for _, client in ipairs(vim.lsp.get_clients({ name = 'lsp_agent' })) do
+  found[#found + 1] = #require('lsp_agent.sessions').project_of(client).sessions
+end
+return found
+"""
+WAITING = "## You, waiting"
+
+
+def slow_start(desk: PluginDesk, *steps: dict[str, object], then: str) -> None:
+    """A server that does nothing before there is a file ``go``."""
+    command = f"until test -e go; do sleep 0.05; done; {then}"
+    desk.setup(cmd=["sh", "-c", command], settings=desk.settings(*steps))
+
+
+def go(desk: PluginDesk) -> None:
+    (desk.folder / "go").touch()
+
+
+def test_prompts_wait_for_a_server_that_starts(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    steps = ({"match": "First", "text": "Answer A."}, {"match": "Second", "text": "Answer B."})
+    slow_start(desk, *steps, then="exec lsp-agent serve")
+    desk.agent("ask First words.")
+    desk.wait_for_chat(WAITING)
+    assert "First words." in desk.chat()
+    desk.nvim.command(f"call win_gotoid({desk.window('prompt')})")
+    desk.nvim.keys("iSecond words.<CR>")
+    wait_until(lambda: "Second words." in desk.chat())
+    assert desk.nvim.lua(PROMPT) == [""]
+    desk.nvim.keys("not sent")
+    go(desk)
+    desk.wait_for_chat("Answer B.")
+    shown = [line for line in desk.chat() if line.endswith(".") and "agent" not in line]
+    assert shown == ["First words.", "Answer A.", "Second words.", "Answer B."]
+    assert WAITING not in desk.chat()
+    assert desk.nvim.lua(PROMPT) == ["not sent"]
+    assert desk.nvim.lua(SESSIONS) == [1]
+
+
+def test_prompts_come_back_where_the_server_does_not_start(desk: PluginDesk) -> None:
+    desk.nvim.dismisses = True  # Neovim's own message of it is long
+    desk.open("a.txt", "one\n")
+    slow_start(desk, then="exit 3")
+    desk.agent("ask First words.")
+    desk.agent("ask Second words.")
+    wait_until(lambda: desk.chat().count(WAITING) == 2)
+    go(desk)
+    wait_until(lambda: desk.nvim.lua(PROMPT) == ["First words.", "", "Second words."])
+    assert WAITING not in desk.chat()
+    desk.wait_for_chat("no server runs")
+
+
+def test_a_prompt_that_waits_behind_another_is_seen_and_comes_back_when_it_is_dropped(
+    desk: PluginDesk,
+) -> None:
+    desk.open("a.txt", "one\n")
+    waits = bash("touch begun; until test -e go; do sleep 0.05; done")
+    desk.start(step(waits), done(), permissions={"command": "allow"})
+    desk.agent("ask First words.")
+    wait_until((desk.folder / "begun").exists)
+    desk.agent("ask Second words.")
+    desk.agent("ask Third words.")
+    wait_until(lambda: desk.chat().count(WAITING) == 2)
+    assert desk.chat().index("Second words.") < desk.chat().index("Third words.")
+    desk.agent("stop")
+    wait_until(lambda: desk.nvim.lua(PROMPT) == ["Second words.", "", "Third words."])
+    assert WAITING not in desk.chat()
+    assert "Second words." not in desk.chat()
+    wait_until(lambda: desk.nvim.lua("return require('lsp_agent').statusline()") == "agent")
+
+
+def test_a_prompt_in_the_midst_of_a_restart_goes_on_with_the_session(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"match": "First", "text": "Answer A."}, {"match": "Second", "text": "Answer B."})
+    desk.agent("ask First words.")
+    desk.wait_for_chat("Answer A.")
+    desk.agent("restart")
+    desk.agent("ask Second words.")
+    desk.agent("ask Second, again.")
+    desk.wait_for_chat("Second words.")
+    wait_until(lambda: desk.chat().count("Answer B.") == 2)
+    assert desk.chat().count("Answer A.") == 1
+    assert desk.nvim.lua(SESSIONS) == [1]
+
+
+def test_what_was_sent_to_a_server_that_dies_comes_back(desk: PluginDesk) -> None:
+    desk.nvim.dismisses = True
+    desk.open("a.txt", "one\n")
+    desk.start(step(bash("touch begun; sleep 600")), done(), permissions={"command": "allow"})
+    desk.agent("ask First words.")
+    wait_until((desk.folder / "begun").exists)
+    desk.agent("ask Second words.")
+    desk.wait_for_chat(WAITING)
+    desk.server().kill()
+    wait_until(lambda: desk.nvim.lua(PROMPT) == ["Second words."])
+    assert WAITING not in desk.chat()
+
+
+def test_lines_go_along_as_they_are_when_the_prompt_is_sent(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\nthree\n")
+    slow_start(desk, {"text": "I see."}, then="exec lsp-agent serve")
+    desk.nvim.command("2Agent ask What is this?")
+    desk.wait_for_chat(WAITING)
+    desk.nvim.keys("ggOtyped<Esc>")
+    go(desk)
+    desk.wait_for_chat("I see.")
+    assert "    a.txt, lines 3-3:" in desk.chat()
+    assert "    two" in desk.chat()
