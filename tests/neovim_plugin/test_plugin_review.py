@@ -134,3 +134,23 @@ def test_the_next_change_is_found_in_another_file(desk: PluginDesk) -> None:
     wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
     wait_until(lambda: desk.nvim.lua(ROW) == 2)
     assert desk.window("chat")
+
+
+TOP = "return vim.fn.winsaveview()"
+
+
+def test_lines_that_went_from_the_top_are_seen(desk: PluginDesk) -> None:
+    desk.open("a.txt", "first\nsecond\n" + "".join(f"line {n}\n" for n in range(60)))
+    desk.setup(settings=desk.settings(step(edit("a.txt", "first\nsecond\n", "")), done()))
+    desk.wait_for_server()
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.nvim.command("wincmd t")
+    wait_until(lambda: desk.nvim.lua(TOP)["topfill"] == 2)
+    assert "first" in desk.nvim.screen()
+    desk.nvim.keys("G")
+    wait_until(lambda: desk.nvim.lua(TOP)["topline"] > 1)
+    desk.nvim.keys("gg")
+    wait_until(lambda: desk.nvim.lua(TOP)["topfill"] == 2)
+    desk.nvim.keys("<C-e>")
+    wait_until(lambda: desk.nvim.lua(TOP)["topfill"] == 1)

@@ -67,6 +67,26 @@ local function mark(bufnr, edit, hunk)
   reviews[bufnr].hunks[id] = { edit_id = edit.editId, hunk_id = hunk.hunkId, proposed = proposed }
 end
 
+-- Neovim leaves out virtual lines above the first line wherever it comes to the top of the text.
+---@param window integer that has the buffer
+local function show_above_first(window)
+  local bufnr = api.nvim_win_get_buf(window)
+  local count = 0
+  local first = api.nvim_buf_get_extmarks(bufnr, namespace, { 0, 0 }, { 0, -1 }, { details = true })
+  for _, each in ipairs(first) do
+    count = count + #(each[4].virt_lines or {})
+  end
+  if count == 0 then
+    return
+  end
+  api.nvim_win_call(window, function()
+    local view = vim.fn.winsaveview()
+    if view.topline == 1 and vim.fn.winline() - view.topfill + count <= api.nvim_win_get_height(0) then
+      vim.fn.winrestview({ topfill = count })
+    end
+  end)
+end
+
 ---@param bufnr integer
 ---@param edits table[]
 local function show(bufnr, edits)
@@ -78,6 +98,9 @@ local function show(bufnr, edits)
         mark(bufnr, edit, hunk)
       end
     end
+  end
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    show_above_first(window)
   end
   M.hint(bufnr)
   vim.cmd.redrawstatus({ bang = true })
@@ -218,6 +241,21 @@ function M.on_attach(bufnr)
     reviews[bufnr] = nil
   end)
   refresh_soon(bufnr, 0)
+end
+
+--- Called once, by `plugin/lsp_agent.lua`.
+function M.listen()
+  api.nvim_create_autocmd("WinScrolled", {
+    group = api.nvim_create_augroup("lsp_agent.marks", {}),
+    callback = function()
+      for name, moved in pairs(vim.v.event) do
+        local window = tonumber(name)
+        if window and moved.topline < 0 and api.nvim_win_is_valid(window) then
+          show_above_first(window)
+        end
+      end
+    end,
+  })
 end
 
 return M
