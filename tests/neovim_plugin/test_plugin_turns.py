@@ -376,3 +376,83 @@ def test_a_session_that_the_agent_has_kept_is_gone_on_with(desk: PluginDesk) -> 
     desk.wait_for_chat("said in kept")
     desk.agent("ask Go on.")
     desk.wait_for_chat("default/low")
+
+
+def test_what_comes_late_of_a_closed_session_opens_nothing(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    session = "require('lsp_agent.sessions').project_of(vim.lsp.get_clients()[1]).current"
+    closed = desk.nvim.lua(f"return {session}.id")
+    desk.agent("close")
+    wait_until(lambda: desk.nvim.lua(f"return {session}.id") != closed)
+    late = {"type": "notice", "level": "error", "message": "Too late.", "sessionId": closed}
+    desk.nvim.lua(TELL, late)
+    assert desk.nvim.lua(f"return {session}.id") is None
+    assert "Too late." not in desk.chat()
+    desk.agent("ask Look again.")
+    desk.wait_for_chat("Look again.")
+
+
+@pytest.mark.parametrize("how", ["bwipeout!", "bdelete!"])
+def test_a_conversation_whose_buffer_is_removed_is_made_anew(desk: PluginDesk, how: str) -> None:
+    desk.open("a.txt", "one\n")
+    waits = "echo begun; until test -e go; do sleep 0.05; done; echo after"
+    desk.start(step(bash(waits), text="I run it."), done(), permissions={"command": "allow"})
+    desk.agent("ask Run it.")
+    desk.wait_for_chat("    begun")
+    shown = desk.chat()
+    number = desk.nvim.lua("return vim.fn.bufnr('lsp-agent://chat/1')")
+    desk.nvim.command(f"silent {how} {number}")
+    (desk.folder / "go").touch()
+    desk.wait_for_chat("Done.")
+    assert "    after" in desk.chat()
+    assert [line for line in shown if line not in desk.chat()] == []
+    assert "Error" not in desk.nvim.command_output("messages")
+    desk.nvim.command("silent! bwipeout! lsp-agent://prompt")
+    desk.agent("chat")
+    header = next(line for line in desk.chat() if line.startswith("bash: "))
+    wait_until(lambda: is_folded(desk, header))
+
+
+WINDOWS = """
+return vim.tbl_map(function(tab)
+  return vim.tbl_map(function(window)
+    return vim.w[window].lsp_agent or 'file'
+  end, vim.api.nvim_tabpage_list_wins(tab))
+end, vim.api.nvim_list_tabpages())
+"""
+
+
+@pytest.mark.parametrize("how", ["tabclose", "quit", "close"])
+def test_a_chat_is_closed_with_its_own_prompt_only(desk: PluginDesk, how: str) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start()
+    desk.agent("chat")
+    wait_until(lambda: desk.window("prompt"))
+    desk.nvim.keys("<Esc><C-w>t")
+    desk.nvim.command("tabedit b.txt")
+    desk.agent("chat")
+    both = ["file", "chat", "prompt"]
+    wait_until(lambda: desk.nvim.lua(WINDOWS) == [both, both])
+    desk.nvim.keys("<Esc>")
+    if how != "tabclose":
+        desk.nvim.command("wincmd t | close | wincmd t")  # the chat and its prompt are left
+    desk.nvim.command(how)
+    wait_until(lambda: desk.nvim.lua(WINDOWS) == [both])
+    assert "Error" not in desk.nvim.command_output("messages")
+    assert desk.nvim.command_output("messages").count("E5") == 0
+
+
+def test_a_tool_call_names_files_from_the_workspace(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")  # below the home folder
+    desk.file("b.txt", "two\n")
+    whole = edit(str(desk.folder / "b.txt"), "two", "TWO")
+    desk.start(step(edit("a.txt", "one", "ONE")), step(whole), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    assert [line for line in desk.chat() if line.startswith("edit: ")] == [
+        "edit: a.txt",
+        "edit: b.txt",
+    ]

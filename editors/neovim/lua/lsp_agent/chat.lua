@@ -12,9 +12,10 @@ local api = vim.api
 local PROMPT_HEIGHT = 4
 
 ---@param role "chat"|"prompt"
----@return integer? window of this tab page
-local function window_of(role)
-  for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
+---@param tabpage? integer this one, if none is given
+---@return integer? window
+local function window_of(role, tabpage)
+  for _, window in ipairs(api.nvim_tabpage_list_wins(tabpage or 0)) do
     if vim.w[window].lsp_agent == role then
       return window
     end
@@ -138,7 +139,7 @@ end
 local function open_chat(session)
   local width = config.options.chat.width
   width = math.floor(width < 1 and vim.o.columns * width or width)
-  local window = api.nvim_open_win(session.transcript.bufnr, false, {
+  local window = api.nvim_open_win(session.transcript:buffer(), false, {
     split = "right",
     win = -1,
     width = width,
@@ -207,12 +208,17 @@ function M.open(options)
   end
 end
 
+-- Closes it, if it is there and not Neovim's last one.
+---@param window? integer
+local function close_window(window)
+  if window and api.nvim_win_is_valid(window) and #api.nvim_list_wins() > 1 then
+    api.nvim_win_close(window, true)
+  end
+end
+
 function M.close()
   for _, role in ipairs({ "prompt", "chat" }) do
-    local window = window_of(role)
-    if window and #api.nvim_tabpage_list_wins(0) > 1 then
-      api.nvim_win_close(window, true)
-    end
+    close_window(window_of(role))
   end
 end
 
@@ -229,7 +235,7 @@ end
 function M.show(session)
   session.project.current = session
   local window = window_of("chat")
-  local bufnr = session.transcript.bufnr
+  local bufnr = session.transcript:buffer()
   if window and api.nvim_win_get_buf(window) ~= bufnr then
     vim.wo[window].winfixbuf = false
     api.nvim_win_set_buf(window, bufnr)
@@ -340,7 +346,10 @@ function M.listen()
     callback = function(event)
       local window = tonumber(event.match)
       if window and vim.w[window].lsp_agent == "chat" then
-        vim.schedule(M.close)
+        local prompt = window_of("prompt", api.nvim_win_get_tabpage(window))
+        vim.schedule(function()
+          close_window(prompt)
+        end)
       end
     end,
   })

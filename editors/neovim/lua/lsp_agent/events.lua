@@ -27,7 +27,11 @@ local CONTEXT = "\n\nContext from the editor:\n\n"
 ---@return string
 local function shown_path(session, path)
   local root = session.project.root .. "/"
-  return vim.startswith(path, root) and path:sub(#root + 1) or vim.fn.fnamemodify(path, ":~")
+  if vim.startswith(path, root) then
+    return path:sub(#root + 1)
+  end
+  -- One that the agent has from its folder is not to be taken for one from Neovim's.
+  return vim.startswith(path, "/") and vim.fn.fnamemodify(path, ":~") or path
 end
 
 -- What a tool call is about, in full and in one short line.
@@ -290,16 +294,20 @@ function M.on_event(client_id, event)
   if not client then
     return
   end
-  local session = sessions.session(sessions.project_of(client), event.sessionId)
+  if event.edit then
+    require("lsp_agent.marks").on_edit(client, event.edit)
+  end
+  local project = sessions.project_of(client)
+  if project.closed[event.sessionId] then -- what comes late of it
+    return
+  end
+  local session = sessions.session(project, event.sessionId)
   local handler = on[event.type]
   if event.type ~= "thinkingDelta" then
     session.thoughts.text = nil
   end
   if handler then
     handler(session, event)
-  end
-  if event.edit then
-    require("lsp_agent.marks").on_edit(client, event.edit)
   end
   if not STREAMED[event.type] then
     sessions.changed()

@@ -32,6 +32,7 @@ local M = {}
 ---@field client_id? integer nil while no server runs
 ---@field sessions lsp_agent.Session[]
 ---@field current lsp_agent.Session
+---@field closed table<string, true> the ids of sessions that were closed here
 
 ---@class lsp_agent.Question
 ---@field client_id integer ids are those of one server
@@ -71,7 +72,7 @@ end
 ---@return lsp_agent.Project
 function M.project(root)
   if not projects[root] then
-    projects[root] = { root = root, sessions = {} }
+    projects[root] = { root = root, sessions = {}, closed = {} }
     projects[root].current = new_session(projects[root])
   end
   return projects[root]
@@ -115,6 +116,7 @@ end
 ---@param id string
 ---@return lsp_agent.Session
 function M.add(project, id)
+  project.closed[id] = nil
   return M.find(project, id) or new_session(project, id)
 end
 
@@ -237,6 +239,9 @@ end
 function M.forget(session)
   local project = session.project
   require("lsp_agent.prompts").dropped(session, true)
+  if session.id then
+    project.closed[session.id] = true
+  end
   project.sessions = vim.tbl_filter(function(each)
     return each ~= session
   end, project.sessions)

@@ -11,7 +11,9 @@ local blocks = api.nvim_create_namespace("lsp_agent.blocks")
 local marks = api.nvim_create_namespace("lsp_agent.transcript")
 
 ---@class lsp_agent.Transcript
----@field bufnr integer
+---@field bufnr integer the one that it had last: see `buffer()`
+---@field private name string
+---@field private kept? table what the buffer had, when it went
 ---@field private streaming boolean whether the last line is one of text that goes on
 ---@field private blocks table<string, lsp_agent.Block>
 ---@field private tail string[] lines that stay the last
@@ -26,9 +28,10 @@ Transcript.__index = Transcript
 ---@field mark? integer
 ---@field header_mark? integer
 
+-- An empty buffer for it.
 ---@param name string
----@return lsp_agent.Transcript
-function M.new(name)
+---@return integer
+local function make_buffer(name)
   local bufnr = api.nvim_create_buf(false, true)
   api.nvim_buf_set_name(bufnr, name)
   vim.bo[bufnr].bufhidden = "hide"
@@ -38,16 +41,83 @@ function M.new(name)
   if not pcall(vim.treesitter.start, bufnr, "markdown") then
     vim.bo[bufnr].syntax = "markdown"
   end
-  return setmetatable({ bufnr = bufnr, streaming = false, blocks = {}, tail = {} }, Transcript)
+  return bufnr
+end
+
+---@param name string
+---@return lsp_agent.Transcript
+function M.new(name)
+  local self = { name = name, streaming = false, blocks = {}, tail = {} }
+  local transcript = setmetatable(self, Transcript)
+  transcript:use(make_buffer(name))
+  return transcript
+end
+
+---@private
+---@param bufnr integer
+function Transcript:use(bufnr)
+  self.bufnr = bufnr
+  api.nvim_create_autocmd("BufUnload", {
+    buffer = bufnr,
+    callback = function()
+      self:keep()
+    end,
+  })
+end
+
+-- Remembers all of the text, with what is marked in it, since its buffer goes.
+---@private
+function Transcript:keep()
+  local kept = { lines = api.nvim_buf_get_lines(self.bufnr, 0, -1, false), rows = {}, colours = {} }
+  for name, block in pairs(self.blocks) do
+    local row, end_row = self:rows(block)
+    kept.rows[name] = row and { row, end_row }
+  end
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, marks, 0, -1, { details = true })) do
+    table.insert(kept.colours, mark)
+  end
+  self.kept = kept
+end
+
+--- Its buffer: a new one with the same text if the person has removed it.
+---@return integer
+function Transcript:buffer()
+  local kept = self.kept
+  if kept and not api.nvim_buf_is_loaded(self.bufnr) then
+    self.kept = nil
+    if api.nvim_buf_is_valid(self.bufnr) then
+      api.nvim_buf_delete(self.bufnr, { force = true }) -- it has the name
+    end
+    self:use(make_buffer(self.name))
+    vim.bo[self.bufnr].modifiable = true
+    api.nvim_buf_set_lines(self.bufnr, 0, -1, true, kept.lines)
+    vim.bo[self.bufnr].modifiable = false
+    self:mark_anew(kept)
+  end
+  return self.bufnr
+end
+
+---@private
+---@param kept { rows: table<string, [integer, integer]>, colours: any[] }
+function Transcript:mark_anew(kept)
+  for _, mark in ipairs(kept.colours) do
+    local id, row, column, details = unpack(mark)
+    local options = { id = id, end_row = details.end_row, end_col = details.end_col }
+    options.hl_group, options.hl_eol, options.strict = details.hl_group, details.hl_eol, false
+    api.nvim_buf_set_extmark(self.bufnr, marks, row, column, options)
+  end
+  for name, block in pairs(self.blocks) do
+    block.mark = nil
+    if kept.rows[name] then
+      self:mark(name, unpack(kept.rows[name]))
+    end
+  end
 end
 
 -- Changes the text; windows whose cursor is at its end stay there, others are left alone.
 ---@param change fun()
 function Transcript:write(change)
-  local bufnr = self.bufnr
-  if not api.nvim_buf_is_valid(bufnr) then
-    return
-  end
+  local bufnr = self:buffer()
   local last = api.nvim_buf_line_count(bufnr) - #self.tail
   local following = vim.tbl_filter(function(window)
     return api.nvim_win_get_cursor(window)[1] >= last
@@ -157,6 +227,9 @@ end
 ---@return integer? row
 ---@return integer? end_row
 function Transcript:rows(block)
+  if not block.mark or not api.nvim_buf_is_valid(self.bufnr) then
+    return
+  end
   local options = { details = true }
   local at = api.nvim_buf_get_extmark_by_id(self.bufnr, blocks, block.mark, options)
   return at[1], at[1] and at[3].end_row
@@ -227,6 +300,7 @@ end
 ---@param name string
 ---@param change { state?: string, highlight?: string, header?: string, body?: string[] }
 function Transcript:update(name, change)
+  self:buffer()
   local block = self.blocks[name]
   local row, end_row = self:rows_of(name)
   if not row or not end_row then
