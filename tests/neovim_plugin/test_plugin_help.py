@@ -1,5 +1,6 @@
 """The help file, which is written from the sources."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -31,3 +32,27 @@ def test_its_tags_are_all_different(name: str, tmp_path: Path) -> None:
     tags = (tmp_path / "tags").read_text(encoding="utf-8")
     assert "*:Agent-keep*" in tags
     assert "*lsp-agent*" in tags  # as the program is called
+
+
+@pytest.mark.parametrize("name", neovim_versions.parameters())
+def test_the_readmes_commands_install_the_plugin_and_bring_it_up_to_date(
+    name: str, tmp_path: Path
+) -> None:
+    program = neovim_versions.found()[name].program
+    commands = (PLUGIN / "README.md").read_text().partition("```sh\n")[2].partition("```")[0]
+    env = {"HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}"}
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=PLUGIN.parents[1], env=env, capture_output=True, text=True, check=True
+        )
+        return done.stdout + done.stderr
+
+    for _ in range(2):
+        assert run("sh", "-e", "-c", commands) == ""
+    installed = tmp_path / ".local/share/nvim/site/pack/lsp-agent/start/lsp_agent"
+    assert not (installed / "neovim").exists()
+    (tmp_path / ".config/nvim").mkdir(parents=True)
+    setup = (PLUGIN / "README.md").read_text().partition("```lua\n")[2].partition("```")[0]
+    (tmp_path / ".config/nvim/init.lua").write_text(setup)
+    assert run("nvim", "--headless", "-c", "help :Agent-ask", "-c", "qa") == ""
