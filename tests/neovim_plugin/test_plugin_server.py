@@ -159,3 +159,16 @@ def health(desk: PluginDesk) -> str:
     """What ``:checkhealth lsp_agent`` shows; it tries the agent out, which takes a while."""
     desk.nvim.request("nvim_command", "silent checkhealth lsp_agent", timeout=90)
     return wait_until(lambda: (text := desk.nvim.text()).count("]a next") and text)
+
+
+def test_a_change_is_undone_right_after_a_restart(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\n")
+    desk.start(step(edit("a.txt", "two", "TWO")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 2, False])
+    restart(desk)
+    desk.wait_for_marks([2, 2, False])
+    desk.nvim.command("wincmd t")
+    desk.nvim.keys("2G\\au")
+    desk.wait_for_lines("one", "two")

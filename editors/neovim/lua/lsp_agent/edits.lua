@@ -23,7 +23,8 @@ end
 ---@param bufnr integer
 function M.on_attach(bufnr)
   local known = versions[bufnr] ~= nil
-  versions[bufnr] = 0
+  -- What the buffer was opened with: from 0.11 on that goes on where an earlier client was.
+  versions[bufnr] = vim.fn.has("nvim-0.11") == 1 and vim.lsp.util.buf_versions[bufnr] or 0
   stamps[bufnr] = stamps[bufnr] or stamp(bufnr)
   if known then
     return
