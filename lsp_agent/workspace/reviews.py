@@ -17,7 +17,6 @@ from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.review import Gone, Key, Review
 from lsp_agent.workspace.ledger import (
-    DECIDED,
     MAX_CHANGES,
     Change,
     Ledger,
@@ -80,7 +79,6 @@ class Reviews:
                 record = None
             if record is None or not _is_sound(record):
                 self._ledger.set_review(path, None)
-                await self._drop_damaged(path)
                 lost.append(path)
                 continue
             review = Review(record.base, record.text, record.hunks)
@@ -90,16 +88,6 @@ class Reviews:
                 self._states[path] = _State(review, record.base_exists, restored=True)
                 self._taken.update(hunk.change_id for hunk in review.hunks)
         return lost
-
-    async def _drop_damaged(self, path: str) -> None:
-        """The open changes of ``path`` whose texts are gone: nobody could decide on them."""
-        for change in self._ledger.changes(path=path):
-            if change.status not in DECIDED:
-                try:
-                    await self._ledger.loaded(change.id)
-                except LedgerFailed as error:
-                    _log.warning("a change is given up: %s", error)
-                    self._ledger.withdraw(change.id)
 
     def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Calls ``callback(path)`` when an agent or a decision has changed a file's review;

@@ -43,6 +43,7 @@ def test_a_review_whose_texts_are_lost_is_told_of_and_the_next_one_works(
         uri = project.open(editor)
         editor.works(text="edit")
         assert editor.texts[uri] == EDITED
-        (made,) = editor.call("agent/edits")["edits"]
+        *earlier, made = editor.call("agent/edits")["edits"]
         assert made["status"] == "applied"
+        assert {edit["status"] for edit in earlier} <= {"lost"}
         editor.end()

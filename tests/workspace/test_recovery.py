@@ -216,7 +216,7 @@ async def test_a_file_that_cannot_be_read_leaves_the_ledger_as_it_was(tmp_path: 
 
 @pytest.mark.parametrize("reviewed", [True, False])
 @pytest.mark.asyncio
-async def test_a_change_whose_texts_are_gone_ends_and_the_others_of_its_file_go_on(
+async def test_a_change_whose_texts_are_damaged_ends_and_the_others_of_its_file_go_on(
     tmp_path: Path, reviewed: bool
 ) -> None:
     texts = tmp_path / "ledger" / "texts"
@@ -228,7 +228,7 @@ async def test_a_change_whose_texts_are_gone_ends_and_the_others_of_its_file_go_
         if reviewed:
             assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
     for text in set(texts.glob("*/*")) - others:
-        text.unlink()
+        text.write_bytes(text.read_bytes().swapcase())  # a start finds those of another length
     async with a_run(tmp_path) as run:
         await run.judge()
         assert run.statuses() == ["applied", "lost"]
