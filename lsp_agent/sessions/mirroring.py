@@ -175,9 +175,7 @@ class Mirroring:
         self._keep_watch()
         call = self._call_of(tool, kind, args, named, call_id, turn_id)
         self._note(call)
-        paths = self._where(call, done=False)
-        unknown = [path for path in paths if path not in self.known.seen]
-        self._start(self._look, None, unknown, ())  # first seen: that is no change
+        self._start(self._see_first, self._where(call, done=False))
 
     def was_ours(self, call_id: str) -> None:
         """A file call has come to us after all: what is new on disk is not its doing."""
@@ -281,6 +279,11 @@ class Mirroring:
         finally:
             if call in self._returned:
                 self._returned.remove(call)
+
+    async def _see_first(self, paths: Collection[str]) -> None:
+        """Looks at what is not known: that is no change."""
+        look = self._services.mirror.look
+        await look(self.known, paths, claim=lambda _path: False, only_unknown=True)
 
     async def _look(
         self, default: Call | None, paths: Collection[str], named: Collection[str]

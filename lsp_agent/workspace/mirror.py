@@ -149,15 +149,19 @@ class Mirror:
         named: Collection[str] = (),
         *,
         claim: Callable[[str], bool],
+        only_unknown: bool = False,
     ) -> list[DiskChange]:
         """Looks at ``paths`` and remembers in ``known`` what is there. Returns what has changed
         since the last look and nobody stands for; of the paths for which ``claim`` is true, the
         caller stands for from now on and must ``take`` them, others are nobody's. What is looked
         at for the first time has not changed. ``named`` are paths that a command named: where a
-        file that is gone may be now.
+        file that is gone may be now. With ``only_unknown`` it is not looked at what ``known`` has
+        once the looks that began earlier are over.
 
         A cancelled one can be made again."""
         async with self._looking:
+            if only_unknown:
+                paths = [path for path in paths if path not in known.seen]
             finds = await self._find(known, paths, named, claim)
             for _ in range(_MAX_TURNS):
                 if not any(self._accounted_since(path, finds.at) for path in finds.seen):

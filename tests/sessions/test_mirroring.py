@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,7 +16,8 @@ from lsp_agent.protocol.events import Event, Notice
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
 from lsp_agent.sessions.served import Served
-from lsp_agent.workspace import mirror
+from lsp_agent.workspace import disk_look, mirror
+from lsp_agent.workspace.disk_look import Seen
 from lsp_agent.workspace.ledger import LedgerFailed
 from lsp_agent.workspace.paths import Confinement
 
@@ -207,6 +208,31 @@ async def test_a_call_nobody_asked_about_is_seen_where_the_file_was_known(desk: 
     session.returned("c2", is_error=False, asked=False)
     await ended(session)
     assert desk.whose() == [("s1", "c2")]
+
+
+@pytest.mark.asyncio
+async def test_what_a_person_writes_as_calls_are_first_told_of_is_not_the_agents(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[list[str]] = []
+
+    def look(paths: list[str], seen: Mapping[str, Seen]) -> dict[str, Seen]:
+        found = disk_look.look(paths, seen)
+        looks.append(paths)
+        if len(looks) == 1:
+            desk.writes(AGENTS)
+        return found
+
+    monkeypatch.setattr(mirror, "look", look)
+    session = desk.session("s1")
+    session.called("edit", "edit", {}, ("a.py",), "c1", "t1")
+    session.called("edit", "edit", {}, ("a.py",), "c2", "t1")
+    await session.settle()
+    session.was_ours("c1")
+    session.was_ours("c2")
+    await ended(session)
+    assert len(looks) == 2
+    assert desk.whose() == []
 
 
 @pytest.mark.asyncio
