@@ -4,7 +4,7 @@ import pytest
 from project import ALLOWED, EVENTS, Editor, Project, Stubborn, bash, edit, step, write
 from raw_client import Json, wait_until
 
-from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
+from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
 
 BEFORE: Json = {"edits": {"review": "before"}}
 
@@ -20,7 +20,8 @@ def test_every_method_is_offered_as_a_command(project: Project) -> None:
     editor = project.start()
     served = editor.initialize()["capabilities"]
     commands = served["executeCommandProvider"]["commands"]
-    assert commands == [*(method.command for method in METHODS), ANSWER_COMMAND]
+    of_questions = [ANSWER_COMMAND, SHOW_QUESTION_COMMAND]
+    assert commands == [*(method.command for method in METHODS), *of_questions]
     assert served["experimental"]["agent"]["methods"] == [method.method for method in METHODS]
 
 

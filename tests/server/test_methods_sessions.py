@@ -4,7 +4,7 @@ import time
 
 import pytest
 from project import ALLOWED, EVENTS, Editor, Project, Stopwatch, Stubborn, bash, call, step
-from raw_client import descendants, wait_until
+from raw_client import Json, descendants, wait_until
 
 FAILED = -32803
 
@@ -285,24 +285,23 @@ def test_a_closed_session_does_nothing_more_and_the_default_is_a_new_one(
 
 
 @pytest.mark.parametrize(
-    "method",
+    ("method", "needed"),
     [
-        "prompt",
-        "abort",
-        "state",
-        "messages",
-        "models",
-        "setModel",
-        "compact",
-        "clear",
-        "closeSession",
-        "commands",
-        "edits",
+        ("prompt", {"text": "x"}),
+        ("abort", {}),
+        ("state", {}),
+        ("messages", {}),
+        ("models", {}),
+        ("setModel", {"model": "m"}),
+        ("compact", {}),
+        ("clear", {}),
+        ("closeSession", {}),
+        ("commands", {}),
+        ("edits", {}),
     ],
 )
-def test_an_unknown_session_is_named_as_such(shared: Editor, method: str) -> None:
-    params = {"sessionId": "s-none", "text": "x", "model": "m"}
-    error = shared.failure(f"agent/{method}", params)
+def test_an_unknown_session_is_named_as_such(shared: Editor, method: str, needed: Json) -> None:
+    error = shared.failure(f"agent/{method}", {"sessionId": "s-none"} | needed)
     assert (error.code, error.data["kind"]) == (FAILED, "unknownSession")
     assert "s-none" in error.message
 
