@@ -38,11 +38,6 @@ class Entry(Protocol):
         """It was sent and not proved. ``landed_late`` may follow."""
         ...
 
-    def given_up(self) -> None:
-        """It was sent, refused each time, and is not wanted any more. ``landed_late`` or ``missed``
-        follow."""
-        ...
-
     def landed_late(self, before: Text, after: Text) -> None:
         """It turned out to be in; ``before`` and ``after`` are no older than what others have made
         of the text since (``late.around``)."""
@@ -88,23 +83,13 @@ class NewEntry:
         self._settled = True
         return self._ledger.set_status(change.id, "unknown")
 
-    def given_up(self) -> None:
-        self._settled = True  # pending: it is told of only if it comes
-
     def landed_late(self, before: Text, after: Text) -> None:
         change = self._ledger.get(self._begun().id)
-        if change is not None and change.status in {
-            "pending",
-            "unknown",
-            "conflict",
-        }:  # not decided since
+        if change is not None and change.status in {"unknown", "conflict"}:  # not decided since
             self._settle(self._in, before, after)
 
     def missed(self) -> None:
-        change = self._ledger.get(self._begun().id)
-        if change is not None and change.status == "pending":
-            self._ledger.withdraw(change.id)
-        # Of what is unknown the agent was told so: that stays until the next start.
+        """The agent was told that it is not known: that stays so until the next start."""
 
     def withdraw(self) -> None:
         if self._change is not None and not self._settled:
@@ -152,9 +137,6 @@ class AcceptEntry:
 
     def unknown(self) -> Change:
         return self._ledger.set_status(self._change.id, "unknown")
-
-    def given_up(self) -> None:
-        """It stays as it was."""
 
     def landed_late(self, before: Text, after: Text) -> None:
         change = self._ledger.get(self._change.id)
@@ -217,9 +199,6 @@ class UndoEntry:
     def unknown(self) -> None:
         """They are taken to be in until they are seen to be gone."""
 
-    def given_up(self) -> None:
-        """It stays as it was."""
-
     def landed_late(self, before: Text, after: Text) -> None:
         self.landed(before, after)
 
@@ -254,9 +233,6 @@ class OutEntry:
     def unknown(self) -> Change:
         # It is taken to be in until it is seen to be gone.
         return self._change
-
-    def given_up(self) -> None:
-        """It stays as it was."""
 
     def landed_late(self, before: Text, after: Text) -> None:
         if self._ledger.get(self._change.id) is not None:

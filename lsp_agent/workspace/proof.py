@@ -82,8 +82,7 @@ async def place(
 
 
 class Placement:
-    """One ``place``. After any failure but DocumentClosed, ``late`` watches what was sent (None:
-    nothing was)."""
+    """One ``place``. After a cancellation, ``late`` watches what was sent (None: nothing was)."""
 
     def __init__(
         self,
@@ -133,9 +132,7 @@ class Placement:
         with self._document.record(self._changed, self._closing, each=not self._flight.checked):
             try:
                 proof = await self._until_decided()
-            except DocumentClosed:
-                raise
-            except BaseException:  # given up: what was sent may come all the same
+            except anyio.get_cancelled_exc_class():
                 self._look_on()
                 raise
             if proof.outcome in {"unknown", "refused"}:
@@ -154,7 +151,6 @@ class Placement:
             self._failure = NotWanted()
         if self.late is not None:
             self.late.stop()
-            self.late = None
         with self._document.record(self._changed, self._closing, each=not self._flight.checked):
             self._flight.resumed()
             proof = await self._put_right(strayed) if strayed is not None else None
@@ -188,7 +184,7 @@ class Placement:
                 case Unknown():
                     if self._document.tells is None and self._flight.accepted:
                         self._document.tells = False
-                    return self._proof("refused" if self.is_refused() else "unknown")
+                    return self._proof("refused" if self._is_refused() else "unknown")
                 case Strayed() as strayed:
                     if (proof := await self._put_right(strayed)) is not None:
                         return proof
@@ -388,7 +384,7 @@ class Placement:
         self._base, self._meant = landed.attempt.base, landed.attempt.meant
         return self._proof("in", landed.how) if self._change is None else self._repaired()
 
-    def is_refused(self) -> bool:
+    def _is_refused(self) -> bool:
         """Each send was, also the last, and no edit that went astray is still to be put right."""
         return self._all_refused and self._flight.refused and self._change is None
 
@@ -402,7 +398,7 @@ class Placement:
         return Proof(outcome, before, meant, how, self.sends)
 
     def _look_on(self) -> None:
-        if self.sends and self.late is None:
+        if self.sends:
             # What came of it counts as wanted or not as when the caller left, whatever ends since.
             wanted = self._still_wanted()
             self._still_wanted = lambda: wanted

@@ -136,9 +136,6 @@ class TextStore:
             async with self.lock(job.path):
                 try:
                     proof = await placement.put_right(strayed)
-                except NotWanted:
-                    job.entry.missed()
-                    continue
                 except (DocumentClosed, LspAgentError) as error:
                     _log.warning("%s: an edit that came late was not made: %s", job.path, error)
                     continue
@@ -219,13 +216,6 @@ class TextStore:
         )
         try:
             proof = await placement.run()
-        except Exception:
-            if placement.is_refused():
-                self._watch(job, placement)
-                job.entry.given_up()
-            else:
-                self._look_on(job, placement)
-            raise
         except BaseException:
             self._look_on(job, placement)
             raise

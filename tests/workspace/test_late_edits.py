@@ -17,7 +17,7 @@ from lsp_agent.text.lines import Text
 from lsp_agent.workspace import flight
 from lsp_agent.workspace import late as late_module
 from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.file_host import FileHost, NotWanted, Origin, Placed, View
+from lsp_agent.workspace.file_host import FileHost, Origin, Placed, View
 from lsp_agent.workspace.flight import Timings
 from lsp_agent.workspace.ledger import Ledger
 from lsp_agent.workspace.paths import from_ledger, path_to_uri
@@ -31,16 +31,15 @@ TIMINGS = Timings(tick=0.01, align_within=0.0, align_wait=0.0, quiet=0.5, unknow
 
 
 class Holding(ScriptedEditor):
-    """While ``holds``, what is sent is not done until ``let_go``, and answered as it ``says``."""
+    """While ``holds``, what is sent is neither answered nor done until ``let_go``."""
 
     holds = False
-    says: bool | None = None
 
     def _process(self, version: int | None, wire: list[dict[str, Any]], send: int) -> bool | None:
         if not self.holds:
             return super()._process(version, wire, send)
         self._held = wire, send
-        return self.says
+        return None
 
     def let_go(self) -> None:
         self._apply(*self._held)
@@ -149,36 +148,6 @@ async def test_what_the_person_makes_of_an_edit_right_after_it_came_late_is_thei
     assert desk.open() == ["20\n"]
     (change,) = desk.ledger.changes()
     assert (change.before, change.after) == (Text.of(TEXT), Text.of(TEXT.replace("two", "2")))
-
-
-@pytest.mark.parametrize("comes", [True, False])
-@pytest.mark.asyncio
-async def test_an_edit_that_was_refused_then_stopped_and_comes_all_the_same_is_recorded(
-    tmp_path: Path, comes: bool
-) -> None:
-    desk = Desk(tmp_path, timings=replace(TIMINGS, late=1.5))
-    desk.editor.holds, desk.editor.says = True, False
-
-    def resolve(view: View) -> Text:
-        text = view.require_text()
-        return Text.of(text.content.replace("two", "2"), like=text)
-
-    with pytest.raises(NotWanted):
-        await desk.host.replace(
-            from_ledger(str(desk.file)),
-            Origin("s"),
-            resolve,
-            review="after",
-            save="never",
-            still_wanted=lambda: not desk.editor.sends,
-        )
-    if comes:
-        desk.editor.let_go()
-        await until(desk, "applied")
-        assert desk.open() == ["2\n"]
-    else:
-        await until(desk)
-    desk.ledger.close()
 
 
 LONG = TEXT + "".join(f"line {number}\n" for number in range(6_000))
