@@ -144,7 +144,7 @@ class Server:
         self.registered: list[Json] = []
         self.config: Json = {"agent": {"model": "claude-double"}}
         self.generation = 0
-        self.writing = threading.Lock()
+        self.writing = threading.RLock()
         self.taking = threading.Lock()
         self.server_ids = itertools.count()
         self.answers: dict[str, list[Any]] = {}
@@ -201,12 +201,13 @@ class Server:
     def respond(self, frame: Json) -> None:
         late: list[Json] = []
         try:
-            result = self.handler(frame)(frame.get("params") or {}, late)
-            self.send({"id": frame["id"], "result": result})
+            answer = {"result": self.handler(frame)(frame.get("params") or {}, late)}
         except RpcError as problem:
-            self.send({"id": frame["id"], "error": problem.error})
-        for params in late:
-            self.send({"method": "session/event", "params": params})
+            answer = {"error": problem.error}
+        with self.writing:  # before the next turn's events, whatever its thread does
+            self.send({"id": frame["id"], **answer})
+            for params in late:
+                self.send({"method": "session/event", "params": params})
 
     def handler(self, frame: Json) -> Callable[[Json, list[Json]], Json]:
         if frame.get("jsonrpc") != "2.0":
