@@ -257,7 +257,7 @@ class Mirror:
         """What others stand for of what is not ``claimed``, each change once."""
         left = {path: seen[path] for path in seen.keys() - {change.path for change in claimed}}
         finds: list[_OthersFinds] = []
-        for watcher in self._watchers:
+        for watcher in tuple(self._watchers):
             if watcher is None or watcher.known is known:
                 continue
             its = {path: now for path, now in left.items() if watcher.claims(path)}

@@ -372,7 +372,8 @@ class Placement:
             except Exception as error:  # noqa: BLE001 - any refusal of the caller's
                 right, self._failure = strayed.before, error
         if self._change is None:
-            is_in = right == strayed.before  # by a reload, and came once more
+            # By a reload, and came once more; what failed is to be taken out.
+            is_in = self._failure is None and right == strayed.before
             self._change = (attempt.base, attempt.meant) if is_in else (strayed.before, right)
         now, since = self._document.text, self._flight.typed_since(strayed.since)
         meant = merged(strayed.after, right, now) or carried(strayed.after, right, since)
