@@ -12,7 +12,7 @@ from collections.abc import Iterator
 #: Names that are looked at for one command line.
 MOST_ENTRIES = 2000
 #: Paths that the words of one command line may stand for.
-_MOST_PATHS = 256
+_MOST_PATHS = 1000
 #: A name with a glob: what is before the first and after the last sign of one.
 _GLOB = re.compile(r"([^*?\[]*)[*?\[](?:.*[*?\]])?(.*)", re.DOTALL)
 
