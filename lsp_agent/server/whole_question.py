@@ -75,10 +75,12 @@ def fits_menu(question: Question) -> bool:
 
 
 def fits_message(question: Question) -> bool:
-    """Whether a message with title and detail is seen whole."""
+    """Whether a message with title and detail is seen whole. A permission's detail has the whole
+    call, also where its title is cut."""
     text = whole_text(question)
     short = len(text) <= _MOST_CHARACTERS and text.count("\n") < _MOST_LINES
-    return short and not question.title.endswith("…")
+    is_cut = question.title.endswith("…")
+    return short and (not is_cut or (question.kind == "permission" and bool(question.detail)))
 
 
 def whole_text(question: Question) -> str:

@@ -123,7 +123,7 @@ def test_a_client_that_knows_no_message_request_after_all_keeps_the_question_ope
 # What is too long to be seen
 
 LONG = f"echo x >> {MARK}\n" + "echo y\n" * 10 + "echo z > tail.txt"
-WIDE = f"echo x >> {MARK}; {'true; ' * 30} echo z > tail.txt"
+WIDE = f"echo x >> {MARK}; {'true; ' * 100} echo z > tail.txt"
 SHOWN: Json = SHOW | {"window": SHOW["window"] | {"showDocument": {"support": True}}}
 
 
@@ -180,6 +180,16 @@ def test_where_no_document_can_be_shown_a_long_command_is_a_message(
     methods = [m.get("method") for m in editor.messages]
     asked = [n for n, method in enumerate(methods) if method == "window/showMessageRequest"]
     assert asked[0] < methods.index("window/showMessage") < asked[1]
+    assert times_run(project) == 1
+
+
+def test_a_command_that_a_message_shows_whole_is_asked_about_once(project: Project) -> None:
+    command = f"echo x >> {MARK}; {'true; ' * 30}\necho z > tail.txt"
+    editor = project.editor(step("", bash(command)), step("Done."), capabilities=SHOWN)
+    editor.answers = ["Allow"]
+    assert editor.ask_agent("Go.")["text"] == "Done."
+    (asked,) = editor.received("window/showMessageRequest")
+    assert command in asked["message"]
     assert times_run(project) == 1
 
 
