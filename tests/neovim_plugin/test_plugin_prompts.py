@@ -125,3 +125,29 @@ def test_lines_go_along_as_they_are_when_the_prompt_is_sent(desk: PluginDesk) ->
     desk.wait_for_chat("I see.")
     assert "    a.txt, lines 3-3:" in desk.chat()
     assert "    two" in desk.chat()
+
+
+# Of the parts of a buffer that go along with prompts: the first rows, from 1.
+HELD = """
+local space = vim.api.nvim_get_namespaces()['lsp_agent.context']
+return vim.tbl_map(function(mark)
+  return mark[2] + 1
+end, vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('a.txt'), space, 0, -1, {}))
+"""
+
+
+def test_lines_are_marked_until_the_turn_of_their_prompt_starts(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\nthree\n")
+    waits = bash("touch begun; until test -e go; do sleep 0.05; done")
+    desk.start(step(waits), done(), {"text": "I see."}, permissions={"command": "allow"})
+    desk.agent("ask First words.")
+    wait_until((desk.folder / "begun").exists)
+    wait_until(lambda: desk.nvim.lua(HELD) == [])
+    desk.nvim.command("2,3Agent ask")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("Second words.<CR>")
+    desk.wait_for_chat(WAITING)
+    assert desk.nvim.lua(HELD) == [2]
+    go(desk)
+    desk.wait_for_chat("I see.")
+    assert desk.nvim.lua(HELD) == []

@@ -49,10 +49,13 @@ local function place(held)
   end
 end
 
----@param held lsp_agent.Held
-local function let_go(held)
-  if api.nvim_buf_is_valid(held.bufnr) then
-    api.nvim_buf_del_extmark(held.bufnr, namespace, held.mark)
+--- Nothing is held for its prompt any more.
+---@param held lsp_agent.Held[]
+function M.let_go(held)
+  for _, each in ipairs(held) do
+    if api.nvim_buf_is_valid(each.bufnr) then
+      api.nvim_buf_del_extmark(each.bufnr, namespace, each.mark)
+    end
   end
 end
 
@@ -123,11 +126,11 @@ function M.give_back(held)
     if first and last then
       M.add(each.bufnr, first[1] + 1, math.max(last[2] > 0 and last[1] + 1 or last[1], first[1] + 1))
     end
-    let_go(each)
   end
+  M.let_go(held)
 end
 
---- As the protocol has it, for a prompt that is sent; nothing is held any more.
+--- As the protocol has it, for a prompt that is sent. It may yet come back: all stays held.
 ---@param held lsp_agent.Held[]
 ---@param client vim.lsp.Client
 ---@return lsp_agent.Context[]

@@ -47,6 +47,14 @@ local function find(session, turn)
   end
 end
 
+-- The agent has a prompt, which will not come back.
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+local function hand_over(session, prompt)
+  take(session, prompt)
+  require("lsp_agent.context").let_go(prompt.held)
+end
+
 -- Hands a prompt back to the person.
 ---@param session lsp_agent.Session
 ---@param prompt lsp_agent.Prompt
@@ -76,11 +84,11 @@ local function taken(session, prompt, running, result)
   session.asking = nil
   prompt.turn = result.turnId
   if prompt.steer and result.turnId == running then -- no turn of its own will tell of it
-    take(session, prompt)
+    hand_over(session, prompt)
     session.transcript:append({ "## You, while it works", "" }, "LspAgentYou")
     session.transcript:append(vim.split(vim.trim(prompt.text), "\n"))
   elseif session.begun == result.turnId then -- told of before this answer
-    take(session, prompt)
+    hand_over(session, prompt)
   end
 end
 
@@ -165,7 +173,7 @@ function M.started(session, turn)
   session.begun = turn
   local prompt = find(session, turn)
   if prompt then
-    take(session, prompt)
+    hand_over(session, prompt)
   end
 end
 
