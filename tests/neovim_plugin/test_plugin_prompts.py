@@ -1,7 +1,7 @@
 """Prompts that cannot be sent at once: none is lost, each is seen."""
 
 import pytest
-from neovim import wait_until
+from neovim import NeovimError, wait_until
 from neovim_desk import bash, done, step
 from plugin_desk import PluginDesk
 
@@ -151,3 +151,27 @@ def test_lines_are_marked_until_the_turn_of_their_prompt_starts(desk: PluginDesk
     go(desk)
     desk.wait_for_chat("I see.")
     assert desk.nvim.lua(HELD) == []
+
+
+def test_a_prompt_that_another_plugin_gets_in_the_way_of_holds_up_no_other(
+    desk: PluginDesk,
+) -> None:
+    desk.open("a.txt", "one\n")
+    desk.file("b.txt", "two\n")
+    desk.start({"text": "I see."})
+    desk.nvim.command("autocmd BufReadPost b.txt lua error('of another plugin')")
+    desk.agent("ask What is @b.txt?")
+    wait_until(lambda: desk.nvim.lua(PROMPT) == ["What is @b.txt?"])
+    assert any("of another plugin" in line for line in desk.chat())
+    desk.agent("ask And now?")
+    desk.wait_for_chat("I see.")
+    assert WAITING not in desk.chat()
+
+
+def test_a_prompt_is_sent_though_the_chat_cannot_be_shown(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    desk.nvim.command("for n in range(40) | silent! vsplit | endfor")
+    with pytest.raises(NeovimError, match="E36"):
+        desk.agent("ask What is it?")
+    desk.wait_for_chat("I see.")

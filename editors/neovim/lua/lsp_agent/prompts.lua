@@ -92,6 +92,19 @@ local function taken(session, prompt, running, result)
   end
 end
 
+-- Takes a step towards the agent. One that raises, as another plugin's autocommand may, is the end
+-- of this prompt and not of all that come after it.
+---@param session lsp_agent.Session
+---@param prompt lsp_agent.Prompt
+---@param step fun(...)
+local function try(session, prompt, step, ...)
+  local fine, err = pcall(step, ...)
+  if not fine then
+    refuse(session, prompt, (tostring(err):gsub("\nstack traceback:.*", "")))
+    M.advance(session)
+  end
+end
+
 ---@param session lsp_agent.Session
 ---@param prompt lsp_agent.Prompt
 ---@param to vim.lsp.Client
@@ -141,7 +154,7 @@ function M.advance(session)
     attempt.sent = true
     require("lsp_agent.sessions").when_open(session, to, function()
       if awaited() then
-        send(session, prompt, to, awaited)
+        try(session, prompt, send, session, prompt, to, awaited)
       end
     end)
   end, session.project.root)
@@ -160,10 +173,14 @@ function M.write(prompt)
   end
   table.insert(session.prompts, prompt)
   show(session)
+  local shown, err = true, nil
   if require("lsp_agent.config").options.chat.open then
-    chat.open()
+    shown, err = pcall(chat.open)
   end
-  M.advance(session)
+  M.advance(session) -- whether or not the chat has room
+  if not shown then
+    error(err, 0)
+  end
 end
 
 --- A turn has started, whose prompt the conversation tells from now on.
