@@ -175,3 +175,42 @@ def test_a_prompt_is_sent_though_the_chat_cannot_be_shown(desk: PluginDesk) -> N
     with pytest.raises(NeovimError, match="E36"):
         desk.agent("ask What is it?")
     desk.wait_for_chat("I see.")
+
+
+def test_a_prompt_that_waits_for_a_server_that_hangs_is_sent_after_a_restart(
+    desk: PluginDesk,
+) -> None:
+    desk.nvim.dismisses = True  # Neovim's own message of its end is long
+    desk.open("a.txt", "one\n")
+    command = "touch begun; test -e go && exec lsp-agent serve; exec sleep 600"
+    desk.setup(cmd=["sh", "-c", command], settings=desk.settings({"text": "I see."}))
+    wait_until((desk.folder / "begun").exists)
+    desk.agent("ask What is it?")
+    desk.wait_for_chat(WAITING)
+    go(desk)
+    desk.agent("restart")
+    desk.wait_for_chat("I see.")
+    assert desk.chat().count("What is it?") == 1
+
+
+TWO_WAIT = """
+local client = require('lsp_agent.client')
+_G.called = { first = 0, second = 0 }
+client.when_ready(function()
+  _G.called.first = _G.called.first + 1
+  client.when_ready(function() end)
+end)
+client.when_ready(function()
+  _G.called.second = _G.called.second + 1
+end)
+"""
+
+
+def test_each_that_waits_for_a_server_is_called_once(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    slow_start(desk, then="exec lsp-agent serve")
+    desk.nvim.lua(TWO_WAIT)
+    assert desk.nvim.lua("return _G.called") == {"first": 0, "second": 0}
+    go(desk)
+    wait_until(lambda: desk.nvim.lua("return _G.called.first") == 1)
+    assert desk.nvim.lua("return _G.called") == {"first": 1, "second": 1}

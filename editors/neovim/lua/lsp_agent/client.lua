@@ -12,8 +12,7 @@ M.NAME = "lsp_agent"
 local LOOK_MS = 50
 local FORCE_AFTER_LOOKS = 100
 
--- By the type of a message.
-local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO }
+local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO } -- by type
 
 ---@class lsp_agent.Error
 ---@field code integer
@@ -97,9 +96,7 @@ end
 
 ---@type { root?: string, callback: fun(client?: vim.lsp.Client) }[]
 local waiters = {}
-
 local tell_waiters
-
 local told = false
 
 ---@return boolean
@@ -199,6 +196,17 @@ local function is_for(client, root)
   return root == nil or M.root_of(client) == root
 end
 
+-- A client of a folder, or of any, whether or not its server has answered yet.
+---@param root? string
+---@return vim.lsp.Client?
+local function started(root)
+  for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME, _uninitialized = true })) do
+    if not (ending[client.id] or call(client, "is_stopped")) and is_for(client, root) then
+      return client
+    end
+  end
+end
+
 -- The client of a folder, or of any; without one, whether one is on its way.
 ---@param root? string
 ---@return vim.lsp.Client?
@@ -214,19 +222,14 @@ local function ready(root)
       return nil, true -- by `restart()`
     end
   end
-  for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME, _uninitialized = true })) do
-    if is_for(client, root) and not call(client, "is_stopped") then
-      return nil, true
-    end
-  end
-  return nil, false
+  return nil, started(root) ~= nil
 end
 
 -- Tells those who wait for a client what has come of it.
 function tell_waiters()
   for _, waiter in ipairs(vim.list_slice(waiters)) do
     local client, coming = ready(waiter.root)
-    if client or not coming then
+    if vim.list_contains(waiters, waiter) and (client or not coming) then
       waiters = vim.tbl_filter(function(each)
         return each ~= waiter
       end, waiters)
@@ -317,9 +320,10 @@ function M.flush(client, bufnr)
   require("vim.lsp._changetracking").flush(client, bufnr)
 end
 
---- Ends a server, if one is given, and starts one for each buffer that has none.
+--- Ends a server, or one that still starts, and starts one for each buffer that has none.
 ---@param client? vim.lsp.Client
 function M.restart(client)
+  client = client or started()
   if not client then
     M.attach_all()
     return
