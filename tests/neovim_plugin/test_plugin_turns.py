@@ -445,6 +445,29 @@ def test_a_chat_is_closed_with_its_own_prompt_only(desk: PluginDesk, how: str) -
     assert desk.nvim.command_output("messages").count("E5") == 0
 
 
+# As one that shows notifications.
+FLOAT = """
+local buffer = vim.api.nvim_create_buf(false, true)
+vim.api.nvim_open_win(buffer, false, {
+  relative = 'editor', row = 0, col = 0, width = 5, height = 1, focusable = false,
+})
+"""
+
+
+def test_a_chat_that_is_the_last_window_but_for_a_float_stays(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start()
+    desk.agent("chat")
+    wait_until(lambda: desk.window("prompt"))
+    desk.nvim.keys("<Esc><C-w>t")
+    desk.nvim.command("close")
+    desk.nvim.lua(FLOAT)
+    desk.agent("chat")
+    wait_until(lambda: not desk.window("prompt"))
+    assert desk.window("chat")
+    assert "E444" not in desk.nvim.command_output("messages")
+
+
 def test_a_tool_call_names_files_from_the_workspace(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")  # below the home folder
     desk.file("b.txt", "two\n")

@@ -208,10 +208,19 @@ function M.open(options)
   end
 end
 
+---@param window integer
+---@return boolean
+local function is_float(window)
+  return api.nvim_win_get_config(window).relative ~= ""
+end
+
 -- Closes it, if it is there and not Neovim's last one.
 ---@param window? integer
 local function close_window(window)
-  if window and api.nvim_win_is_valid(window) and #api.nvim_list_wins() > 1 then
+  local is_last = vim.iter(api.nvim_list_wins()):all(function(each)
+    return each == window or is_float(each)
+  end)
+  if window and api.nvim_win_is_valid(window) and not is_last then
     api.nvim_win_close(window, true)
   end
 end
@@ -333,8 +342,7 @@ end
 ---@return boolean
 local function has_other(window)
   return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(each)
-    local floats = api.nvim_win_get_config(each).relative ~= ""
-    return each ~= window and not floats and not vim.w[each].lsp_agent
+    return each ~= window and not is_float(each) and not vim.w[each].lsp_agent
   end)
 end
 
