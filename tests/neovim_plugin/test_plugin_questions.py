@@ -152,3 +152,30 @@ def test_what_an_agent_writes_is_no_answer(desk: PluginDesk) -> None:
     wait_until(lambda: desk.nvim.mode() == "i")  # in the prompt, as from any other line
     assert "asks" in desk.nvim.lua("return require('lsp_agent').statusline()")
     assert not (desk.folder / "ran").exists()
+
+
+def test_a_question_waits_until_the_command_line_window_is_closed(desk: PluginDesk) -> None:
+    ask(desk, "echo\ntouch ran")
+    desk.nvim.keys("q:")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.getcmdwintype()") == ":")
+    desk.wait_for_chat("1. Allow")
+    time.sleep(1)
+    assert desk.nvim.lua(READ)[3] == ""
+    desk.nvim.keys(":q<CR>")
+    wait_until(lambda: desk.nvim.lua(READ)[3] == "editor")
+    assert "E11" not in desk.nvim.command_output("messages")
+
+
+# As `:Agent close` does; what the server tells of the question may come after its answer.
+FORGET = """
+local sessions = require('lsp_agent.sessions')
+sessions.forget(sessions.project_of(vim.lsp.get_clients({ name = 'lsp_agent' })[1]).current)
+"""
+
+
+def test_a_question_goes_with_its_session(desk: PluginDesk) -> None:
+    ask(desk, "echo\ntouch ran")
+    wait_until(lambda: desk.nvim.lua(READ)[3] == "editor")
+    desk.nvim.lua(FORGET)
+    assert desk.nvim.lua(READ)[3] == ""
+    assert not (desk.folder / "ran").exists()

@@ -96,13 +96,15 @@ function M.select(question)
 end
 
 -- Brings up the question once the person pauses in Normal mode, and no other one is being read.
+-- Beside the command-line window no other can be opened.
 ---@param question lsp_agent.Question
 local function select_at_pause(question)
   if not awaited[key_of(question)] then
     return
   end
-  local idle = vim.uv.now() - typed_at >= PAUSE_MS
-  if idle and vim.api.nvim_get_mode().mode == "n" and not window.is_open() then
+  local idle = vim.uv.now() - typed_at >= PAUSE_MS and vim.api.nvim_get_mode().mode == "n"
+  local room = vim.fn.getcmdwintype() == "" and not window.is_open()
+  if idle and room then
     M.select(question)
   else
     vim.defer_fn(function()

@@ -239,6 +239,9 @@ end
 function M.forget(session)
   local project = session.project
   require("lsp_agent.prompts").dropped(session, true)
+  for _, question in ipairs(session.questions) do
+    require("lsp_agent.ask").answered(session, question)
+  end
   if session.id then
     project.closed[session.id] = true
   end
