@@ -214,3 +214,32 @@ def test_each_that_waits_for_a_server_is_called_once(desk: PluginDesk) -> None:
     go(desk)
     wait_until(lambda: desk.nvim.lua("return _G.called.first") == 1)
     assert desk.nvim.lua("return _G.called") == {"first": 1, "second": 1}
+
+
+# The server takes a prompt, gets one for the same turn before it tells that this has started, and
+# answers that one after.
+STEER_EARLY = """
+local client, prompts = require('lsp_agent.client'), require('lsp_agent.prompts')
+local to = vim.lsp.get_clients({ name = 'lsp_agent' })[1]
+local taken = {}
+client.execute = function(_, _, argument, on_result)
+  taken[argument.text] = function() on_result({ sessionId = 's', turnId = 't' }) end
+end
+prompts.write({ text = 'First words.', held = {}, context = {} })
+taken['First words.']()
+prompts.write({ text = 'Second words.', held = {}, context = {}, steer = true })
+require('lsp_agent.events').on_event(to.id, {
+  type = 'turnStarted', sessionId = 's', turnId = 't', prompt = 'First words.',
+})
+taken['Second words.']()
+"""
+
+
+def test_words_for_a_turn_that_has_not_started_yet_are_shown_in_it(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start()
+    desk.nvim.lua(STEER_EARLY)
+    shown = desk.chat()
+    assert shown.count("First words.") == shown.count("Second words.") == 1
+    assert shown.index("## You, while it works") == shown.index("Second words.") - 2
+    assert WAITING not in shown

@@ -52,6 +52,7 @@ end
 ---@param prompt lsp_agent.Prompt
 local function hand_over(session, prompt)
   take(session, prompt)
+  session.handed = prompt.turn
   require("lsp_agent.context").let_go(prompt.held)
 end
 
@@ -83,7 +84,8 @@ end
 local function taken(session, prompt, running, result)
   session.asking = nil
   prompt.turn = result.turnId
-  if prompt.steer and result.turnId == running then -- no turn of its own will tell of it
+  local joins = result.turnId == running or result.turnId == session.handed
+  if prompt.steer and joins then -- no turn of its own will tell of it
     hand_over(session, prompt)
     session.transcript:append({ "## You, while it works", "" }, "LspAgentYou")
     session.transcript:append(vim.split(vim.trim(prompt.text), "\n"))
