@@ -88,9 +88,6 @@ def test_a_missing_program_is_named_once(desk: PluginDesk) -> None:
     wait_until(lambda: "agent: no-such-server" in desk.nvim.command_output("messages"))
     time.sleep(0.3)
     assert desk.nvim.command_output("messages").count("agent: no-such-server") == 1
-    assert "checkhealth lsp_agent" in desk.nvim.screen()  # though the line has no room for it
-    desk.nvim.keys("itext")
-    desk.wait_for_lines("textone")
 
 
 def test_marks_and_conversation_outlive_a_restart(desk: PluginDesk) -> None:

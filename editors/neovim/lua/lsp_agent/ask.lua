@@ -2,7 +2,6 @@
 
 local config = require("lsp_agent.config")
 local tell = require("lsp_agent.tell")
-local transcript = require("lsp_agent.transcript")
 local window = require("lsp_agent.ask_window")
 
 local M = {}
@@ -124,10 +123,7 @@ function M.ask(_, question, context)
     assert(coroutine.resume(thread, option_id))
   end
   vim.schedule(function()
-    -- All of it is in the chat, and comes before the answers.
-    local room = math.max(vim.v.echospace - #"agent:  (:Agent answer)", 10)
-    local title = transcript.shortened(question.title, room)
-    tell(title .. " (:Agent answer)", vim.log.levels.WARN)
+    tell(question.title .. " (:Agent answer)", vim.log.levels.WARN)
     if config.options.ask == "select" then
       select_at_pause(question)
     end
