@@ -242,8 +242,9 @@ class Client:
 async def test_buttons_of_one_name_are_told_apart(press: str, answer: str | None) -> None:
     options = [Option(option_id=i, name=n, kind=k) for i, n, k in AGENTS]
     client = Client(press)
+    whole: Any = None  # a message shows all of it
     asker: Callable[[Question], Awaitable[Any]] = PersonAsker(
-        client, ClientInfo(show_message_request=True)
+        client, ClientInfo(show_message_request=True), whole
     )
     async with desk(asker) as at:
         await at.ask(kind="agent", options=options)
