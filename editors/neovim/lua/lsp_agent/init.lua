@@ -38,6 +38,10 @@ function M.stop()
       require("lsp_agent.tell")("nothing runs")
     end
   end)
+  local session = require("lsp_agent.chat").session()
+  if session then
+    require("lsp_agent.prompts").stopped(session)
+  end
 end
 
 --- For 'statusline': what the agent of the current buffer's project does, and what there is to

@@ -13,6 +13,8 @@ local NO_SERVER = "no server runs for this prompt (:Agent restart)"
 ---@field context lsp_agent.Context[] what else does
 ---@field steer? boolean
 ---@field turn? string the id of its turn, once the server has taken it
+---@field sent? boolean
+---@field stopped? boolean not to be sent any more
 
 ---@param session lsp_agent.Session
 local function show(session)
@@ -91,6 +93,8 @@ local function taken(session, prompt, running, result)
     session.transcript:append(vim.split(vim.trim(prompt.text), "\n"))
   elseif session.begun == result.turnId then -- told of before this answer
     hand_over(session, prompt)
+  elseif session.dropped == result.turnId then -- this too
+    give_back(session, prompt)
   end
 end
 
@@ -119,6 +123,7 @@ local function send(session, prompt, to, answered)
   local running = session.turn
   local argument = { text = prompt.text, sessionId = session.id, context = with }
   argument.whenBusy = prompt.steer and "steer" or nil
+  prompt.sent = true
   require("lsp_agent.client").execute(to, "lspAgent.prompt", argument, function(result)
     if answered() then
       session.id = session.id or result.sessionId
@@ -133,11 +138,16 @@ local function send(session, prompt, to, answered)
   end)
 end
 
---- Sends the first one that is not sent, if none is under way.
+--- Sends the first one that is not sent, if none is under way; one that was stopped goes back, after
+--- those before it.
 ---@param session lsp_agent.Session
 function M.advance(session)
   local prompt = find(session)
-  if session.asking or not prompt then
+  while prompt and prompt.stopped and prompt == session.prompts[1] do
+    give_back(session, prompt)
+    prompt = find(session)
+  end
+  if session.asking or not prompt or prompt.stopped then
     return
   end
   local attempt = {}
@@ -193,6 +203,7 @@ function M.started(session, turn)
   local prompt = find(session, turn)
   if prompt then
     hand_over(session, prompt)
+    M.advance(session)
   end
 end
 
@@ -204,8 +215,24 @@ function M.ended(session, turn)
   local prompt = find(session, turn)
   if prompt then
     give_back(session, prompt)
+    M.advance(session)
+  elseif session.begun ~= turn then -- it is told which prompt's it was
+    session.dropped = turn
   end
-  return prompt ~= nil
+  return session.begun ~= turn
+end
+
+--- The person has stopped the session: what is not sent yet is not to be sent.
+---@param session lsp_agent.Session
+function M.stopped(session)
+  local first = find(session)
+  if first and not first.sent then
+    session.asking = nil
+  end
+  for _, prompt in ipairs(session.prompts) do
+    prompt.stopped = not prompt.turn and not prompt.sent
+  end
+  M.advance(session)
 end
 
 --- The session is closed, or its server gone: what was sent and has not started comes back. Only

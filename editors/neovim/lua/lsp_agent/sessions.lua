@@ -19,6 +19,7 @@ local M = {}
 ---@field prompts lsp_agent.Prompt[] those whose turns have not started, in order
 ---@field asking? { sent?: boolean } while the first of them that is not taken is under way
 ---@field begun? string the id of the last turn that started
+---@field dropped? string the id of the last one that ended before it was known whose it is
 ---@field handed? string the turn of the last prompt that the agent has
 ---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number } tokens, US dollars
 ---@field plans integer how many were told
