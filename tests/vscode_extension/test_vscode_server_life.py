@@ -60,6 +60,14 @@ class Held:
         else:
             self.person.chat.get_by_text("Starting the agent's server").wait_for()
 
+    def killed(self) -> psutil.Process:
+        """The process that comes in its place, which is held."""
+        self.mode("wait")
+        (died,) = self.servers
+        died.kill()
+        (again,) = wait_until(lambda: [each for each in self.servers if each != died])
+        return again
+
     @property
     def servers(self) -> list[psutil.Process]:
         """The processes of this window's server, held or running."""
@@ -165,6 +173,28 @@ def test_the_turn_and_the_question_of_a_server_that_died_are_closed(held: Held) 
     wait_until(lambda: not person.chat.locator(".question.open, article .working").count())
     assert not person.stop.is_visible()
     assert not (person.folder / "asked.txt").exists()
+    held.mode("run")
+    started(person)
+
+
+def test_a_server_that_starts_again_by_itself_is_waited_for_or_ended_never_doubled(
+    held: Held,
+) -> None:
+    person = held.person
+    held.script({"text": "Still one."})
+    held.restart("run")
+    person.new_session()
+    again = held.killed()
+    person.say("Are you one?")
+    person.chat.get_by_text("Starting the agent's server").wait_for()
+    held.mode("run")
+    person.turn.get_by_text("Still one.").wait_for()
+    assert held.servers == [again]
+    assert not person.page.locator(".notification-toast", has_text="server").count()
+    again = held.killed()
+    held.restart("wait")
+    wait_until(lambda: len(held.servers) == 1)
+    assert held.servers != [again]
     held.mode("run")
     started(person)
 

@@ -52,7 +52,6 @@ export interface Hooks {
 export class Client {
   private readonly client: LanguageClient;
   private readonly turns: TurnProgress;
-  private started: Promise<void> | undefined;
   private isKnown = false;
   private ran = false;
   private isEnding = false;
@@ -95,10 +94,10 @@ export class Client {
     this.client = client;
   }
 
-  /** Raises Error where it is not one of ours, or does not come up. */
+  /** Joins a start that is under way. Raises Error where it is not one of ours, or does not come
+   * up. */
   async start(): Promise<void> {
-    this.started = this.client.start();
-    await this.started.catch((error: Error) => {
+    await this.client.start().catch((error: Error) => {
       this.log.error(error);
       const what = this.isLate
         ? `did not answer within ${START_MILLISECONDS / 1000} seconds`
@@ -132,6 +131,10 @@ export class Client {
     }
   }
 
+  get isStarting(): boolean {
+    return this.client.state === State.Starting;
+  }
+
   get isRunning(): boolean {
     return this.isKnown && this.client.state === State.Running;
   }
@@ -160,10 +163,10 @@ export class Client {
         this.log.error(error);
         this.kill(process);
       });
-    } else if (this.client.state === State.Starting) {
+    } else if (this.isStarting) {
       // It may not have a process yet.
       const killing = setInterval(() => this.kill(), KILL_MILLISECONDS);
-      await this.started?.catch(() => undefined);
+      await this.client.start().catch(() => undefined); // the attempt under way, whichever it is
       clearInterval(killing);
     }
   }

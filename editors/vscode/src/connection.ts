@@ -71,28 +71,34 @@ export class Connection {
     }
     this.change({ kind: "starting" });
     try {
-      let program = await findServer(this.context);
-      if (program === undefined && !install) {
-        throw new ServerError("The agent's server is not installed yet.", "absent");
-      }
-      program ??= await installServer(this.context, this.log);
-      await this.stop(); // one that could not be started again by itself
-      const hooks: Hooks = {
-        ...this.hooks,
-        started: () => this.change({ kind: "ready" }),
-        stopped: () => {
-          this.hooks.stopped();
-          this.change({ kind: "stopped" });
-        },
-      };
-      const client = new Client(program, hooks, this.log);
-      this.client = client;
+      // One that ended may be on its way again by itself.
+      const client = this.client?.isStarting ? this.client : await this.made(install);
       await client.start();
       return client;
     } catch (error) {
       this.failed(error as Error);
       throw error;
     }
+  }
+
+  /** A client that is not started yet, in place of the one before. Raises Error. */
+  private async made(install: boolean): Promise<Client> {
+    let program = await findServer(this.context);
+    if (program === undefined && !install) {
+      throw new ServerError("The agent's server is not installed yet.", "absent");
+    }
+    program ??= await installServer(this.context, this.log);
+    await this.stop(); // one that could not be started again by itself
+    const hooks: Hooks = {
+      ...this.hooks,
+      started: () => this.change({ kind: "ready" }),
+      stopped: () => {
+        this.hooks.stopped();
+        this.change({ kind: "stopped" });
+      },
+    };
+    this.client = new Client(program, hooks, this.log);
+    return this.client;
   }
 
   private failed(error: Error): void {
