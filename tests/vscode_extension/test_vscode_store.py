@@ -85,6 +85,21 @@ def test_what_is_kept_is_there_again_and_what_is_not_is_removed(tmp_path: Path) 
     assert chats == [["../one", True, "ended"]]
 
 
+def test_a_conversation_that_is_among_the_newest_again_is_written_again(tmp_path: Path) -> None:
+    code = """
+    for (let n = 0; n <= 20; n++) all.chats.push(chat(`s${n}`, 'ended'));
+    for (const each of all.chats) kept.changed(each);
+    kept.save();
+    const dropped = written('s0');
+    all.chats.pop();
+    kept.changed();
+    kept.save();
+    const { chats } = new store.ChatStore(argument, () => all).load();
+    return [dropped, chats.length, chats[0].sessionId];
+    """
+    assert kept(tmp_path, code) == [None, 20, "s0"]
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"format": 2, "chats": [{}]}'])
 def test_what_cannot_be_read_is_begun_anew(tmp_path: Path, text: str) -> None:
     (tmp_path / "chats.json").write_text(text)

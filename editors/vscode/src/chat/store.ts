@@ -74,8 +74,10 @@ export class ChatStore {
     const { current, draft, chats } = this.read();
     const kept = chats.filter((chat) => chat.turns.length > 0).slice(-KEPT_CHATS);
     mkdirSync(this.folder, { recursive: true });
+    const stored = new Set(readdirSync(this.folder)); // one that was dropped may be kept again
     for (const chat of kept) {
-      if (this.changedChats.has(chat.sessionId)) this.write(fileOf(chat.sessionId), chat);
+      const name = fileOf(chat.sessionId);
+      if (this.changedChats.has(chat.sessionId) || !stored.has(name)) this.write(name, chat);
     }
     this.changedChats.clear();
     const ids = kept.map(({ sessionId }) => sessionId);
