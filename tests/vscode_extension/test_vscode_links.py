@@ -61,7 +61,9 @@ def test_links_open_pages_and_files_of_the_workspace_alone(person: Product) -> N
     assert links.all_inner_texts() == ["page", "file", "out", "passwords"]
     for name in ("out", "passwords"):
         links.filter(has_text=name).click()
-        refusal = person.page.locator(".notification-toast", has_text="no file of the workspace")
+        refusal = person.page.locator(
+            ".notification-toast", has_text="the workspace has no such file"
+        )
         refusal.first.wait_for()
         person.command("notifications.clearAll")
         refusal.first.wait_for(state="detached")

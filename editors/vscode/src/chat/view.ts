@@ -313,7 +313,7 @@ async function openLink(href: string): Promise<void> {
     return;
   }
   const uri = link && (await inWorkspace(link.path));
-  if (uri === undefined) throw new Error(`Not opened, as it is no file of the workspace: ${href}`);
+  if (uri === undefined) throw new Error(`Not opened: the workspace has no such file: ${href}`);
   await open(uri, link?.line ?? 0);
 }
 
