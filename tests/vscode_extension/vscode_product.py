@@ -4,6 +4,7 @@ own client is never started.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -40,15 +41,17 @@ def build() -> Path:
     """The .vsix of this work tree; built anew only where something of it changed."""
     node = (INSTALLED / "node").resolve().parent
     env = os.environ | {"PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
-    made = subprocess.run(
-        ["make", "--no-print-directory", "vscode", f"VENV={sys.prefix}"],
-        cwd=REPOSITORY,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    with Path(sys.prefix, "vsix.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would write into one archive
+        made = subprocess.run(
+            ["make", "--no-print-directory", "vscode", f"VENV={sys.prefix}"],
+            cwd=REPOSITORY,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=280,
+        )
     assert made.returncode == 0, made.stdout + made.stderr
     return VSIX
 
