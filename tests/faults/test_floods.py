@@ -15,6 +15,9 @@ IN_TEXT, IN_A_COMMAND = 5, 23
 GROWTH = 100 * MB
 SIZES = [64 * MB, pytest.param(1024 * MB, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
 Outcome = Callable[[str, str], None]
+#: Has glibc give freed buffers of 128 kB and more back to the system, else it keeps so many of them
+#: beside other busy processes that the memory that the server holds is not to be seen.
+GIVEN_BACK = {"MALLOC_MMAP_THRESHOLD_": "131072"}
 
 
 class Meter:
@@ -48,7 +51,7 @@ class Meter:
 def stage(tmp_path: Path) -> Iterator[Editor]:
     (tmp_path / "work").mkdir()
     options = {"agent": "puppet", "agents": {"puppet": puppet(tmp_path / "start")}}
-    with Editor(tmp_path) as editor:
+    with Editor(tmp_path, env=GIVEN_BACK) as editor:
         editor.start(tmp_path / "work", options)
         editor.works()
         yield editor

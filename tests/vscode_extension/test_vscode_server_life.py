@@ -96,6 +96,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     (base / "mode").write_text("wait")
     own = agents(base / "script.json", base / "shop")
     with product(base, build(), own | {"lspAgent.server.path": str(gate)}) as person:
+        person.command("lspAgent.chat.open")
         yield Held(person, base)
 
 
@@ -117,7 +118,6 @@ def test_prompts_sent_while_the_server_starts_go_one_after_the_other_into_one_se
 ) -> None:
     person = held.person
     held.script({"text": "First."}, {"text": "Second."})
-    person.command("lspAgent.chat.open")
     person.say("One")
     person.say("Two")
     person.chat.locator(".notice.waiting", has_text="Two").wait_for()
@@ -133,8 +133,7 @@ def test_prompts_that_wait_for_the_server_outlive_a_reload_of_the_window(held: H
     held.restart("wait")
     person.say("Kept one")
     person.say("Kept two")
-    stored = (held.base / "user").rglob("chats.json")
-    path = wait_until(lambda: next(stored, None))
+    path = wait_until(lambda: next((held.base / "user").rglob("chats.json"), None))
     wait_until(lambda: "Kept one" in path.read_text() and "Kept two" in path.read_text())
     person.workbench.reload()
     wait_until(lambda: person.input.input_value() == "Kept one\n\nKept two")
