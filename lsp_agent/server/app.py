@@ -40,7 +40,7 @@ from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.store import SessionStore
 from lsp_agent.sessions.turn import Turn
-from lsp_agent.text.plain import escaped_line
+from lsp_agent.text.plain import escaped_line, first_of
 from lsp_agent.workspace.adoption import adopt
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost
@@ -53,8 +53,6 @@ from lsp_agent.workspace.reviews import Reviews
 Json = dict[str, Any]
 
 _WARNING = 2
-#: Of files, in one message.
-_MAX_NAMES = 10
 #: How long the sessions may take to end when the client goes.
 _END_SECONDS = 4.0
 
@@ -262,7 +260,7 @@ class App:
 def _told(lost: Collection[str], folder: str) -> str:
     """``lost`` are the paths whose changes can be reviewed no more."""
     names = sorted({escaped_line(os.path.basename(path)) for path in lost})  # noqa: PTH119
-    shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    shown = first_of(names)
     return (
         f"The review of the agent's earlier changes is lost: {shown}. What {folder} kept of them"
         " is gone or damaged. Compare these files with their last commit."

@@ -5,8 +5,10 @@ another one. What a person decides on therefore shows them escaped, and drops no
 """
 
 import re
+from collections.abc import Sequence
 
 _ESCAPE_SEQUENCES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+_MOST_NAMES = 10
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 
 
@@ -19,6 +21,11 @@ def escaped_line(text: str) -> str:
 def escaped_lines(text: str) -> str:
     """As ``escaped_line``, but line ends (LF or CR LF, then LF) and tabs stay."""
     return _escaped(text.replace("\r\n", "\n"), keep="\n\t")
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first ten, for a message; an ellipsis stands for the others."""
+    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
 
 
 def printable_line(line: str) -> str:

@@ -22,6 +22,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.plain import first_of
 from lsp_agent.text.presence import Step, present, without
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, View
@@ -42,7 +43,6 @@ _PATIENCE = 2 * GRACE_SECONDS
 _IN: frozenset[ChangeStatus] = frozenset({"applied", "kept", "superseded"})
 #: What was taken out of a buffer may be on disk again; looked for among so many last changes.
 _RECENT = 200
-_MAX_NAMES = 10
 _TAKEN_OUT: frozenset[ChangeStatus] = frozenset({"rejected", "superseded"})
 
 
@@ -267,7 +267,7 @@ class Recovery:
 def _counted(paths: Sequence[str]) -> tuple[str, str]:
     """How many changes these are, and the names of their files."""
     names = list(dict.fromkeys(os.path.basename(path) for path in paths))  # noqa: PTH119
-    shown = ", ".join(names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
+    shown = first_of(names)
     return "1 change" if len(paths) == 1 else f"{len(paths)} changes", shown
 
 
