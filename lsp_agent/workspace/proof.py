@@ -363,6 +363,7 @@ class Placement:
         it still can be made, makes the edit. Returns how it ended if nothing is to be sent."""
         attempt = strayed.attempt
         right = merged(attempt.base, attempt.meant, strayed.before)
+        is_in = right == strayed.before  # by a reload; this was the edit coming once more
         if self._change is not None:
             right = right or carried(attempt.base, attempt.meant, strayed.typed)
         elif right is None or not self._still_wanted():
@@ -372,9 +373,8 @@ class Placement:
             except Exception as error:  # noqa: BLE001 - any refusal of the caller's
                 right, self._failure = strayed.before, error
         if self._change is None:
-            # By a reload, and came once more; what failed is to be taken out.
-            is_in = self._failure is None and right == strayed.before
-            self._change = (attempt.base, attempt.meant) if is_in else (strayed.before, right)
+            stays = is_in and self._failure is None
+            self._change = (attempt.base, attempt.meant) if stays else (strayed.before, right)
         now, since = self._document.text, self._flight.typed_since(strayed.since)
         meant = merged(strayed.after, right, now) or carried(strayed.after, right, since)
         self._flight.repair()

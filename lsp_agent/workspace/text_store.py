@@ -232,7 +232,7 @@ class TextStore:
             change = job.entry.clashed(proof.before, proof.meant)
             note = "the text was changed in the same place meanwhile"
             return Placed("conflict", change, proof.before, document.text, note)
-        if proof.how == "same":
+        if proof.before == proof.meant:
             return Placed(job.entry.done, job.entry.nothing_to_do(), proof.before, document.text)
         change = job.entry.landed(proof.before, proof.meant)
         note = await self._save(job, document, proof.before)

@@ -20,10 +20,11 @@ from lsp_agent.workspace.mirror import Known
 from lsp_agent.workspace.paths import SafePath
 
 AGENTS = TEXT.replace("two", "2")
+UNCHECKED = Policy("checks nothing", checks="never", traits=EditorTraits(checks_versions=False))
 CLIENTS = (
     PLAIN,
     Policy("answers first", answers="before"),
-    Policy("checks nothing", checks="never", traits=EditorTraits(checks_versions=False)),
+    UNCHECKED,
     Policy("holds back 60 ms", debounce=0.06),
 )
 
@@ -107,6 +108,27 @@ async def test_a_reload_that_crosses_the_edit_doubles_no_line(
     assert await eventually(lambda: bench.documents.at(str(bench.file)) is not None)
     assert bench.shown == editor.buffer.text == twice
     assert await bench.texts() == [("applied", TEXT, twice)]
+
+
+@pytest.mark.asyncio
+async def test_an_edit_that_lands_on_a_line_just_typed_in_is_only_proposed(
+    bench: MirrorBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = await bench.open(policy=UNCHECKED)
+    apply = editor.apply
+
+    async def crossed(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(editor, "apply", apply)
+        editor.type(TEXT.index("two"), "my ")
+        return await apply(*args, **options)
+
+    monkeypatch.setattr(editor, "apply", crossed)
+    (brought,) = await bench.agent(AGENTS)
+    await editor.settle()
+    typed = TEXT.replace("two", "my two")
+    assert brought.what == "proposed"
+    assert bench.shown == editor.buffer.text == typed
+    assert await bench.texts() == [("proposed", typed, AGENTS)]
 
 
 @pytest.mark.asyncio
