@@ -48,6 +48,15 @@ export interface Hooks {
   stopped(): void;
 }
 
+/** Logs, and shows no message, while `isQuiet`. */
+class QuietClient extends LanguageClient {
+  isQuiet: () => boolean = () => false;
+
+  override error(message: string, data?: unknown, show: boolean | "force" = true): void {
+    super.error(message, data, this.isQuiet() ? false : show);
+  }
+}
+
 /** A server's process and what is said to it. */
 export class Client {
   private readonly client: LanguageClient;
@@ -68,13 +77,16 @@ export class Client {
       () => hooks.isWatched(),
       (token) => void client.sendNotification("window/workDoneProgress/cancel", { token }),
     );
-    const client: LanguageClient = new LanguageClient(SECTION, "Agent", server, {
+    const client = new QuietClient(SECTION, "Agent", server, {
       documentSelector: [{ scheme: "file" }],
       initializationOptions: initializationOptions(),
       outputChannel: log,
       progressOnInitialization: false,
+      initializationFailedHandler: () => false,
       middleware: middleware(hooks, this.turns),
     });
+    // Who asked for a start is told how it failed, and nobody of one that was ended.
+    client.isQuiet = () => !this.ran || this.isEnding;
     client.registerFeature(EXPERIMENTAL);
     client.onNotification("agent/event", (event: AgentEvent) => hooks.event(event));
     client.onRequest("agent/ask", hooks.ask);
