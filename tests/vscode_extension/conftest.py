@@ -23,6 +23,5 @@ def person(one: Product, tmp_path: Path) -> Iterator[Product]:
     try:
         yield one
     finally:
-        one.workbench.picture(tmp_path / "end.png")
-        print(tmp_path / "end.png")  # shown where the test fails
+        one.tell(tmp_path)
         one.end()

@@ -16,9 +16,6 @@ pytestmark = [
 ]
 
 
-IS_FOCUSED = "(input) => document.hasFocus() && document.activeElement === input"
-
-
 def answered(person: Product, prompt: str, answer: str) -> None:
     person.say(prompt)
     person.turn.locator(".parts").get_by_text(answer, exact=True).wait_for()
@@ -84,7 +81,7 @@ def test_a_slash_command_is_picked_and_run(person: Product) -> None:
     person.row("/meaning").filter(has_text="insert the meaning").wait_for()
     person.row("/explain").click()
     wait_until(lambda: person.input.input_value() == "/explain ")
-    wait_until(lambda: person.input.evaluate(IS_FOCUSED))
+    person.wait_for_cursor()
     person.page.keyboard.type("hunk")
     person.page.keyboard.press("Enter")
     person.turn.get_by_text("It is in every diff.").wait_for()

@@ -105,8 +105,7 @@ def held(window: Held, tmp_path: Path) -> Iterator[Held]:
     try:
         yield window
     finally:
-        window.person.workbench.picture(tmp_path / "end.png")
-        print(tmp_path / "end.png")  # shown where the test fails
+        window.person.tell(tmp_path)
 
 
 def started(person: Product) -> None:
@@ -140,6 +139,7 @@ def test_prompts_that_wait_for_the_server_outlive_a_reload_of_the_window(held: H
     person.input.fill("")
     held.mode("run")
     started(person)
+    wait_until(lambda: len(held.servers) == 1)  # the other's window is gone
 
 
 def test_prompts_that_are_refused_are_in_the_composer_again(held: Held) -> None:

@@ -28,6 +28,8 @@ VSIX = REPOSITORY / "editors" / "vscode" / "lsp-agent.vsix"
 
 VIEW = "lspAgent.chat"
 
+IS_FOCUSED = "(input) => document.hasFocus() && document.activeElement === input"
+
 # Whether there are so many turns and each has ended. In one look: what a turn is at and what can
 # be done now come to the chat one after the other.
 ENDED = """
@@ -141,6 +143,11 @@ class Product:
         self.workbench.run(SHOW, str(self.folder / name))
         wait_until(lambda: self.text(name) == text)
 
+    def tell(self, folder: Path) -> None:
+        """A screenshot, and the chat's words on stdout, for who looks why a test failed."""
+        self.workbench.picture(folder / "end.png")
+        print(f"{folder / 'end.png'}\n{self.chat.locator('body').inner_text()}")
+
     def end(self) -> None:
         """Nothing runs, waits for review, or is open; no text is unsaved."""
         self.command("lspAgent.chat.stop")
@@ -198,6 +205,7 @@ class Product:
         self.page.get_by_role("option", name=re.compile(f"^{agent}")).click()
         named = re.compile(f"^Model and agent: {agent}( ·|$)")
         self.chat.get_by_role("button", name=named).wait_for()
+        self.wait_for_cursor()
 
     # The chat
 
@@ -231,11 +239,22 @@ class Product:
         self.command("workbench.view.explorer")
         wait_until(lambda: self._chat() is None)
 
+    def wait_for_cursor(self) -> None:
+        """Until what is typed goes into the message, and still does a moment later: a list that
+        closes and a view that opens hand the focus on one after the other."""
+        wait_until(self._keeps_cursor)
+
+    def _keeps_cursor(self) -> bool:
+        had = self.input.evaluate(IS_FOCUSED)
+        self.page.wait_for_timeout(200)
+        return had and self.input.evaluate(IS_FOCUSED)
+
     def say(self, text: str) -> None:
         """Types a message and sends it, by keyboard."""
         self._turns = self.chat.locator("article").count() + 1
         self.input.focus()
         self.page.keyboard.type(text)
+        wait_until(lambda: self.input.input_value().endswith(text))
         self.page.keyboard.press("Enter")
 
     @property
