@@ -102,6 +102,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
 
 @pytest.fixture
 def held(window: Held, tmp_path: Path) -> Iterator[Held]:
+    window.person.command("notifications.clearAll")  # of how the tests before it ended
     try:
         yield window
     finally:
