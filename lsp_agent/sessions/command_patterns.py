@@ -29,6 +29,8 @@ _MOST_WORDS = 64
 _LONGEST_LINE = 4096
 #: A word of a pattern itself: nothing that a shell or a glob would read as more than its letters.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@%+/-]*")
+#: In characters; no system has a file with a longer name. A commit's message is often longer.
+_LONGEST_NAME = 255
 #: As in ``--report=html:out,xml:out``, or ``@out`` for the arguments that a file holds.
 _PARTS = re.compile(r"[=:,@]")
 _GLOB = re.compile(r"[*?\[]")
@@ -161,7 +163,9 @@ def _is_covered(word: str, uncovered: tuple[str, ...], inside: Callable[[str], b
     if word.startswith("-") and (_GLOB.search(name) or any(_means(name, o) for o in uncovered)):
         return False
     return all(
-        not path.startswith("~") and not _HIDDEN_GLOB.search(path) and inside(path)
+        not path.startswith("~")
+        and not _HIDDEN_GLOB.search(path)
+        and (_is_too_long_a_name(path) or inside(path))
         for path in dict.fromkeys(_possible_paths(word))
         if path
     )
@@ -175,6 +179,10 @@ def _means(name: str, option: str) -> bool:
     if option.startswith("--"):
         return name.startswith("--") and len(name) > 2 and option.startswith(name)
     return not name.startswith("--") and option[1] in name
+
+
+def _is_too_long_a_name(path: str) -> bool:
+    return len(path) > _LONGEST_NAME and "/" not in path and not _GLOB.search(path)
 
 
 def _possible_paths(word: str) -> Iterator[str]:

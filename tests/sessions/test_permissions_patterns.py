@@ -123,6 +123,7 @@ def test_no_pattern_is_offered_for(line: str) -> None:
         ("git log -3", ["git log", "git log --oneline -n 9", "git log --format=%h"]),
         ("pytest -q", ["pytest tests/test_a.py::test_b --maxfail=1", "pytest -k 'a or b' --x=a:b"]),
         ("git commit -m x", ["git commit -m 'fix: the path /api'", "git commit -am 'a, b'"]),
+        ("git commit -m y", [f"git commit -m '{'why: so ' * 100}'", f"git commit -m{'y' * 300}"]),
         ("grep -r x src", ["grep -n 'a.*b' src/*.py", "grep -c x .gitignore"]),
         ("npm run build", ["npm run build -- --watch"]),
         ("go test ./...", ["go test -count=1 -short -run Foo ./pkg"]),
@@ -199,7 +200,8 @@ def test_a_granted_pattern_spares_the_question_for(
         ("diff a b", ["diff -r a b", "diff -ru a b", "diff --recursive a b"]),
         ("sort a", ["sort --files0-from=a"]),
         ("wc a", ["wc --files0-from=a", "wc @/etc/passwd"]),
-        ("ls a", [f"ls {'a' * 5000}", f"ls {'a' * 300}", f"ls -{'a' * 2000}"]),
+        ("ls a", [f"ls {'a' * 5000}", f"ls {'a' * 300}/b", f"ls {'a' * 300}/../../b"]),
+        ("ls b", [f"ls {'*' * 300}/b", f"ls {'a' * 300}=/b", f"ls '~{'a' * 300}'"]),
         ("python -m pytest", ["python -m http.server", "python x.py", "python -c x", "pytest"]),
     ],
 )  # fmt: skip
