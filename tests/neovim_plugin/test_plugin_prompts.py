@@ -102,6 +102,22 @@ def test_a_prompt_in_the_midst_of_a_restart_goes_on_with_the_session(desk: Plugi
     assert desk.nvim.lua(SESSIONS) == [1]
 
 
+@pytest.mark.parametrize("before", ["status", "ask Second, before."])
+def test_what_is_asked_right_after_a_restart_is_asked_of_one_session(
+    desk: PluginDesk, before: str
+) -> None:
+    desk.nvim.dismisses = True  # the state has several lines
+    desk.open("a.txt", "one\n")
+    desk.start({"match": "First", "text": "Answer A."}, {"match": "Second", "text": "Answer B."})
+    desk.agent("ask First words.")
+    desk.wait_for_chat("Answer A.")
+    desk.agent("restart")
+    desk.agent(before)
+    desk.agent("ask Second words.")
+    wait_until(lambda: desk.chat().count("Answer B.") == (2 if before != "status" else 1))
+    assert len(desk.call("agent/sessions")["sessions"]) == 1
+
+
 def test_what_was_sent_to_a_server_that_dies_comes_back(desk: PluginDesk) -> None:
     desk.nvim.dismisses = True
     desk.open("a.txt", "one\n")

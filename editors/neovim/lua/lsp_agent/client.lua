@@ -285,23 +285,6 @@ function M.request(client, method, params, on_result, on_error)
   call(client, "request", method, next(params) and params or vim.empty_dict(), answered)
 end
 
---- The result of a request that is answered within a second, for a completion. Later it is not
---- cancelled, which would cancel the start of an agent as well.
----@param client vim.lsp.Client
----@param method string
----@param params table
----@return any
-function M.result_of(client, method, params)
-  local result
-  M.request(client, method, params, function(found)
-    result = found
-  end, function() end)
-  vim.wait(1000, function()
-    return result ~= nil
-  end, 10)
-  return result
-end
-
 --- A request whose answer does not wait for the turn: the command form.
 ---@param client vim.lsp.Client
 ---@param command string

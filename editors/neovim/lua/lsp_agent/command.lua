@@ -100,7 +100,17 @@ local function slash_commands()
   if not session or not to then
     return {}
   end
-  local result = client.result_of(to, "agent/commands", { sessionId = session.id })
+  local result
+  require("lsp_agent.sessions").when_open(session, to, function()
+    local params = { sessionId = session.id }
+    client.request(to, "agent/commands", params, function(found)
+      result = found
+    end, function() end)
+  end)
+  -- A request that takes longer goes on: to cancel it would cancel the start of an agent as well.
+  vim.wait(1000, function()
+    return result ~= nil
+  end, 10)
   return vim.tbl_map(function(command)
     return command.name
   end, result and result.commands or {})
