@@ -37,18 +37,34 @@ local function prompt_bufnr()
   return prompt_buffer
 end
 
--- The session that the chat's windows show, seen from them; else that of the current buffer's
--- project.
+-- The session that the chat's windows show, seen from them.
+---@return lsp_agent.Session?
+local function shown()
+  local window = vim.w.lsp_agent and window_of("chat")
+  return window and sessions.by_buffer(api.nvim_win_get_buf(window))
+end
+
+--- The folder of the project that what is done here is for: in the chat's windows that of the
+--- session that they show, else the current buffer's.
+---@return string?
+function M.root()
+  local session = shown()
+  return session and session.project.root or client.root_here()
+end
+
+--- The client of that folder, if its server runs.
+---@return vim.lsp.Client?
+function M.client()
+  local root = M.root()
+  return root and client.of_root(root)
+end
+
+--- The session that the chat's windows show, seen from them; else that of the current buffer's
+--- project.
 ---@return lsp_agent.Session?
 function M.session()
-  local window = vim.w.lsp_agent and window_of("chat")
-  local shown = window and sessions.by_buffer(api.nvim_win_get_buf(window))
-  if shown then
-    return shown
-  end
-  local found = client.of()
-  local root = found and client.root_of(found) or client.root_here()
-  return root and sessions.project(root).current
+  local root = M.root()
+  return shown() or root and sessions.project(root).current
 end
 
 --- That session and the client of its server; says so where there is none.

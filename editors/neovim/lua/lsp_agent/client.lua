@@ -74,24 +74,26 @@ function M.all(bufnr)
   end, vim.lsp.get_clients({ name = M.NAME, bufnr = bufnr }))
 end
 
---- The client of a buffer; for one that is no file's (the chat, a help page) that of the
---- alternate buffer or of the working directory.
----@param bufnr? integer
+--- The client of a folder whose server runs.
+---@param root string
 ---@return vim.lsp.Client?
-function M.of(bufnr)
-  for _, each in ipairs({ bufnr or vim.api.nvim_get_current_buf(), vim.fn.bufnr("#") }) do
-    local attached = each > 0 and M.all(each)[1]
-    if attached then
-      return attached
-    end
-  end
-  local clients = M.all()
-  for _, client in ipairs(clients) do
-    if M.root_of(client) == vim.uv.cwd() then
+function M.of_root(root)
+  for _, client in ipairs(M.all()) do
+    if M.root_of(client) == root then
       return client
     end
   end
-  return clients[1]
+end
+
+-- The folder of a buffer's project: of several clients on it, the nearest one's.
+---@param bufnr integer
+---@return string?
+local function root_of_buffer(bufnr)
+  local attached = M.all(bufnr)
+  if M.is_file(bufnr) and #attached ~= 1 then
+    return M.root(bufnr)
+  end
+  return attached[1] and M.root_of(attached[1])
 end
 
 ---@type { root?: string, callback: fun(client?: vim.lsp.Client) }[]
@@ -251,12 +253,21 @@ function M.when_ready(callback, root)
   tell_waiters()
 end
 
---- The folder of the file that a prompt from here is about, whether or not a server runs for it:
---- that of this buffer, of the alternate one, or of any that is loaded.
+--- The folder of the project that is worked in here, whether or not a server runs for it: the
+--- current buffer's. For a buffer that is no file's (a help page) that of a server that runs: for
+--- the alternate buffer, for the working directory, any; else that of a file that is loaded.
 ---@return string?
 function M.root_here()
-  local buffers = { vim.api.nvim_get_current_buf(), vim.fn.bufnr("#") }
-  for _, bufnr in ipairs(vim.list_extend(buffers, vim.api.nvim_list_bufs())) do
+  local current, alternate = vim.api.nvim_get_current_buf(), vim.fn.bufnr("#")
+  local own = root_of_buffer(current)
+  if own then
+    return own
+  end
+  local running = alternate > 0 and M.all(alternate)[1] or M.of_root(vim.uv.cwd()) or M.all()[1]
+  if running then
+    return M.root_of(running)
+  end
+  for _, bufnr in ipairs(vim.list_extend({ alternate }, vim.api.nvim_list_bufs())) do
     if bufnr > 0 and vim.api.nvim_buf_is_loaded(bufnr) and M.is_file(bufnr) then
       return M.root(bufnr)
     end
@@ -303,10 +314,11 @@ function M.flush(client, bufnr)
   require("vim.lsp._changetracking").flush(client, bufnr)
 end
 
---- Ends a server, or one that still starts, and starts one for each buffer that has none.
----@param client? vim.lsp.Client
-function M.restart(client)
-  client = client or started()
+--- Ends the server of a folder, or any, also one that still starts; starts one for each buffer that
+--- has none.
+---@param root? string
+function M.restart(root)
+  local client = started(root)
   if not client then
     M.attach_all()
     return

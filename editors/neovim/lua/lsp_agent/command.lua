@@ -345,7 +345,7 @@ M.commands = {
     summary = "Starts the server again. Changes that are to be reviewed stay so.",
     alone = true,
     run = function()
-      client.restart(client.of())
+      client.restart(require("lsp_agent.chat").root())
     end,
   },
   {
@@ -380,7 +380,7 @@ function M.run(options)
   else
     client.when_ready(function()
       command.run(vim.trim(argument), options)
-    end)
+    end, require("lsp_agent.chat").root())
   end
 end
 

@@ -48,7 +48,7 @@ end
 --- review in this buffer; empty where no server is.
 ---@return string
 function M.statusline()
-  local found = require("lsp_agent.client").of()
+  local found = require("lsp_agent.chat").client()
   if not found then
     return ""
   end

@@ -1,5 +1,6 @@
 --- What a person does with the agent's changes: decides on them, goes to them, compares texts.
 
+local chat = require("lsp_agent.chat")
 local client = require("lsp_agent.client")
 local config = require("lsp_agent.config")
 local lines_of = require("lsp_agent.lines_of")
@@ -61,7 +62,7 @@ end
 ---@param everywhere boolean
 function M.decide_all(method, everywhere)
   local bufnr = api.nvim_get_current_buf()
-  local found = client.of(bufnr)
+  local found = chat.client()
   if found then
     local params = everywhere and {} or { uri = vim.uri_from_bufnr(bufnr) }
     client.request(found, method, params, function()
@@ -87,14 +88,14 @@ end
 --- To the next open change, in this file and then in the others.
 ---@param options? { previous?: boolean }
 function M.go(options)
+  local found = chat.client()
   to_file()
   local bufnr = api.nvim_get_current_buf()
-  local found = client.of(bufnr)
   if not found then
     return
   end
   local params = { previous = options and options.previous or false }
-  if client.is_file(bufnr) then
+  if found.attached_buffers[bufnr] then
     params.uri = vim.uri_from_bufnr(bufnr)
     params.position = vim.lsp.util.make_position_params(0, found.offset_encoding).position
   end
@@ -109,7 +110,7 @@ end
 ---@param on_found fun(found: vim.lsp.Client, hunk: lsp_agent.Hunk)
 local function with_hunk(on_found)
   local bufnr = api.nvim_get_current_buf()
-  local found = client.of(bufnr)
+  local found = chat.client()
   local hunk = marks.hunks_at(bufnr, api.nvim_win_get_cursor(0)[1] - 1)[1]
   if found and hunk then
     on_found(found, hunk)
@@ -188,9 +189,7 @@ function M.set_keymaps(bufnr)
   end, "previous change")
   map({ "n", "x" }, keymaps.keep, decide("keep"), "keep or apply the change")
   map({ "n", "x" }, keymaps.undo, decide("undo"), "undo or reject the change")
-  map("n", keymaps.chat, function()
-    require("lsp_agent.chat").toggle()
-  end, "show or hide the chat")
+  map("n", keymaps.chat, chat.toggle, "show or hide the chat")
 end
 
 return M
