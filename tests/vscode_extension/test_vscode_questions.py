@@ -80,6 +80,64 @@ def test_a_list_of_answers_has_all_of_the_question_as_its_title_or_is_not_there(
     assert told == ["bash: touch a.txt", None, None]
 
 
+# The chat is hidden. A toast and a list stand until the person presses something in them.
+NOBODY_LOOKS = """
+let shown = null;
+const told = [];
+const toasts = [];
+const lists = [];
+const toast = (message, ...buttons) => {
+  told.push(message);
+  return new Promise((resolve) => toasts.push((title) =>
+    resolve(buttons.find((button) => button.title === title))));
+};
+Object.assign(vscode.window, { showWarningMessage: toast, showQuickPick: () =>
+  new Promise((resolve) => lists.push(resolve)) });
+const settled = () => new Promise((resolve) => setTimeout(resolve));
+const press = async (title) => { toasts.shift()(title); await settled(); };
+const look = async (session) => { shown = session; all.notifyUnwatched(); await settled(); };
+const all = new questions.Questions((session) => session === shown,
+  async ({ sessionId }) => { shown = sessionId; all.notifyUnwatched(); });
+const token = { onCancellationRequested: () => ({ dispose() {} }) };
+const answers = [];
+const ask = (question) => all.ask(question, token).then((answer) => answers.push(answer));
+"""
+PATTERN: Json = {"optionId": "p", "name": "Allow `touch *`", "kind": "allowPattern"}
+
+
+def unwatched(code: str, question: Json) -> Any:
+    """How many toasts came, and the answers."""
+    code = f"{NOBODY_LOOKS} ask(argument); {code} return [told.length, answers];"
+    return returned(code, question, questions="questions")
+
+
+def test_a_question_that_was_looked_at_and_not_answered_comes_again() -> None:
+    long = asked("true\nfalse")
+    assert unwatched("await press('Show in Chat');", long) == [1, []]
+    assert unwatched("await press('Show in Chat'); await look(null);", long) == [2, []]
+    elsewhere = "await look('s'); await press(); await look('another');"  # closed beside the chat
+    assert unwatched(elsewhere, long) == [2, []]
+    again = "await press('Show in Chat'); await look(null); await press();"
+    assert unwatched(again + "await look('s'); await look(null);", long) == [2, [None]]
+
+
+def test_a_question_whose_list_was_closed_without_an_answer_comes_again() -> None:
+    question = asked("touch a.txt", ALLOW, PATTERN, EVERY, DENY)
+    close = "await press('More…'); lists.shift()(); await settled();"
+    assert unwatched(close, question) == [2, []]
+    assert unwatched(close + "await press('Allow');", question) == [2, [{"optionId": "allow"}]]
+    chosen = "await press('More…'); lists.shift()({ option: { optionId: 'p' } }); await settled();"
+    assert unwatched(chosen, question) == [1, [{"optionId": "p"}]]
+    # It has no list: the chat is shown in its place, and the question is seen there.
+    wide = asked("touch " + "a" * 50, ALLOW, PATTERN, EVERY, DENY)
+    assert unwatched("await press('More…');", wide) == [1, []]
+    assert unwatched("await press('More…'); await look(null);", wide) == [2, []]
+
+
+def test_a_toast_that_stands_does_not_come_twice() -> None:
+    assert unwatched("await look('s'); await look(null);", asked("touch a.txt")) == [1, []]
+
+
 def bash(command: str) -> Json:
     return {"name": "bash", "args": {"command": command}}
 
@@ -101,6 +159,7 @@ def test_a_long_command_is_allowed_only_where_all_of_it_is_seen(person: Product)
     wait_until(lambda: question.evaluate(focused))
     assert not (person.folder / "allowed.txt").exists()
     person.hide()
+    toasts.get_by_role("button", name="Show in Chat").wait_for()
     person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.answer')")
     person.turn.locator(".question.open").wait_for()  # and no list, which could not show it
     person.press("Allow")

@@ -57,7 +57,7 @@ export class Questions implements vscode.Disposable {
     for (const open of this.open.values()) {
       if (open.isNotified || this.isWatched(open.question.sessionId)) continue;
       open.isNotified = true;
-      void this.notify(open.question);
+      void this.notify(open);
     }
   }
 
@@ -94,23 +94,26 @@ export class Questions implements vscode.Disposable {
     return true;
   }
 
-  private async notify(question: Question): Promise<void> {
+  private async notify(open: Open): Promise<void> {
+    const { question } = open;
     const show =
       question.kind === "permission"
         ? vscode.window.showWarningMessage
         : vscode.window.showInformationMessage;
     const { message, buttons } = toastOf(question);
     const chosen = await show<Button>(message, ...buttons);
-    if (this.open.get(question.questionId)?.question !== question) {
+    if (this.open.get(question.questionId) !== open) {
       if (chosen) void vscode.window.showInformationMessage("The question is not open any more.");
     } else if (chosen?.leads.to === "answer") {
       this.answer(question.questionId, chosen.leads.option.optionId);
-    } else if (chosen?.leads.to === "list") {
-      await this.pick(question);
-    } else if (chosen) {
-      await this.showInChat(question);
-    } else if (!this.isWatched(question.sessionId)) {
+    } else if (chosen === undefined && !this.isWatched(question.sessionId)) {
       this.settle(question.questionId, null); // closed, and not seen anywhere else
+    } else {
+      const isListed = chosen?.leads.to === "list";
+      if (isListed) await this.pick(question);
+      else if (chosen) await this.showInChat(question);
+      open.isNotified = false; // where it is left unanswered it comes again
+      if (isListed) this.notifyUnwatched(); // the chat tells by itself when it is hidden
     }
   }
 }

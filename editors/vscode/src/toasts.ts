@@ -28,7 +28,7 @@ export function toastOf(question: Question): Toast {
   if (message === undefined || message.length > LONGEST_TOAST || !question.options.every(isShort)) {
     return { message: headOf(question), buttons: [{ title: "Show in Chat", leads: { to: "chat" } }] };
   }
-  return { message, buttons: buttons(question.options) };
+  return { message, buttons: buttons(question) };
 }
 
 /** The title of a list of answers; undefined where not all of the question is seen in it. */
@@ -60,12 +60,14 @@ function isPlain(text: string): boolean {
   return !/[\p{C}\p{Zl}\p{Zp}]|\s{2}|^\s|\s$|\]\(/u.test(text);
 }
 
-function buttons(options: Option[]): Button[] {
+function buttons(question: Question): Button[] {
+  const { options } = question;
   const all = options.map((option): Button => ({
     title: option.name,
     leads: { to: "answer", option },
   }));
   if (all.length <= MOST_BUTTONS) return all;
   const deny = all.filter((_, index) => options[index]?.kind === "deny").slice(0, 1);
-  return [...all.slice(0, 1), ...deny, { title: "More…", leads: { to: "list" } }];
+  const to = listTitleOf(question) === undefined ? "chat" : "list";
+  return [...all.slice(0, 1), ...deny, { title: "More…", leads: { to } }];
 }
