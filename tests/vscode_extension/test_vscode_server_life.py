@@ -1,5 +1,6 @@
 """What becomes of prompts, turns and questions where the server is slow, hangs or dies."""
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -68,6 +69,11 @@ class Held:
         (again,) = wait_until(lambda: [each for each in self.servers if each != died])
         return again
 
+    def prompts(self) -> list[list[str]]:
+        """Of each conversation that is kept."""
+        kept = [json.loads(path.read_text()) for path in (self.base / "user").rglob("chat-*.json")]
+        return [[turn["prompt"] for turn in chat["turns"]] for chat in kept]
+
     @property
     def servers(self) -> list[psutil.Process]:
         """The processes of this window's server, held or running."""
@@ -126,6 +132,23 @@ def test_prompts_sent_while_the_server_starts_go_one_after_the_other_into_one_se
     prompts = person.chat.locator("article > .prompt")
     assert [each.strip() for each in prompts.all_inner_texts()] == ["One", "Two"]
     assert len(person.command("lspAgent.sessions")["sessions"]) == 1
+
+
+def test_prompts_that_wait_for_the_server_go_where_they_were_sent(held: Held) -> None:
+    person = held.person
+    held.script({"text": "Said."}, {"text": "Said."}, {"text": "Said."})
+    held.restart("run")
+    person.new_session()
+    person.say("Zero")
+    person.wait_for_end()
+    held.restart("wait")
+    person.say("One")
+    person.say("Two")
+    person.chat.locator(".notice.waiting", has_text="Two").wait_for()
+    person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.new')")
+    held.mode("run")
+    wait_until(lambda: ["Zero", "One", "Two"] in held.prompts())
+    person.chat.locator(".welcome").wait_for()  # the new one, which is shown still
 
 
 def test_prompts_that_wait_for_the_server_outlive_a_reload_of_the_window(held: Held) -> None:

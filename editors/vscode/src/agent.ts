@@ -29,6 +29,12 @@ interface CommandPrompt {
   context?: ContextItem[];
 }
 
+/** A prompt on its way, for the session in which it was written; undefined where none was open. */
+interface Sending {
+  draft: Draft;
+  sessionId: string | undefined;
+}
+
 export interface Surroundings {
   ask: Asker;
   commands: CommandOverrides;
@@ -47,10 +53,10 @@ export class Agent implements vscode.Disposable {
   current: string | undefined;
 
   /** Prompts that are on their way to the server, in order. */
-  readonly sending: Draft[] = [];
+  readonly sending: Sending[] = [];
 
   private line: Promise<unknown> = Promise.resolve();
-  private opening: Promise<string> | undefined;
+  private readonly openings = new Map<string | undefined, Promise<string>>();
   private readonly store: ChatStore;
   private readonly touches = new vscode.EventEmitter<{ chat: Chat; touched: Touched }>();
   private readonly changes = new vscode.EventEmitter<void>();
@@ -107,10 +113,11 @@ export class Agent implements vscode.Disposable {
     return chat?.turns.some((turn) => turn.state !== "ended") ?? false;
   }
 
-  /** The current session's turn that can be steered. */
-  get running(): Turn | undefined {
-    if (this.state?.capabilities["steer"] !== true) return undefined;
-    return this.chat?.turns.find((turn) => turn.state === "running");
+  /** The session's turn that can be steered. */
+  running(sessionId = this.current): Turn | undefined {
+    if (sessionId === undefined) return undefined;
+    if (this.states.get(sessionId)?.capabilities["steer"] !== true) return undefined;
+    return this.chats.get(sessionId)?.turns.find((turn) => turn.state === "running");
   }
 
   get isAnyBusy(): boolean {
@@ -119,7 +126,8 @@ export class Agent implements vscode.Disposable {
 
   /** All that was written and did not reach the server. */
   private get unsent(): Draft | undefined {
-    const written = this.draft ? [...this.sending, this.draft] : this.sending;
+    const sending = this.sending.map(({ draft }) => draft);
+    const written = this.draft ? [...sending, this.draft] : sending;
     return written.length === 0 ? undefined : written.reduce(joined);
   }
 
@@ -135,15 +143,17 @@ export class Agent implements vscode.Disposable {
     this.store.changed();
   }
 
-  /** Sends a prompt to the current session, or to a new one, after those before it. Where a turn
-   * runs it waits, or with `steers` is for that turn, if it can take it. Raises Error. */
-  async prompt(draft: Draft, steers = false): Promise<void> {
-    this.sending.push(draft);
+  /** Sends a prompt to the session that is the current one now, or to a new one, after those before
+   * it. Where a turn runs it waits, or with `steers` is for that turn, if it can take it. Raises
+   * Error. */
+  async prompt(draft: Draft, steers = false, sessionId = this.current): Promise<void> {
+    const sending = { draft, sessionId };
+    this.sending.push(sending);
     this.store.changed();
     try {
-      await this.inTurn(() => this.send(draft, steers));
+      await this.inTurn(() => this.send(sending, steers));
     } finally {
-      this.sending.splice(this.sending.indexOf(draft), 1);
+      this.sending.splice(this.sending.indexOf(sending), 1);
       this.store.changed();
     }
   }
@@ -155,10 +165,11 @@ export class Agent implements vscode.Disposable {
     return done;
   }
 
-  private async send({ text, attachments, images }: Draft, steers: boolean): Promise<void> {
+  private async send(sending: Sending, steers: boolean): Promise<void> {
+    const { text, attachments, images } = sending.draft;
     const client = await this.connection.ensure();
-    const running = steers ? this.running : undefined;
-    const sessionId = await this.openSession();
+    const running = steers ? this.running(sending.sessionId) : undefined;
+    const sessionId = await this.openSession(sending.sessionId);
     const along = await sentAlong(attachments, images);
     const whenBusy = running === undefined ? "queue" : "steer";
     const params = { sessionId, text, ...along, whenBusy };
@@ -191,36 +202,50 @@ export class Agent implements vscode.Disposable {
     return started;
   }
 
-  /** The current session's id: of an earlier run of the server it is taken up again, and one that
-   * the server does not have is followed by a new one. Who asks meanwhile gets the same. Raises
-   * Error. */
-  async openSession(): Promise<string> {
-    this.opening ??= this.opened().finally(() => (this.opening = undefined));
-    return this.opening;
+  /** That session's id, or the current one's: of an earlier run of the server it is taken up again,
+   * and one that the server does not have is followed by a new one. Who asks meanwhile gets the
+   * same. Raises Error. */
+  async openSession(sessionId = this.current): Promise<string> {
+    const opening =
+      this.openings.get(sessionId) ??
+      this.opened(sessionId).finally(() => this.openings.delete(sessionId));
+    this.openings.set(sessionId, opening);
+    return opening;
   }
 
-  private async opened(): Promise<string> {
-    const chat = this.chat;
-    if (chat === undefined) return this.newSession();
-    if (chat.earlier) {
+  private async opened(sessionId: string | undefined): Promise<string> {
+    if (sessionId === undefined) return this.newSessionFor(sessionId);
+    if (this.chats.get(sessionId)?.earlier) {
       try {
-        await this.resume(chat.sessionId);
+        await this.takeUp(sessionId);
       } catch (error) {
         if (!isUnknown(error)) throw error;
-        return this.newSession();
+        return this.newSessionFor(sessionId);
       }
+      if (this.current === sessionId) this.switchTo(sessionId); // not where another is shown by now
     }
-    return chat.sessionId;
+    return sessionId;
+  }
+
+  /** In place of that one, also for the prompts that wait for it. */
+  private async newSessionFor(former: string | undefined): Promise<string> {
+    const sessionId = await this.newSession();
+    for (const each of this.sending) if (each.sessionId === former) each.sessionId = sessionId;
+    return sessionId;
   }
 
   /** Takes up a stored session, and makes it the current one. Raises Error. */
   async resume(sessionId: string): Promise<void> {
+    await this.takeUp(sessionId);
+    this.switchTo(sessionId);
+  }
+
+  private async takeUp(sessionId: string): Promise<void> {
     const client = await this.connection.ensure();
     await client.request("resumeSession", { sessionId });
     const chat = this.chatOf(sessionId);
     chat.earlier = false;
     if (chat.turns.length === 0) await this.retell(client, chat);
-    this.switchTo(sessionId);
     void this.refreshState(sessionId);
   }
 

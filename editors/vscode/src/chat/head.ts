@@ -14,9 +14,10 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
     options: (state?.options ?? []).map(valueName).join(" · "),
     usage: usageText(chat?.usage ?? {}),
     busy: agent.isBusy(),
-    canSteer: agent.running !== undefined,
+    canSteer: agent.running() !== undefined,
     earlier: chat?.earlier ?? false,
-    waiting: agent.connection.state.kind === "starting" ? agent.sending.map(({ text }) => text) : [],
+    waiting:
+      agent.connection.state.kind === "starting" ? agent.sending.map(({ draft }) => draft.text) : [],
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),
     ...(selection && { selection }),

@@ -244,7 +244,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     const client = await this.agent.connection.ensure();
     const params = { sessionId, name, args };
     const { action, text } = await client.request<RunCommandResult>("runCommand", params);
-    if (action === "prompt" && text) await this.agent.prompt({ ...draft, text });
+    if (action === "prompt" && text) await this.agent.prompt({ ...draft, text }, false, sessionId);
     if (action === "insert" && text) this.post({ type: "insert", text });
     if (action === "display" && text) void vscode.window.showInformationMessage(text);
   }
