@@ -6,12 +6,13 @@ save meanwhile. The edit is sent by the file host under its rule of proof, so no
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar, TypeVarTuple, Unpack
 from weakref import WeakSet
 
 import anyio
+import anyio.to_thread
 
-from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.merge import Merge, merge3_fine, preferring
 from lsp_agent.workspace.disk_look import Content
 from lsp_agent.workspace.documents import Documents
@@ -25,6 +26,12 @@ from lsp_agent.workspace.withheld import Withheld
 
 _STOPPED = "the turn was stopped, so it is a proposal."
 _HOLDS_BACK = "this editor says what you type only when you pause, so it is a proposal."
+
+# How often the text may have changed while it was merged in a thread.
+_MAX_BEHIND = 3
+
+Texts = TypeVarTuple("Texts")
+Result = TypeVar("Result")
 
 What = Literal["recorded", "merged", "proposed", "gone", "unreadable", "failed", "nothing"]
 
@@ -121,6 +128,8 @@ class BringIn:
         self._theirs = now
         #: Whether all of it was in the text that was sent last.
         self._clean = False
+        #: A text of the document with what its merge gave.
+        self._ahead: tuple[Text, Merge] | None = None
 
     async def run(self) -> Brought:
         """Raises NotOpen, and LspAgentError where it cannot be recorded or sent."""
@@ -205,7 +214,7 @@ class BringIn:
         if document.shows(self._now):
             after = document.text  # an editor may show line ends of its own
         elif not self._is_shown():
-            before, after = self._beside_the_persons(before)
+            before, after = await self._beside_the_persons(before)
         if before == after:
             return Brought(self._disk, "nothing", open=True)
         status = "kept" if self._kept else "applied"
@@ -214,12 +223,12 @@ class BringIn:
         )
         return Brought(self._disk, "merged", open=True, change=change)
 
-    def _beside_the_persons(self, before: Text | None) -> tuple[Text | None, Text]:
+    async def _beside_the_persons(self, before: Text | None) -> tuple[Text | None, Text]:
         """The change of a document that shows more than it: as it is now, and without it. Where
         that cannot be told, what the disk held."""
         if before is not None:
             now = self._document.text
-            without = merge3_fine(self._theirs, now, before)
+            without = await _away(merge3_fine, self._theirs, now, before)
             if without.clean:
                 return without.text, now
         return before, self._theirs
@@ -227,6 +236,7 @@ class BringIn:
     # We merge.
 
     async def _merge(self) -> Brought:
+        await self._merge_ahead()
         try:
             placed = await self._desk.host.replace(
                 from_ledger(self._disk.path),
@@ -266,7 +276,19 @@ class BringIn:
         self._clean = merge.clean
         return merge.text
 
+    async def _merge_ahead(self) -> None:
+        """The edit is made in the event loop, which a long merge would hold up; whoever types all
+        the time has to wait for it in the end."""
+        for _ in range(_MAX_BEHIND):
+            ours = self._document.text
+            merge = await _away(merge3_fine, self._base or EMPTY, ours, self._theirs)
+            self._ahead = ours, merge
+            if self._document.text is ours:
+                break
+
     def _merged(self, ours: Text) -> Merge:
+        if self._ahead is not None and self._ahead[0] is ours:
+            return self._ahead[1]
         return merge3_fine(self._base or EMPTY, ours, self._theirs)
 
     def _now_in(self) -> None:
@@ -279,7 +301,8 @@ class BringIn:
         if change is None:
             self._check_open()
         ours = self._document.text
-        theirs = ours.with_lines(preferring(self._base or EMPTY, self._theirs, ours).lines)
+        preferred = await _away(preferring, self._base or EMPTY, self._theirs, ours)
+        theirs = ours.with_lines(preferred.lines)
         if theirs == ours and change is None:
             return await self._came_by_itself(self._shown_before())
         self._now_in()
@@ -301,6 +324,16 @@ class BringIn:
             if change.id == proposal_id:
                 continue
             older = await ledger.loaded(change.id)
-            with_older = merged(older.before or EMPTY, older.after or EMPTY, ours)
-            if with_older is not None and merged(ours, theirs, with_older) is None:
+            with_older = await _away(merged, older.before or EMPTY, older.after or EMPTY, ours)
+            if with_older is None or await _away(merged, ours, theirs, with_older) is not None:
+                continue
+            present = ledger.get(change.id)
+            if present is not None and present.status == "proposed":  # not decided meanwhile
                 ledger.set_status(change.id, "superseded")
+
+
+async def _away(compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
+    """What is computed from long texts, in a thread."""
+    if not any(isinstance(text, Text) and is_long(text.lines) for text in texts):
+        return compute(*texts)
+    return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ import pytest_asyncio
 from mirror_bench import PLAIN, TEXT, WAITS, MirrorBench, Style, eventually
 from scripted_editor import Policy
 
-from lsp_agent.workspace import disk_look
+from lsp_agent.text.lines import Text
+from lsp_agent.text.merge import merge3_fine, preferring
+from lsp_agent.workspace import bring_in, disk_look
 from lsp_agent.workspace.editor import EditorTraits
 from lsp_agent.workspace.file_host import NotWanted, Placed
 from lsp_agent.workspace.ledger import Origin
@@ -698,3 +700,32 @@ async def test_the_loop_runs_on_while_files_are_looked_at(
     monkeypatch.setattr(disk_look, "read_bytes", reading)
     asyncio.get_running_loop().call_later(0.05, loop_ran.set)
     assert len(await bench.after("f.py")) == 1
+
+
+@pytest.mark.parametrize("line", [7, 0], ids=["apart", "in the same line"])
+@pytest.mark.asyncio
+async def test_the_loop_runs_on_while_a_long_text_is_merged(
+    bench: MirrorBench, monkeypatch: pytest.MonkeyPatch, line: int
+) -> None:
+    lines = [f"line {number}\n" for number in range(6_000)]
+    bench.file.write_text("".join(lines))
+    mine = [*lines]
+    mine[line] = "mine\n"
+    await bench.open("".join(mine))
+    loop = threading.current_thread()
+    threads: set[threading.Thread] = set()
+
+    def noted(merge: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(*texts: Text) -> Any:
+            threads.add(threading.current_thread())
+            return merge(*texts)
+
+        return noting
+
+    monkeypatch.setattr(bring_in, "merge3_fine", noted(merge3_fine))
+    monkeypatch.setattr(bring_in, "preferring", noted(preferring))
+    (brought,) = await bench.agent("".join([f"# {lines[0]}", *lines[1:]]))
+    assert brought.what == ("merged" if line else "proposed")
+    assert "mine\n" in bench.shown
+    assert threads
+    assert loop not in threads
