@@ -48,7 +48,8 @@ end
 --- review in this buffer; empty where no server is.
 ---@return string
 function M.statusline()
-  local found = require("lsp_agent.chat").client()
+  -- Drawn all the time, and the folder of a file without a server is looked for on disk.
+  local found = #require("lsp_agent.client").all() > 0 and require("lsp_agent.chat").client()
   if not found then
     return ""
   end
