@@ -95,15 +95,17 @@ class AgentProcess:
         with theirs:
             _, control = await loop.create_connection(Control, sock=ours)
             try:
-                _, stdio = await loop.subprocess_exec(
-                    Stdio,
-                    *(sys.executable, "-I", "-S", path_of(supervise), str(theirs.fileno()), "--"),
-                    *(program, *argv[1:]),
-                    cwd=cwd,
-                    env=environment,
-                    pass_fds=(theirs.fileno(),),
-                    start_new_session=True,
-                )
+                # Not given up half-way: asyncio would kill the supervisor, which kills the rest.
+                with anyio.CancelScope(shield=True):
+                    _, stdio = await loop.subprocess_exec(
+                        Stdio,
+                        *(sys.executable, "-I", "-S", path_of(supervise)),
+                        *(str(theirs.fileno()), "--", program, *argv[1:]),
+                        cwd=cwd,
+                        env=environment,
+                        pass_fds=(theirs.fileno(),),
+                        start_new_session=True,
+                    )
             except OSError as error:
                 control.end()
                 raise _not_found(argv[0], error.strerror or str(error)) from error

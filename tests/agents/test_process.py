@@ -11,6 +11,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import psutil
@@ -310,6 +311,35 @@ async def test_nothing_is_left_of_a_start_that_is_given_up_at_any_moment(tag: st
             )
             await process.kill()
         assert survivors(tag) == [], milliseconds
+
+
+@LINUX_ONLY
+@pytest.mark.asyncio
+async def test_nothing_is_left_of_a_start_that_is_given_up_before_its_pipes_are_connected(
+    tag: str, monkeypatch: pytest.MonkeyPatch
+):
+    loop = asyncio.get_running_loop()
+    connect, connecting = loop.connect_read_pipe, asyncio.Event()
+
+    async def connected_late(*args: Any) -> Any:
+        while len(survivors(tag)) < 2:  # the supervisor and the agent
+            time.sleep(0.01)  # noqa: ASYNC251 - nothing else is to go on
+        connecting.set()
+        await asyncio.sleep(0.1)
+        return await connect(*args)
+
+    monkeypatch.setattr(loop, "connect_read_pipe", connected_late)
+
+    async def started() -> None:
+        argv = ["sh", "-c", f": {tag}; while :; do sleep 0.1; done"]
+        process = await AgentProcess.start(argv, cwd="/", env={}, line_bytes=LINE_BYTES)
+        await process.kill()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(started)
+        await connecting.wait()
+        tasks.cancel_scope.cancel()
+    assert survivors(tag) == []
 
 
 @LINUX_ONLY
