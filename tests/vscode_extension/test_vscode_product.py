@@ -466,6 +466,21 @@ def test_files_and_the_selection_are_sent_along(person: Product) -> None:
     assert "corners" not in said
 
 
+def test_the_list_stays_for_who_leaves_the_prompt_and_is_back_at_once(person: Product) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(done())
+    person.input.focus()
+    person.page.keyboard.type("See ")
+    person.input.evaluate("(input) => { input.blur(); input.focus(); }")
+    person.page.keyboard.type("@shapes")
+    offered = person.chat.get_by_role("option", name=re.compile("shapes.py"))
+    offered.wait_for()
+    person.page.wait_for_timeout(300)
+    assert offered.is_visible()
+    person.page.keyboard.press("Escape")
+    person.input.fill("")
+
+
 def sent_along(person: Product) -> list[str]:
     """With the last prompt: the labels."""
     chips = person.turn.locator(".prompt .chips li").all_inner_texts()

@@ -96,7 +96,7 @@ export class Composer {
     this.input.addEventListener("input", () => this.typed());
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("paste", (event) => this.pasted(event));
-    this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
+    this.input.addEventListener("blur", () => setTimeout(() => this.left(), 150));
   }
 
   restore(draft: Draft): void {
@@ -267,6 +267,11 @@ export class Composer {
     if (found === null) return undefined;
     const [, at, name = "", , command = ""] = found;
     return at ? { sign: "@", query: name } : { sign: "/", query: command };
+  }
+
+  private left(): void {
+    const isBack = document.hasFocus() && document.activeElement === this.input;
+    if (!isBack) this.close(); // and what is typed since it came back keeps its list
   }
 
   private close(): void {
