@@ -91,14 +91,15 @@ class AgentProcess:
         program = _program(argv[0], cwd, environment)
         adopt_orphans()
         loop = asyncio.get_running_loop()
+        stdio = Stdio()
         ours, theirs = socket.socketpair()
         with theirs:
             _, control = await loop.create_connection(Control, sock=ours)
             try:
                 # Not given up half-way: asyncio would kill the supervisor, which kills the rest.
                 with anyio.CancelScope(shield=True):
-                    _, stdio = await loop.subprocess_exec(
-                        Stdio,
+                    await loop.subprocess_exec(
+                        lambda: stdio,
                         *(sys.executable, "-I", "-S", path_of(supervise)),
                         *(str(theirs.fileno()), "--", program, *argv[1:]),
                         cwd=cwd,
