@@ -23,8 +23,10 @@ def require_none(name: str, command: list[str], env: dict[str, str], cwd: str) -
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
-    return tmp_path
+    """In a folder of its own: what stands beside or above it is no other test's."""
+    folder = tmp_path / "repository"
+    (folder / ".git").mkdir(parents=True)
+    return folder
 
 
 def plugin(folder: Path, kind: str = "plugin") -> Path:
