@@ -436,7 +436,8 @@ class Server:
 
     def step(self, session: Session, number: int, step: Json, late: list[Json] | None) -> str:
         text, calls = step.get("text", ""), step.get("calls", [])
-        self.event(session, {"type": "turn_started", "turn_number": number}, late)
+        # Never late: a whole model call follows it.
+        self.event(session, {"type": "turn_started", "turn_number": number})
         session.interrupted.wait(step.get("delay", 0))
         if error := step.get("error"):
             self.event(session, failure(session, {"class": "llm", "message": error["message"]}))
