@@ -38,9 +38,14 @@ class OpenTwice(Withheld):
         )
 
 
-async def the_document(documents: Documents, path: str) -> OpenDocument | None:
-    """The open document of a real path that edits go into; None if there is none. Raises
-    OpenTwice."""
+async def the_document(documents: Documents, path: str, timings: Timings) -> OpenDocument | None:
+    """The open document of a real path that edits go into; None if there is none, and if the last
+    one was not closed to be opened again. Raises OpenTwice."""
+    if closed := documents.just_closed(path):
+        # What were written now would not be in the text that a reload has read before.
+        left = closed.closed_at + timings.quiet - closed.clock()
+        with closed.next_change() as opened, anyio.move_on_after(left):
+            await opened.wait()
     if len(opened := documents.all_at(path)) > 1:
         for document in opened:
             await document.compared()

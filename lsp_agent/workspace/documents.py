@@ -16,6 +16,9 @@ from lsp_agent.workspace.paths import uri_to_path
 
 _log = logging.getLogger(__name__)
 
+#: How long a closed document may be opened again and go on, in seconds.
+_LINGERS = 1.0
+
 
 class Documents:
     """The open documents of one editor, by URI and by real path.
@@ -30,7 +33,7 @@ class Documents:
         self._clock = clock
         self._by_uri: dict[str, OpenDocument] = {}
         self._by_path: dict[str, list[OpenDocument]] = {}
-        # Closed while an edit was on its way: a reload closes and opens again.
+        # Closed a moment ago, or while an edit was on its way: a reload closes and opens again.
         self._lingering: dict[str, OpenDocument] = {}
         self._on_save: list[Callable[[OpenDocument], None]] = []
 
@@ -48,6 +51,14 @@ class Documents:
         if documents is None or len(documents) == 1:
             return documents[0] if documents else None
         return next((d for d in documents if d.dirty), documents[0])
+
+    def just_closed(self, path: str) -> OpenDocument | None:
+        """The document of a real path that is not open any more and may be opened again at once,
+        as a reload does: it is then the same object."""
+        if path in self._by_path:
+            return None
+        closed = (document for document in self._lingering.values() if document.path == path)
+        return max(closed, key=lambda document: document.closed_at, default=None)
 
     def all_at(self, path: str) -> list[OpenDocument]:
         """All open documents of a real path."""
@@ -114,10 +125,12 @@ class Documents:
                 self._by_path[document.path] = remaining
             else:
                 del self._by_path[document.path]
-        self._lingering = {u: d for u, d in self._lingering.items() if d.observed}
-        if document.observed:
-            self._lingering[uri] = document
         document.take_close()
+        self._lingering[uri] = document
+        since = document.closed_at - _LINGERS
+        self._lingering = {
+            u: d for u, d in self._lingering.items() if d.observed or d.closed_at > since
+        }
 
 
 def _parsed(change: Mapping[str, Any]) -> tuple[Span | None, str]:

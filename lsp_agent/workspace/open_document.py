@@ -50,8 +50,9 @@ class OpenDocument:
 
     ``seq`` counts content changes, a repeated didOpen included. ``path`` is the real path, None
     where the URI is none of a file. ``typed_at`` is the ``clock``'s time of the last content
-    change that was not found to be an edit of ours. ``tells`` is whether the client tells of
-    changes: True when it has since didOpen, None until then, False where it is known not to.
+    change that was not found to be an edit of ours, ``closed_at`` that of the last didClose.
+    ``tells`` is whether the client tells of changes: True when it has since didOpen, None until
+    then, False where it is known not to.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class OpenDocument:
         self.version: int | None = None
         self.seq = 0
         self.closed = True
+        self.closed_at = -math.inf
         self.tells: bool | None = None
         self._typed: deque[float] = deque([-math.inf], maxlen=_TYPED)
         self.lines: list[str] = []
@@ -253,6 +255,7 @@ class OpenDocument:
 
     def take_close(self) -> None:
         self.closed = True
+        self.closed_at = self.clock()
         for closing in tuple(self._closings):
             closing()
 

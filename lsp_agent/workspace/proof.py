@@ -110,7 +110,6 @@ class Placement:
             on_disk=on_disk,
         )
         self._wake = anyio.Event()
-        self._closed_at = 0.0
         self._all_refused = True
         self._reason: str | None = None
         self.sends = 0
@@ -342,7 +341,7 @@ class Placement:
             decision is None
             and self._document.closed
             and self._flight.answered
-            and now - self._closed_at >= self._timings.quiet
+            and now - self._document.closed_at >= self._timings.quiet
         ):
             return Again()  # which finds it closed
         return decision
@@ -353,7 +352,6 @@ class Placement:
         self._wake.set()
 
     def _closing(self) -> None:
-        self._closed_at = self._document.clock()
         self._wake.set()
 
     # After a send.

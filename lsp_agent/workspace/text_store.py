@@ -188,7 +188,7 @@ class TextStore:
 
     async def _try(self, job: Job) -> Placed | None:
         """None if the file took another turn meanwhile: to be looked at anew."""
-        document = await the_document(self._documents, job.path.path)
+        document = await the_document(self._documents, job.path.path, self._timings)
         try:
             if document is not None:
                 return await self._edit_document(job, document)
@@ -200,10 +200,10 @@ class TextStore:
             pass
         return None
 
-    async def _edit_document(self, job: Job, document: OpenDocument) -> Placed:
+    async def _edit_document(self, job: Job, document: OpenDocument) -> Placed | None:
         await document.compared()
         if document.closed:
-            return await self._write_file(job)
+            return None
         placement = Placement(
             document,
             self._editor,

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -413,6 +414,28 @@ async def test_a_reload_in_the_middle_is_one_more_state(bench: Bench) -> None:
     editor = await bench.open(TEXT, PLAIN, keys)
     placed = await bench.replace("two", "2", save="never")
     assert (placed.status, editor.buffer.text) == ("applied", "zero\none\n2\nthree\n")
+
+
+@pytest.mark.asyncio
+async def test_an_edit_between_the_close_and_the_open_of_a_reload_is_in_the_editor(bench: Bench):
+    editor = await bench.open(TEXT, PLAIN)
+    editor.documents.close(editor.uri)  # as Neovim does when it has read the file
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(bench.replace, "two", "2", save="never"))
+        await anyio.sleep(0.02)
+        editor.documents.open(editor.uri, 7, editor.buffer.text)
+        editor.buffer.version = 7
+    assert editor.buffer.text == "one\n2\nthree\n"
+    assert bench.disk() == TEXT
+    assert bench.statuses() == ["applied"]
+
+
+@pytest.mark.asyncio
+async def test_an_edit_right_after_a_close_is_on_disk(bench: Bench):
+    editor = await bench.open(TEXT, PLAIN)
+    editor.documents.close(editor.uri)
+    placed = await bench.replace("two", "2", save="never")
+    assert (placed.status, bench.disk()) == ("applied", "one\n2\nthree\n")
 
 
 # Review.
