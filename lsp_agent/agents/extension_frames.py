@@ -6,7 +6,7 @@ from typing import cast
 
 import orjson
 
-from lsp_agent.agents.framing import TooLong, encoded
+from lsp_agent.agents.framing import TooLong, decoded, encoded
 from lsp_agent.agents.tool_host import ImageAnswer
 
 #: The agent's reader ends silently at a line of 4 MiB.
@@ -89,7 +89,7 @@ class Frame:
     def parse(cls, line: bytes | TooLong) -> "Frame":
         """Raises BadFrame."""
         try:
-            value = None if isinstance(line, TooLong) else orjson.loads(line)
+            value = None if isinstance(line, TooLong) else decoded(line)
         except orjson.JSONDecodeError as error:
             raise BadFrame from error
         if not isinstance(value, dict):

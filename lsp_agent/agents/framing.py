@@ -1,5 +1,5 @@
-"""Frames of JSON as lines: written whatever is in them, and cut out of chunks, without ever
-holding more than the limit."""
+"""Frames of JSON as lines: written and read whatever is in them, and cut out of chunks, without
+ever holding more than the limit."""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 import orjson
 
+from lsp_agent.protocol.nesting import cut_at
 from lsp_agent.text.surrogates import whole
 
 _SAMPLE = 200
+#: Levels of a frame that are read, so that whoever is told of it (we, an editor) can take it.
+_LEVELS = 200
+_CUT = "… (nested too deeply)"
 
 
 def encoded(frame: Mapping[str, object]) -> bytes:
@@ -21,6 +25,15 @@ def encoded(frame: Mapping[str, object]) -> bytes:
     except orjson.JSONEncodeError:
         text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
         return whole(text).encode() + b"\n"
+
+
+def decoded(line: bytes) -> object:
+    """What is nested more deeply than 200 levels is left out, and says so. Raises
+    ``orjson.JSONDecodeError``."""
+    frame = orjson.loads(line)
+    if len(line) > 2 * _LEVELS and line.count(b"{") + line.count(b"[") > _LEVELS:
+        cut_at(frame, _LEVELS, _CUT)
+    return frame
 
 
 @dataclass(frozen=True, slots=True)

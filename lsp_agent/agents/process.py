@@ -21,7 +21,7 @@ import anyio.to_thread
 import orjson
 
 from lsp_agent.agents.control import Control
-from lsp_agent.agents.framing import LineSplitter, TooLong, encoded
+from lsp_agent.agents.framing import LineSplitter, TooLong, decoded, encoded
 from lsp_agent.agents.guard import path_of, supervise
 from lsp_agent.agents.orphans import adopt_orphans, kill_orphans
 from lsp_agent.agents.stdio import AgentGone, Stdio
@@ -213,7 +213,7 @@ class AgentProcess:
 
     def _decode(self, lines: Sequence[bytes | TooLong]) -> list[object]:
         try:
-            return list(map(orjson.loads, cast(Sequence[bytes], lines)))
+            return list(map(decoded, cast(Sequence[bytes], lines)))
         except orjson.JSONDecodeError:  # rare, and so for a TooLong: each is looked at by itself
             return [self._frame(line) for line in lines if line and not _is_blank(line)]
 
@@ -222,7 +222,7 @@ class AgentProcess:
             reason = f"a line of more than {self._line_bytes} bytes (limits.line_bytes)"
             return BadLine(reason, self._masked(line.head)[:_SAMPLE])
         try:
-            return orjson.loads(line)
+            return decoded(line)
         except orjson.JSONDecodeError as error:
             return BadLine(f"not JSON: {error}", self._masked(line)[:_SAMPLE])
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import cast
 
 from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.events import ToolKind
+from lsp_agent.protocol.nesting import containers_at
 from lsp_agent.protocol.settings import PermissionSettings, Policy
 from lsp_agent.sessions.command_globs import Globs
 from lsp_agent.sessions.command_patterns import COMPOUND, offer, pattern_of
@@ -14,7 +14,7 @@ from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 
 _NUL = "Not run: the command has a NUL character, which nothing can be started with."
-#: Of containers in each other, in a call's arguments.
+#: Of containers in each other, in a call's arguments, that can be shown to who may have to decide.
 _DEEPEST = 100
 
 
@@ -54,7 +54,7 @@ class Permissions:
         self._grants = Grants()
 
     def judge(self, request: ToolRequest) -> Judgement:
-        if _is_deep(dict(request.args)):
+        if containers_at(dict(request.args), _DEEPEST):
             return Judgement("deny", "Not run: its arguments are nested too deeply.")
         kind, settings = tool_kind(request.tool), self._settings()
         if kind == "command" and "\0" in subject(request):
@@ -172,24 +172,6 @@ def paths_of(request: ToolRequest) -> list[str]:
         for key, value in request.args.items()
         if key.lower() == "path" and isinstance(value, str) and value
     ]
-
-
-def _is_deep(value: object) -> bool:
-    """Whether it is nested more deeply than can be shown to a person, who may have to decide."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [member for container in level for member in _members(container)]
-    return bool(level)
-
-
-def _members(value: object) -> Iterable[object]:
-    match value:
-        case dict():
-            return cast(dict[str, object], value).values()
-        case list():
-            return cast(list[object], value)
-        case _:
-            return ()
 
 
 def subject(request: ToolRequest) -> str:

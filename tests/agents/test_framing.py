@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_agent.agents.framing import LineSplitter, TooLong, encoded
+from lsp_agent.agents.framing import LineSplitter, TooLong, decoded, encoded
 
 LIMIT = 8
 
@@ -55,3 +55,21 @@ def test_whatever_a_frame_holds_it_is_one_line_that_every_parser_takes():
     assert line.count(b"\n") == 1
     assert json.loads(line) == frame | {"text": "a\ufffd\n", "pair": "😀"}
     assert b"\\ud83d" not in line
+
+
+@pytest.mark.parametrize(("opens", "closes"), [(b'{"a":', b"}"), (b"[", b"]")])
+def test_what_a_frame_nests_too_deeply_to_be_told_on_is_left_out_and_says_so(
+    opens: bytes, closes: bytes
+):
+    deep = opens * 1000 + b"1" + closes * 1000
+    frame = decoded(b'{"flat":%s,"deep":%s}' % (b"[{}]", deep))
+    assert isinstance(frame, dict)
+    assert frame["flat"] == [{}]
+    line = encoded(frame)
+    assert line.count(opens) < 300
+    assert "nested too deeply" in line.decode()
+
+
+def test_a_frame_of_many_flat_values_is_taken_as_it_is():
+    values = [{"a": [number]} for number in range(1000)]
+    assert decoded(json.dumps(values).encode()) == values

@@ -200,11 +200,24 @@ def wrong_types() -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
+def nested_arguments() -> bytes:
+    lines: list[bytes] = []
+    for kind in dict.fromkeys(frame["type"] for frame in recorded_turn()):
+        for levels in (100, 253, 254, 500, *range(900, 1023)):
+            deep = b'{"a":' * levels + b"1" + b"}" * levels
+            fields = (b'"%s":%s' % (key, deep) for key in (b"args", b"content", b"usage"))
+            named = b'{"type":"%s","id":"deep%d","name":"odd",' % (kind.encode(), levels)
+            if kind.startswith("tool"):
+                lines.append(named + b",".join(fields) + b"}\n")
+    return b"".join(lines)
+
+
 GARBAGE: dict[str, Callable[[], bytes]] = {
     "binary": lambda: bytes(range(256)) * 40 + b"\n",
     "half JSON": lambda: b'{"type":"text_delta","delta":"cut off\n',
     "a text": lambda: b"Traceback (most recent call last):\n\n   \r\n",
     "deep nesting": lambda: b"[" * 100_000 + b"\n" + b'{"a":' * 1000 + b"1" + b"}" * 1000 + b"\n",
+    "nested arguments": nested_arguments,
     "wrong types": wrong_types,
     "invalid UTF-8": lambda: b'{"type":"text_delta","delta":"\xff\xfe\xed\xa0\x80"}\n',
     "lone surrogates": lambda: b'{"type":"ext_notify","message":"\\ud800\\udfff \\ud83d"}\n',
