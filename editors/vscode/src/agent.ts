@@ -13,6 +13,8 @@ import type { Draft } from "./chat/messages";
 import type { Asker, Client, CommandOverrides } from "./client";
 import { Connection } from "./connection";
 import { retell } from "./chat/retelling";
+import type { Sending } from "./outbox";
+import { Outbox } from "./outbox";
 import type {
   AgentEvent,
   ContextItem,
@@ -27,12 +29,6 @@ interface CommandPrompt {
   text: string;
   sessionId?: string;
   context?: ContextItem[];
-}
-
-/** A prompt on its way, for the session in which it was written; undefined where none was open. */
-interface Sending {
-  draft: Draft;
-  sessionId: string | undefined;
 }
 
 export interface Surroundings {
@@ -52,10 +48,7 @@ export class Agent implements vscode.Disposable {
   draft: Draft | undefined;
   current: string | undefined;
 
-  /** Prompts that are on their way to the server, in order. */
-  readonly sending: Sending[] = [];
-
-  private line: Promise<unknown> = Promise.resolve();
+  private readonly outbox = new Outbox(() => this.store.changed());
   private readonly openings = new Map<string | undefined, Promise<string>>();
   private readonly store: ChatStore;
   private readonly touches = new vscode.EventEmitter<{ chat: Chat; touched: Touched }>();
@@ -124,10 +117,14 @@ export class Agent implements vscode.Disposable {
     return [...this.chats.values()].some((chat) => this.isBusy(chat));
   }
 
+  /** The prompts that are on their way to the server, in order. */
+  get sending(): Draft[] {
+    return this.outbox.sending.map(({ draft }) => draft);
+  }
+
   /** All that was written and did not reach the server. */
   private get unsent(): Draft | undefined {
-    const sending = this.sending.map(({ draft }) => draft);
-    const written = this.draft ? [...sending, this.draft] : sending;
+    const written = this.draft ? [...this.sending, this.draft] : this.sending;
     return written.length === 0 ? undefined : written.reduce(joined);
   }
 
@@ -147,22 +144,7 @@ export class Agent implements vscode.Disposable {
    * it. Where a turn runs it waits, or with `steers` is for that turn, if it can take it. Raises
    * Error. */
   async prompt(draft: Draft, steers = false, sessionId = this.current): Promise<void> {
-    const sending = { draft, sessionId };
-    this.sending.push(sending);
-    this.store.changed();
-    try {
-      await this.inTurn(() => this.send(sending, steers));
-    } finally {
-      this.sending.splice(this.sending.indexOf(sending), 1);
-      this.store.changed();
-    }
-  }
-
-  /** One after the other: the first may open the session in which the next go on. */
-  private inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.line.then(run);
-    this.line = done.catch(() => undefined); // told to who asked for it
-    return done;
+    await this.outbox.send({ draft, sessionId }, (sending) => this.send(sending, steers));
   }
 
   private async send(sending: Sending, steers: boolean): Promise<void> {
@@ -184,7 +166,7 @@ export class Agent implements vscode.Disposable {
   /** What a code action or a key asks: goes on with the conversation that is shown, unless that is
    * of another folder than the document. */
   private promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
-    return this.inTurn(() => this.sendCommand(asked));
+    return this.outbox.inTurn(() => this.sendCommand(asked));
   }
 
   private async sendCommand(asked: CommandPrompt): Promise<PromptStarted> {
@@ -230,7 +212,7 @@ export class Agent implements vscode.Disposable {
   /** In place of that one, also for the prompts that wait for it. */
   private async newSessionFor(former: string | undefined): Promise<string> {
     const sessionId = await this.newSession();
-    for (const each of this.sending) if (each.sessionId === former) each.sessionId = sessionId;
+    this.outbox.redirect(former, sessionId);
     return sessionId;
   }
 

@@ -17,7 +17,7 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
     canSteer: agent.running() !== undefined,
     earlier: chat?.earlier ?? false,
     waiting:
-      agent.connection.state.kind === "starting" ? agent.sending.map(({ draft }) => draft.text) : [],
+      agent.connection.state.kind === "starting" ? agent.sending.map(({ text }) => text) : [],
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),
     ...(selection && { selection }),

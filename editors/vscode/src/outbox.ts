@@ -1,0 +1,42 @@
+// Prompts on their way to the server: one after the other, each kept until it is there.
+
+import type { Draft } from "./chat/messages";
+
+/** A prompt, for the session in which it was written; undefined where none was open. */
+export interface Sending {
+  readonly draft: Draft;
+  sessionId: string | undefined;
+}
+
+export class Outbox {
+  /** In order. */
+  readonly sending: Sending[] = [];
+
+  private line: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly changed: () => void) {}
+
+  /** Sends a prompt after those before it. Raises what `send` does. */
+  async send(sending: Sending, send: (sending: Sending) => Promise<void>): Promise<void> {
+    this.sending.push(sending);
+    this.changed();
+    try {
+      await this.inTurn(() => send(sending));
+    } finally {
+      this.sending.splice(this.sending.indexOf(sending), 1);
+      this.changed();
+    }
+  }
+
+  /** One after the other: the first may open the session in which the next go on. */
+  inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const done = this.line.then(run);
+    this.line = done.catch(() => undefined); // told to who asked for it
+    return done;
+  }
+
+  /** Prompts for a session go to the one in its place. */
+  redirect(former: string | undefined, sessionId: string): void {
+    for (const each of this.sending) if (each.sessionId === former) each.sessionId = sessionId;
+  }
+}
