@@ -138,6 +138,19 @@ def test_a_toast_that_stands_does_not_come_twice() -> None:
     assert unwatched("await look('s'); await look(null);", asked("touch a.txt")) == [1, []]
 
 
+def test_questions_that_look_the_same_are_asked_one_after_the_other() -> None:
+    # VS Code closes a notification for one that is equal, which would dismiss the first question.
+    question = asked("touch a.txt")
+    other = "ask({ ...argument, questionId: 'r', sessionId: 't' }); await settled();"
+    assert unwatched(other, question) == [1, []]
+    allowed: Json = {"optionId": "allow"}
+    assert unwatched(other + "await press('Allow');", question) == [2, [allowed]]
+    elsewhere = "all.answer('q', 'deny'); await settled();"  # its notification stands
+    assert unwatched(other + elsewhere, question) == [2, [{"optionId": "deny"}]]
+    both = "await press('Allow'); await press('Deny');"
+    assert unwatched(other + both, question) == [2, [allowed, {"optionId": "deny"}]]
+
+
 def bash(command: str) -> Json:
     return {"name": "bash", "args": {"command": command}}
 

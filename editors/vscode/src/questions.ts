@@ -40,6 +40,7 @@ export class Questions implements vscode.Disposable {
       return await answer;
     } finally {
       withdrawn.dispose();
+      this.notifyUnwatched(); // perhaps one that looks the same
     }
   };
 
@@ -52,12 +53,17 @@ export class Questions implements vscode.Disposable {
     return [...this.open.values()].map((each) => each.question);
   }
 
-  /** Asks in notifications what nobody sees in the chat. */
+  /** Asks in notifications what nobody sees in the chat. Of those that would look the same one
+   * after the other: VS Code closes a notification for an equal one, as a person would. */
   notifyUnwatched(): void {
-    for (const open of this.open.values()) {
-      if (open.isNotified || this.isWatched(open.question.sessionId)) continue;
-      open.isNotified = true;
-      void this.notify(open);
+    const open = [...this.open.values()];
+    const messages = new Set(open.filter((each) => each.isNotified).map(messageOf));
+    for (const each of open) {
+      if (each.isNotified || this.isWatched(each.question.sessionId)) continue;
+      if (messages.has(messageOf(each))) continue;
+      messages.add(messageOf(each));
+      each.isNotified = true;
+      void this.notify(each);
     }
   }
 
@@ -116,4 +122,8 @@ export class Questions implements vscode.Disposable {
       if (isListed) this.notifyUnwatched(); // the chat tells by itself when it is hidden
     }
   }
+}
+
+function messageOf({ question }: Open): string {
+  return toastOf(question).message;
 }
