@@ -267,6 +267,21 @@ def test_a_session_goes_on_after_a_restart_and_stored_ones_are_chosen(desk: Plug
     wait_until(lambda: desk.nvim.lines()[:1] == ["# Another name"])
 
 
+def test_what_a_person_does_with_the_session_right_after_a_restart_is_done_with_it(
+    desk: PluginDesk,
+) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "Answer A."})
+    desk.agent("ask The first.")
+    desk.wait_for_chat("Answer A.")
+    desk.agent("restart")
+    desk.wait_for_chat("your next prompt goes on with this session")
+    desk.wait_for_server()
+    desk.agent("rename Another name")
+    desk.agent("export")
+    wait_until(lambda: desk.nvim.lines()[:1] == ["# Another name"])
+
+
 def test_an_agent_that_dies_is_named_and_replaced_at_the_next_prompt(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(

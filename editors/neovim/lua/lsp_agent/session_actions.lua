@@ -182,28 +182,39 @@ function M.continue()
   end)
 end
 
-function M.export()
+-- Calls back with the session that the chat shows, once it can be asked.
+---@param callback fun(session: lsp_agent.Session, to: vim.lsp.Client)
+local function with_session(callback)
   local session, to = chat.target()
-  if session and to and session.id then
-    export(to, session.id)
-  elseif session then
-    tell("nothing was said yet")
+  if session and to then
+    sessions.when_open(session, to, function()
+      if session.id then
+        callback(session, to)
+      else
+        tell("nothing was said yet")
+      end
+    end)
   end
+end
+
+function M.export()
+  with_session(function(session, to)
+    export(to, session.id)
+  end)
 end
 
 ---@param title string
 function M.rename(title)
-  local session, to = chat.target()
   if title == "" then
     tell("name the session: :Agent rename {title}", vim.log.levels.WARN)
-  elseif session and to and session.id then
+    return
+  end
+  with_session(function(session, to)
     client.request(to, "agent/renameSession", { sessionId = session.id, title = title }, function()
       session.title = title
       chat.refresh()
     end)
-  elseif session then
-    tell("nothing was said yet")
-  end
+  end)
 end
 
 ---@param agent string its name in the settings, "" for the one that is chosen there
