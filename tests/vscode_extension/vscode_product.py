@@ -125,12 +125,14 @@ class Product:
         self.command("lspAgent.chat.new")
         self.chat.locator(".welcome").wait_for()
         self._turns = 1
+        self.wait_for_cursor()
         self.input.fill("")
 
     def new_session(self) -> None:
         """As begun, and shown."""
         self.command("lspAgent.chat.new")
         self.chat.locator(".welcome").wait_for()
+        self.wait_for_cursor()
 
     def settings(self, values: Json) -> None:
         path = self.folder / ".vscode" / "settings.json"
@@ -241,7 +243,8 @@ class Product:
 
     def wait_for_cursor(self) -> None:
         """Until what is typed goes into the message, and still does a moment later: a list that
-        closes and a view that opens hand the focus on one after the other."""
+        closes and a view that opens hand the focus on one after the other, and a list that opens
+        meanwhile loses it to them."""
         wait_until(self._keeps_cursor)
 
     def _keeps_cursor(self) -> bool:
