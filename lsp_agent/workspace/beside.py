@@ -67,14 +67,23 @@ async def follow(
 
 async def _follow(document: OpenDocument, disk: Text, editor: Editor, timings: Timings) -> None:
     await document.compared()
-    if document.dirty or await _comes(document, disk):
+    if not document.dirty:
+        await catch_up(document, document.saved or EMPTY, disk, editor, timings)
+
+
+async def catch_up(
+    document: OpenDocument, before: Text, disk: Text, editor: Editor, timings: Timings
+) -> None:
+    """Brings ``disk``, which the file holds, into a document that shows the file as it was
+    ``before``, in case the editor does not see to that. The caller holds the file's lock."""
+    if await _comes(document, disk):
         return
     if editor.traits.can_reload and await editor.reload(document.uri):
         await _comes(document, disk)
     saved = document.saved
 
     def resolve(now: Text) -> Text:
-        meant = merged(saved or EMPTY, document.shown(disk), now)
+        meant = merged(before, document.shown(disk), now)
         if meant is None:
             raise NotWanted
         return meant

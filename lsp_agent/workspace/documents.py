@@ -35,7 +35,12 @@ class Documents:
         self._by_path: dict[str, list[OpenDocument]] = {}
         # Closed a moment ago, or while an edit was on its way: a reload closes and opens again.
         self._lingering: dict[str, OpenDocument] = {}
+        self._on_open: list[Callable[[OpenDocument], None]] = []
         self._on_save: list[Callable[[OpenDocument], None]] = []
+
+    def on_open(self, callback: Callable[[OpenDocument], None]) -> None:
+        """Calls ``callback`` at every didOpen, at once."""
+        self._on_open.append(callback)
 
     def on_save(self, callback: Callable[[OpenDocument], None]) -> None:
         """Calls ``callback`` at every didSave, at once."""
@@ -79,6 +84,8 @@ class Documents:
                 self._by_path.setdefault(document.path, []).append(document)
         document.take_open(version, text)
         self._used(document)
+        for callback in self._on_open:
+            callback(document)
 
     def change(self, uri: str, version: int | None, changes: Sequence[Mapping[str, Any]]) -> None:
         """``changes`` are didChange's contentChanges as they came; each range is in the text

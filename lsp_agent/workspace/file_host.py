@@ -5,6 +5,8 @@ import dataclasses
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+import anyio
+
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.settings import Review
 from lsp_agent.text.lines import EMPTY, Text
@@ -18,6 +20,7 @@ from lsp_agent.workspace.flight import Timings, merged
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.paths import SafePath, from_ledger
 from lsp_agent.workspace.reviews import Reviews, open_indexes
+from lsp_agent.workspace.stale_open import StaleOpens
 from lsp_agent.workspace.text_store import Job, Placed, Resolve, Save, TextStore, View
 from lsp_agent.workspace.withheld import NotWanted
 
@@ -48,7 +51,8 @@ class FileHost:
     ) -> None:
         self._ledger = ledger
         self._reviews = reviews
-        self._texts = TextStore(documents, editor, ledger, timings)
+        self._stale_opens = StaleOpens(documents, editor, reviews, timings)
+        self._texts = TextStore(documents, editor, ledger, timings, self._stale_opens.writes)
 
     def on_written(self, callback: Callable[[str, Text | None], None]) -> None:
         """Calls ``callback(path, text)`` when the host has written a file, None for deleted."""
@@ -64,9 +68,11 @@ class FileHost:
         await self._texts.follow(path, disk)
 
     async def put_right_late(self) -> None:
-        """Puts right what an editor does with an edit long after it was sent. Never returns; run
-        it as long as the host is used."""
-        await self._texts.put_right_late()
+        """Puts right what an editor does with an edit long after it was sent, or opens without
+        it. Never returns; run it as long as the host is used."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._texts.put_right_late)
+            tasks.start_soon(self._stale_opens.run, self._texts.lock)
 
     async def view(self, path: SafePath, session_id: str | None) -> View:
         """What ``path`` shows, with the proposals of ``session_id`` merged in that still fit.

@@ -65,6 +65,7 @@ class Reviews:
         #: Changes that were heard of before: one of them that is kept did not go in just now.
         self._heard_of = self._in_ledger()
         self._subscribers: list[Callable[[str], None]] = []
+        self._paused: set[str] = set()
         ledger.subscribe(self._take)
 
     async def restore(self) -> list[str]:
@@ -100,11 +101,18 @@ class Reviews:
 
         return unsubscribe
 
+    def pause(self, path: str) -> None:
+        """What a file shows until ``resume`` is not remembered."""
+        self._paused.add(path)
+
+    def resume(self, path: str) -> None:
+        self._paused.discard(path)
+
     def current(self, path: str, now: Text) -> Review:
         """The review of a file that shows ``now``."""
         state = self._states.get(path)
-        if state is None:
-            return Review.of(now)
+        if state is None or path in self._paused:
+            return self.peek(path, now)
         self._store(path, *_folded(state, now))
         return self._review(path, now)
 
@@ -112,7 +120,7 @@ class Reviews:
         """``current`` that compares long texts in a thread. False if the review has changed
         meanwhile, so that ``now`` may be too old."""
         state = self._states.get(path)
-        if state is None or not is_long(now.lines):
+        if state is None or path in self._paused or not is_long(now.lines):
             self.current(path, now)
             return True
         folded = await anyio.to_thread.run_sync(_folded, state, now)

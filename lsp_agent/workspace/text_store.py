@@ -18,7 +18,7 @@ import anyio
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.workspace import files
 from lsp_agent.workspace.beside import follow, the_document
 from lsp_agent.workspace.documents import Documents
@@ -111,15 +111,24 @@ class _Opened(Exception):
 
 
 class TextStore:
-    """Views and changes of files. Paths are confined by the caller (``SafePath``)."""
+    """Views and changes of files. Paths are confined by the caller (``SafePath``).
+
+    ``writes(path, before, after)`` is called when a file that is not open is about to be written.
+    """
 
     def __init__(
-        self, documents: Documents, editor: Editor, ledger: Ledger, timings: Timings
+        self,
+        documents: Documents,
+        editor: Editor,
+        ledger: Ledger,
+        timings: Timings,
+        writes: Callable[[SafePath, Text, Text], None],
     ) -> None:
         self._documents = documents
         self._editor = editor
         self._ledger = ledger
         self._timings = timings
+        self._writes = writes
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._strays: asyncio.Queue[tuple[Job, Placement, Strayed | None]] = asyncio.Queue()
         self._on_written: list[Callable[[str, Text | None], None]] = []
@@ -291,6 +300,8 @@ class TextStore:
         await job.entry.begin(before, left)
         if not job.still_wanted():
             raise NotWanted
+        if not gone:
+            self._writes(job.path, before or EMPTY, after)
         # Not left half-way: a cancellation waits for the rename or its failure.
         with anyio.CancelScope(shield=True):
             try:

@@ -438,6 +438,28 @@ async def test_an_edit_right_after_a_close_is_on_disk(bench: Bench):
     assert (placed.status, bench.disk()) == ("applied", "one\n2\nthree\n")
 
 
+@pytest.mark.asyncio
+async def test_an_edit_of_a_file_that_an_editor_has_read_and_not_yet_opened_comes_into_it(
+    bench: Bench,
+):
+    editor = await bench.open(TEXT, PLAIN)
+    editor.documents.close(editor.uri)
+    caretaker = asyncio.create_task(bench.host.put_right_late())
+    try:
+        await bench.replace("two", "2", save="never")
+        editor.buffer.version = 7
+        editor.documents.open(editor.uri, 7, TEXT)
+        async with asyncio.timeout(5):
+            while editor.buffer.text == TEXT:
+                await anyio.sleep(0.05)
+    finally:
+        caretaker.cancel()
+    document = bench.documents.get(editor.uri)
+    assert document is not None
+    assert editor.buffer.text == bench.disk() == "one\n2\nthree\n"
+    assert bench.statuses() == ["applied"]
+
+
 # Review.
 
 
