@@ -30,7 +30,7 @@ class Documents:
         self, encoding: Encoding = "utf-16", clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.encoding: Encoding = encoding
-        self._clock = clock
+        self.clock = clock
         self._by_uri: dict[str, OpenDocument] = {}
         self._by_path: dict[str, list[OpenDocument]] = {}
         # Closed a moment ago, or while an edit was on its way: a reload closes and opens again.
@@ -77,7 +77,7 @@ class Documents:
         if document is None:
             path = uri_to_path(uri)
             real = None if path is None else os.path.realpath(path)
-            document = OpenDocument(uri, real, self.encoding, self._clock)
+            document = OpenDocument(uri, real, self.encoding, self.clock)
         if document.closed:
             self._by_uri[uri] = document
             if document.path is not None:

@@ -37,6 +37,7 @@ class StaleOpens:
     def __init__(
         self, documents: Documents, editor: Editor, reviews: Reviews, timings: Timings
     ) -> None:
+        self._clock = documents.clock
         self._editor = editor
         self._reviews = reviews
         self._timings = timings
@@ -46,7 +47,7 @@ class StaleOpens:
 
     def writes(self, path: SafePath, before: Text, after: Text) -> None:
         """A file that is not open is about to be made ``after``."""
-        now = anyio.current_time()
+        now = self._clock()
         self._written = {p: w for p, w in self._written.items() if now - w.at < _SECONDS}
         self._written[path.path] = _Written(path, before, after, now)
 
@@ -60,7 +61,7 @@ class StaleOpens:
         written = self._written.pop(document.path or "", None)
         if (
             written is not None
-            and anyio.current_time() - written.at < _SECONDS
+            and self._clock() - written.at < _SECONDS
             and alike(document.text, written.before)
         ):
             self._reviews.pause(written.path.path)

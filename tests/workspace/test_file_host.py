@@ -449,13 +449,12 @@ async def test_an_edit_of_a_file_that_an_editor_has_read_and_not_yet_opened_come
         await bench.replace("two", "2", save="never")
         editor.buffer.version = 7
         editor.documents.open(editor.uri, 7, TEXT)
-        async with asyncio.timeout(5):
-            while editor.buffer.text == TEXT:
-                await anyio.sleep(0.05)
+        document = bench.documents.get(editor.uri)
+        assert document is not None
+        with document.next_change() as changed, anyio.fail_after(5):
+            await changed.wait()
     finally:
         caretaker.cancel()
-    document = bench.documents.get(editor.uri)
-    assert document is not None
     assert editor.buffer.text == bench.disk() == "one\n2\nthree\n"
     assert bench.statuses() == ["applied"]
 
