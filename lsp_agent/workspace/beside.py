@@ -43,9 +43,7 @@ async def the_document(documents: Documents, path: str, timings: Timings) -> Ope
     one was not closed to be opened again. Raises OpenTwice."""
     if closed := documents.just_closed(path):
         # What were written now would not be in the text that a reload has read before.
-        left = closed.closed_at + timings.quiet - closed.clock()
-        with closed.next_change() as opened, anyio.move_on_after(left):
-            await opened.wait()
+        await closed.reopened(closed.closed_at + timings.quiet - closed.clock())
     if len(opened := documents.all_at(path)) > 1:
         for document in opened:
             await document.compared()

@@ -180,6 +180,12 @@ class OpenDocument:
         with self.record(lambda _: event.set(), event.set):
             yield event
 
+    async def reopened(self, seconds: float) -> None:
+        """Returns when it is open, again after a reload, or after ``seconds``."""
+        if self.closed:
+            with self.next_change() as opened, anyio.move_on_after(seconds):
+                await opened.wait()
+
     @property
     def typed_at(self) -> float:
         return self._typed[-1]

@@ -197,10 +197,8 @@ class Placement:
         is typing: an edit sent right after it is not refused, which in Neovim would print a
         message over what they type. Bounded. False where it takes no edit of any kind."""
         document, timings = self._document, self._timings
-        if document.closed:
-            with document.next_change() as opened, anyio.move_on_after(timings.quiet):
-                await opened.wait()
-            self._check_open()
+        await document.reopened(timings.quiet)
+        self._check_open()
         if self._editor.traits.can_sync:
             await self._editor.sync(document.uri)
         if answer := await refusal(document, self._editor, timings.heard):

@@ -62,7 +62,7 @@ def test_what_a_frame_nests_too_deeply_to_be_told_on_is_left_out_and_says_so(
     opens: bytes, closes: bytes
 ):
     deep = opens * 1000 + b"1" + closes * 1000
-    frame = decoded(b'{"flat":%s,"deep":%s}' % (b"[{}]", deep))
+    frame = decoded(b'{"flat":[{}],"deep":%s}' % deep)
     assert isinstance(frame, dict)
     assert frame["flat"] == [{}]
     line = encoded(frame)

@@ -202,13 +202,13 @@ def wrong_types() -> bytes:
 
 def nested_arguments() -> bytes:
     lines: list[bytes] = []
-    for kind in dict.fromkeys(frame["type"] for frame in recorded_turn()):
+    kinds = [frame["type"] for frame in recorded_turn() if frame["type"].startswith("tool")]
+    for kind in dict.fromkeys(kinds):
         for levels in (100, 253, 254, 500, *range(900, 1023)):
             deep = b'{"a":' * levels + b"1" + b"}" * levels
             fields = (b'"%s":%s' % (key, deep) for key in (b"args", b"content", b"usage"))
             named = b'{"type":"%s","id":"deep%d","name":"odd",' % (kind.encode(), levels)
-            if kind.startswith("tool"):
-                lines.append(named + b",".join(fields) + b"}\n")
+            lines.append(named + b",".join(fields) + b"}\n")
     return b"".join(lines)
 
 

@@ -81,20 +81,28 @@ function M.target()
   return session, to
 end
 
+--- Calls back with that session, once it can be asked.
+---@param callback fun(session: lsp_agent.Session, to: vim.lsp.Client)
+function M.when_open(callback)
+  local session, to = M.target()
+  if session and to then
+    sessions.when_open(session, to, function()
+      callback(session, to)
+    end)
+  end
+end
+
 --- Makes a request for that session, once it can be asked.
 ---@param method string
 ---@param params table without the session's id
 ---@param on_result fun(result: any, session: lsp_agent.Session, to: vim.lsp.Client)
 function M.request(method, params, on_result)
-  local session, to = M.target()
-  if session and to then
-    sessions.when_open(session, to, function()
-      params.sessionId = session.id
-      client.request(to, method, params, function(result)
-        on_result(result, session, to)
-      end)
+  M.when_open(function(session, to)
+    params.sessionId = session.id
+    client.request(to, method, params, function(result)
+      on_result(result, session, to)
     end)
-  end
+  end)
 end
 
 -- For 'winbar' and 'statusline'.

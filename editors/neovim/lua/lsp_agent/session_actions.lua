@@ -182,19 +182,16 @@ function M.continue()
   end)
 end
 
--- Calls back with the session that the chat shows, once it can be asked.
+-- Calls back with the session that the chat shows, once it can be asked and if there is one.
 ---@param callback fun(session: lsp_agent.Session, to: vim.lsp.Client)
 local function with_session(callback)
-  local session, to = chat.target()
-  if session and to then
-    sessions.when_open(session, to, function()
-      if session.id then
-        callback(session, to)
-      else
-        tell("nothing was said yet")
-      end
-    end)
-  end
+  chat.when_open(function(session, to)
+    if session.id then
+      callback(session, to)
+    else
+      tell("nothing was said yet")
+    end
+  end)
 end
 
 function M.export()
