@@ -19,11 +19,12 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
+from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import first_of
-from lsp_agent.text.presence import Step, present, without
+from lsp_agent.text.presence import Step, present, with_only, without
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, View
 from lsp_agent.workspace.files import LEFTOVER
@@ -160,13 +161,12 @@ class Recovery:
         ]
         changes = await self._with_texts(wanted, live)
         found = await anyio.to_thread.run_sync(_look_for, changes, view.text)
-        doubtful = self._doubtful[path].keys() - live
         for each in found:
             change = each.change
             now = self._ledger.get(change.id)
-            if change.id not in doubtful or now is None or now.status != change.status:
+            if change.id not in self._doubtful[path] or now is None or now.status != change.status:
                 continue
-            if not again or change.status == "lost":
+            if (not again or change.status == "lost") and (each.reopened or change.id not in live):
                 self._settle(each, view.text)
         if not (view.open and view.dirty):
             self._ledger.mark_on_disk(each.change.id for each in found if each.hunks is not None)
@@ -202,16 +202,13 @@ class Recovery:
             if change.status in ("unknown", "applied", "kept"):
                 self._lose(change)
             return
-        if change.status in ("lost", "rejected"):
-            hunks = found.hunks or ()
-            back = [i for i in hunks if change.decided.get(i) in _TAKEN_OUT | {"lost"}]
-            self._ledger.decide(change.id, dict.fromkeys(back, "applied"))
-        if change.takes_out or "kept" in (change.status, self._doubtful[change.path][change.id]):
-            self._ledger.set_status(change.id, "kept")
-            return
-        if change.status != "applied" or not change.decided:
-            self._reviews.landed(change.path, found.without, now, change.id)
-        self._ledger.set_status(change.id, "applied")
+        was_kept = "kept" in (change.status, self._doubtful[change.path][change.id])
+        reviewed = not change.takes_out and (found.reopened or not was_kept)
+        if reviewed and (found.reopened or change.status != "applied" or not change.decided):
+            hunks = found.back if found.reopened else None
+            self._reviews.landed(change.path, found.without, now, change.id, hunks)
+        self._ledger.set_status(change.id, "applied" if reviewed else "kept")
+        self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))
 
     def _lose(self, change: Change) -> None:
         """Where it was on disk before, somebody has changed the file since."""
@@ -275,9 +272,10 @@ def _is_doubtful(change: Change, *, recent: bool) -> bool:
     match change.status:
         case "unknown" | "lost" | "applied" | "proposed":
             return True
+        # Hunks were perhaps undone in a buffer that was never saved.
         case "kept":
-            return not change.on_disk
-        case "rejected":  # undone in a buffer that may never have been saved
+            return not change.on_disk or (recent and "rejected" in change.decided.values())
+        case "rejected":
             return change.on_disk and recent
         case _:
             return False
@@ -285,21 +283,33 @@ def _is_doubtful(change: Change, *, recent: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """``hunks`` of the change are in, None where none is; ``without`` it the text were so."""
+    """``hunks`` of the change are in, None where none is; ``back`` are those of them that the
+    ledger says are out. ``reopened``: these alone are to be reviewed, as the rest is or was.
+    ``without`` what is to be reviewed the text were so."""
 
     change: Change
     hunks: tuple[int, ...] | None
     is_in: bool
+    back: tuple[int, ...]
+    reopened: bool
     without: Text | None
 
 
 def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
-    steps: list[Step] = [(change.before, change.after) for change in changes]
-    found = present(steps, now)
-    return [
-        _Found(change, hunks, _all_in(change, hunks, now), without(step, now))
-        for change, step, hunks in zip(changes, steps, found, strict=True)
-    ]
+    found = present([(change.before, change.after) for change in changes], now)
+    return [_found(change, hunks, now) for change, hunks in zip(changes, found, strict=True)]
+
+
+def _found(change: Change, hunks: tuple[int, ...] | None, now: Text | None) -> _Found:
+    stands = change.status not in ("lost", "rejected")
+    out: frozenset[EditStatus | None]
+    out = frozenset({"rejected"}) if stands else frozenset({"rejected", "superseded", "lost"})
+    back = tuple(index for index in hunks or () if change.decided.get(index) in out)
+    reopened = stands and bool(back)
+    step: Step = change.before, change.after
+    review = with_only(step, back) if reopened else step
+    is_in = _all_in(change, hunks, now)
+    return _Found(change, hunks, is_in, back, reopened, without(review, now))
 
 
 def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bool:

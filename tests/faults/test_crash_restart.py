@@ -236,6 +236,27 @@ def test_a_revert_whose_buffer_died_is_told(project: Project) -> None:
     assert path.read_text() == LINES
 
 
+@pytest.mark.slow
+def test_a_hunk_that_was_undone_in_a_buffer_that_died_can_be_taken_back(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    both = EDITED.replace("four", "FOUR")
+    editor = project.editor(step("", write("a.txt", both)), step("Done."), client=SAVES)
+    editor.open(path)
+    turn = editor.ask_agent("Go.")["turnId"]
+    editor.type(editor.documents[path.as_uri()], 2, "typed ")  # so it stays unsaved
+    (only,) = listed(editor)
+    first = only["hunks"][0]["hunkId"]
+    editor.call("agent/rejectEdit", {"editId": only["editId"], "hunks": [first]})
+    assert path.read_text() == both
+    kill(editor)
+    restarted = again(project)
+    buffer = restarted.open(path)
+    (only,) = listed(restarted)
+    assert [hunk["status"] for hunk in only["hunks"]] == ["applied", "applied"]
+    restarted.call("agent/revert", {"turnId": turn})
+    assert buffer.text.content == LINES
+
+
 # Files that are not open: killed at any time while they are written.
 
 

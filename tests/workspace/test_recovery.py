@@ -155,9 +155,12 @@ async def test_what_was_on_disk_and_then_changed_by_others_is_not_offered(tmp_pa
 
 
 @pytest.mark.asyncio
-async def test_an_undo_that_was_never_saved_is_undone_by_the_crash(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", ["rejected", "applied"])  # killed before that was written down
+async def test_an_undo_that_was_never_saved_is_undone_by_the_crash(
+    tmp_path: Path, status: ChangeStatus
+) -> None:
     async with a_run(tmp_path) as run:
-        change_id = await run.change(LINES, TWO, "rejected", on_disk=True)
+        change_id = await run.change(LINES, TWO, status, on_disk=True)
         run.ledger.decide(change_id, {0: "rejected"})
     async with a_run(tmp_path) as run:
         run.file.write_text(TWO)
@@ -165,6 +168,39 @@ async def test_an_undo_that_was_never_saved_is_undone_by_the_crash(tmp_path: Pat
         assert run.statuses() == ["applied"]
         assert run.ledger.changes()[0].decided == {0: "applied"}
         assert run.marks(TWO) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("other", ["applied", "kept"])
+async def test_a_hunk_whose_undo_was_never_saved_is_open_again(tmp_path: Path, other: str) -> None:
+    async with a_run(tmp_path) as run:
+        change_id = await run.change(LINES, BOTH, "applied", on_disk=True)
+        path, out = str(run.file), LINES.replace("four", "FOUR")
+        assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+        run.reviews.undone(path, Text.of(BOTH), Text.of(out), [(change_id, 0)])
+        if other == "kept":
+            run.reviews.keep(path, Text.of(out), [(change_id, 1)])
+        assert run.statuses() == [other]
+    async with a_run(tmp_path) as run:
+        run.file.write_text(BOTH)
+        await run.judge()
+        assert run.statuses() == ["applied"]
+        assert run.ledger.changes()[0].decided[0] == "applied"
+        assert run.marks(BOTH) == (["TWO\n", "FOUR\n"] if other == "applied" else ["TWO\n"])
+
+
+@pytest.mark.asyncio
+async def test_a_hunk_whose_undo_was_saved_stays_out(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        change_id = await run.change(LINES, BOTH, "applied", on_disk=True)
+        out = LINES.replace("four", "FOUR")
+        assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+        run.reviews.undone(str(run.file), Text.of(BOTH), Text.of(out), [(change_id, 0)])
+    async with a_run(tmp_path) as run:
+        run.file.write_text(out)
+        await run.judge()
+        assert run.ledger.changes()[0].decided == {0: "rejected"}
+        assert run.marks(out) == ["FOUR\n"]
 
 
 @pytest.mark.asyncio
