@@ -198,17 +198,22 @@ class Recovery:
 
     def _settle(self, found: "_Found", now: Text | None) -> None:
         change = found.change
+        if found.reopened:
+            self._reviews.landed(change.path, found.without, now, change.id, found.back)
+            self._ledger.set_status(change.id, "applied")
+            self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))
+            return
         if not found.is_in:
             if change.status in ("unknown", "applied", "kept"):
                 self._lose(change)
             return
-        was_kept = "kept" in (change.status, self._doubtful[change.path][change.id])
-        reviewed = not change.takes_out and (found.reopened or not was_kept)
-        if reviewed and (found.reopened or change.status != "applied" or not change.decided):
-            hunks = found.back if found.reopened else None
-            self._reviews.landed(change.path, found.without, now, change.id, hunks)
-        self._ledger.set_status(change.id, "applied" if reviewed else "kept")
         self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))
+        if change.takes_out or "kept" in (change.status, self._doubtful[change.path][change.id]):
+            self._ledger.set_status(change.id, "kept")
+            return
+        if change.status != "applied" or not change.decided:
+            self._reviews.landed(change.path, found.without, now, change.id)
+        self._ledger.set_status(change.id, "applied")
 
     def _lose(self, change: Change) -> None:
         """Where it was on disk before, somebody has changed the file since."""
@@ -305,7 +310,7 @@ def _found(change: Change, hunks: tuple[int, ...] | None, now: Text | None) -> _
     out: frozenset[EditStatus | None]
     out = frozenset({"rejected"}) if stands else frozenset({"rejected", "superseded", "lost"})
     back = tuple(index for index in hunks or () if change.decided.get(index) in out)
-    reopened = stands and bool(back)
+    reopened = stands and bool(back) and not change.takes_out
     step: Step = change.before, change.after
     review = with_only(step, back) if reopened else step
     is_in = _all_in(change, hunks, now)

@@ -190,6 +190,23 @@ async def test_a_hunk_whose_undo_was_never_saved_is_open_again(tmp_path: Path, o
 
 
 @pytest.mark.asyncio
+async def test_hunks_beside_it_stay_as_they_are(tmp_path: Path) -> None:
+    before, after = LINES.replace("five", "4.5\nfive"), BOTH.replace("five", "4.5\nFIVE")
+    async with a_run(tmp_path) as run:
+        change_id = await run.change(before, after, "applied", on_disk=True)
+        path, out = str(run.file), after.replace("TWO", "two")
+        assert run.marks(after) == ["TWO\n", "FOUR\n", "FIVE\n"]
+        run.reviews.undone(path, Text.of(after), Text.of(out), [(change_id, 0)])
+        run.reviews.keep(path, Text.of(out), [(change_id, 1)])
+    async with a_run(tmp_path) as run:
+        disk = after.replace("FOUR", "something else")
+        run.file.write_text(disk)
+        await run.judge()
+        assert run.statuses() == ["applied"]
+        assert run.marks(disk) == ["TWO\n", "FIVE\n"]
+
+
+@pytest.mark.asyncio
 async def test_a_hunk_whose_undo_was_saved_stays_out(tmp_path: Path) -> None:
     async with a_run(tmp_path) as run:
         change_id = await run.change(LINES, BOTH, "applied", on_disk=True)
