@@ -139,7 +139,7 @@ def test_a_session_that_another_server_has_open_is_listed_and_left_alone(
         assert (error.code, error.data["kind"]) == (FAILED, "conflict")
     assert second.failure("agent/deleteSession", {"sessionId": theirs}).data["kind"] == "conflict"
     assert second.ask_agent("Whose?")["text"] == "Also mine."
-    assert len(sessions(first)) == len(sessions(second)) == 2
+    assert wait_until(lambda: len(sessions(first)) == len(sessions(second)) == 2)
     assert first.shut_down() == 0
     assert second.call("agent/resumeSession", {"sessionId": theirs}) == {"sessionId": theirs}
     assert texts(second, theirs) == [("user", "Whose?"), ("assistant", "Mine.")]
