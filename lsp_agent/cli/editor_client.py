@@ -98,14 +98,16 @@ class EditorClient:
         await self.request("shutdown", None)
         await self.notify("exit", None)
         with anyio.fail_after(5):
-            return await self._process.wait()
+            code = await self._process.wait()
+            await self._process.aclose()
+            return code
 
     async def kill(self) -> None:
         """Ends a server that did not end when told, and returns when it is gone."""
         if self._process.returncode is None:
             self._process.kill()
         with anyio.CancelScope(shield=True):
-            await self._process.wait()
+            await self._process.aclose()  # its pipes too: asyncio complains of them once it ended
 
     async def open(self, path: Path) -> Document:
         content = await anyio.Path(path).read_text(encoding="utf-8")
