@@ -196,7 +196,7 @@ def test_a_stopped_commands_change_is_proposed(project: Project) -> None:
     assert editor.result(prompt)["stopReason"] == "aborted"
     assert wait_until(lambda: changes(editor) == [("a.txt", "proposed")])
     assert document.text.content == TEXT
-    assert "stopped" in notices(editor)
+    assert wait_until(lambda: "stopped" in notices(editor))
 
 
 def test_the_editor_that_reloads_by_itself_is_sent_nothing(project: Project) -> None:
