@@ -15,7 +15,9 @@ import logging
 import os
 import re
 import shutil
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -37,7 +39,8 @@ T = TypeVar("T")
 
 #: How many sessions are kept; the oldest go. Nothing bounds how many are open.
 MAX_SESSIONS = 100
-#: A session's messages on disk, in bytes; a longer one loses its beginning.
+#: A session's messages on disk, and those that a slow disk keeps waiting, in bytes; a longer one
+#: loses its beginning.
 MAX_BYTES = 2 * 1024 * 1024
 
 _ID = re.compile(r"s-[0-9a-f]{12}")
@@ -215,17 +218,24 @@ class Entry:
         self.about = about
         self._store = store
         self._place = place
+        # Lines for the store's thread, shared with it, and whether older ones were left out.
+        self._waiting: deque[bytes] = deque()
+        self._waiting_size = 0
+        self._cut = False
+        self._lock = threading.Lock()
 
     def append(self, line: Mapping[str, object]) -> None:
         """One of transcript.py's lines."""
-        about = self.about
-
-        def write() -> None:
-            if not self._place.is_open:
-                self._store.make(self._place, about)
-            self._place.append(line)
-
-        self._store.later(write)
+        data = whole(json.dumps(line, ensure_ascii=False)).encode() + b"\n"
+        with self._lock:
+            is_first = not self._waiting
+            self._waiting.append(data)
+            self._waiting_size += len(data)
+            while self._waiting_size > MAX_BYTES and len(self._waiting) > 1:
+                self._waiting_size -= len(self._waiting.popleft())
+                self._cut = True
+        if is_first:
+            self._store.later(self._write)
 
     def change(self, **changes: object) -> None:
         """Fields of ``about``."""
@@ -243,6 +253,17 @@ class Entry:
     def release(self) -> None:
         """Others may have it; to be called last."""
         self._store.later(self._place.close)
+
+    def _write(self) -> None:
+        with self._lock:
+            data, cut = b"".join(self._waiting), self._cut
+            self._waiting.clear()
+            self._waiting_size, self._cut = 0, False
+        if not self._place.is_open:
+            self._store.make(self._place, self.about)
+        if cut:
+            self._place.begin_anew(b"")
+        self._place.append(data)
 
 
 class _Place:
@@ -276,10 +297,17 @@ class _Place:
             self.close()
             raise
 
-    def append(self, line: Mapping[str, object]) -> None:
-        self._write(whole(json.dumps(line, ensure_ascii=False)).encode() + b"\n")
+    def append(self, data: bytes) -> None:
+        self._write(data)
         if self._size > MAX_BYTES:
             self._drop_beginning()
+
+    def begin_anew(self, kept: bytes) -> None:
+        """With ``kept``, the end of what was there."""
+        _replace(self.path / _MESSAGES, b'{"cut": true}\n' + kept)
+        os.close(self._file)
+        self._file = os.open(self.path / _MESSAGES, os.O_RDWR | os.O_APPEND)
+        self._size = os.fstat(self._file).st_size
 
     def describe(self, about: About) -> None:
         # Not by pydantic: a folder's name may be no UTF-8, and its JSON would refuse it.
@@ -307,11 +335,7 @@ class _Place:
             (self.path / _MESSAGES).read_bytes()[-MAX_BYTES // 2 :].splitlines(keepends=True)[1:]
         )
         begins = (n for n, line in enumerate(lines) if b'"role": "user"' in line)
-        kept = b"".join(lines[next(begins, 0) :])
-        _replace(self.path / _MESSAGES, b'{"cut": true}\n' + kept)
-        os.close(self._file)
-        self._file = os.open(self.path / _MESSAGES, os.O_RDWR | os.O_APPEND)
-        self._size = os.fstat(self._file).st_size
+        self.begin_anew(b"".join(lines[next(begins, 0) :]))
 
 
 def _flock(lock: int) -> None:

@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import threading
+import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
@@ -142,6 +144,28 @@ async def test_a_long_session_loses_its_beginning_and_says_so(
     assert kept[0].startswith("question")
     assert 10 < len(kept) < 60
     assert (tmp_path / "sessions" / entry.about.id / "messages.jsonl").stat().st_size <= 4000
+
+
+@pytest.mark.asyncio
+async def test_what_a_slow_disk_keeps_waiting_does_not_pile_up(
+    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = store.new(about(1))
+    add(entry, said("user", "First."))
+    await store.listed()
+    monkeypatch.setattr(stores, "MAX_BYTES", 4000)
+    stuck = threading.Event()
+    store.later(lambda: stuck.wait(30) and None)
+    tracemalloc.start()
+    for number in range(1000):
+        add(entry, said("assistant", f"answer {number}" * 100))
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    stuck.set()
+    transcript = await entry.transcript()
+    assert transcript.cut
+    assert words(transcript.messages)[-1].startswith("answer 999")
+    assert held < 100_000
 
 
 @pytest.mark.asyncio
