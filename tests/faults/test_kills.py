@@ -34,7 +34,7 @@ def idle(_editor: Editor) -> None:
 
 def streaming(editor: Editor) -> int:
     request = editor.prompt("talk")
-    editor.event(type="textDelta")
+    editor.wait_for(lambda message: "word " in str(message.get("params", {}).get("text")))
     return request
 
 
