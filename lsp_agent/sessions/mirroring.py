@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -46,7 +46,7 @@ _BEFORE = (
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of the agent's. ``paths`` are the real ones that it names, within the workspace;
-    ``outside`` those that are not, as given."""
+    ``outside`` those that are not, as given. ``asked``: it waits until we let it begin."""
 
     id: str | None
     tool: str
@@ -55,6 +55,7 @@ class Call:
     what: str
     paths: tuple[str, ...]
     outside: tuple[str, ...] = ()
+    asked: bool = False
 
     @property
     def looks_everywhere(self) -> bool:
@@ -96,8 +97,8 @@ class Mirroring:
         self._calls: dict[str, Call] = {}
         #: Calls that have their result and are yet to be looked after.
         self._returned: list[Call] = []
-        #: The last call of the turn that could change any file; what is new is its doing.
-        self._last: Call | None = None
+        #: The turn's calls that could change any file; what is new is the last one's doing.
+        self._anywhere: list[Call] = []
         self._tasks: TaskGroup | None = None
         self._at_work = 0
         self._rest = anyio.Event()
@@ -110,7 +111,7 @@ class Mirroring:
     def turn_ended(self) -> None:
         self._calls.clear()
         self._returned.clear()
-        self._last = None
+        self._anywhere.clear()
         self._watch.close()
         self._watching = False
 
@@ -154,6 +155,14 @@ class Mirroring:
         names, as given. Bounded: a call must not fail because a disk is slow."""
         self._keep_watch()
         call = self._call_of(tool, kind, args, named, call_id, turn_id)
+        told = self._calls.get(call_id or "")
+        # Each of several files is asked about, some of them when the call is at work already.
+        paths = tuple(dict.fromkeys([*(told.paths if told else ()), *call.paths]))
+        call = replace(call, paths=paths, asked=True)
+        if told is not None and not told.asked:
+            # It has not begun: what is new is not its doing.
+            self._calls.pop(told.id or "")
+            self._anywhere = [each for each in self._anywhere if each is not told]
         with anyio.move_on_after(_BEFORE_SECONDS):
             await lowlevel.checkpoint()  # looks that were begun go first
             await self._look(self._last, self._where(call, done=False), call.paths)
@@ -206,12 +215,16 @@ class Mirroring:
                     await self._guarded(self._after, last, self._where(last, done=True))
                 finally:
                     if self._last is last:
-                        self._last = None
+                        self._anywhere.clear()
             while self._at_work:
                 self._rest = anyio.Event()
                 await self._rest.wait()
 
     # Looking.
+
+    @property
+    def _last(self) -> Call | None:
+        return self._anywhere[-1] if self._anywhere else None
 
     def _keep_watch(self) -> None:
         """From a turn's first call on to its end."""
@@ -224,7 +237,7 @@ class Mirroring:
         if call.id is not None:
             self._calls[call.id] = call
         if call.looks_everywhere:
-            self._last = call
+            self._anywhere.append(call)
         else:
             self._named.update(call.paths)
 

@@ -235,6 +235,46 @@ async def test_what_a_person_writes_as_calls_are_first_told_of_is_not_the_agents
     assert desk.whose() == []
 
 
+@pytest.mark.parametrize("kind", ["edit", "command"])
+@pytest.mark.asyncio
+async def test_what_a_person_writes_before_a_call_may_begin_is_not_the_agents(
+    desk: Desk, kind: str
+) -> None:
+    session = desk.session("s1")
+    if kind == "edit":
+        session.called("edit", "edit", {}, ("a.py",), "c1", "t1")
+    else:
+        session.called("bash", "command", {"command": "cat a.py"}, (), "c1", "t1")
+    await asyncio.gather(*desk.tasks)
+    desk.writes(AGENTS)  # as while the person is asked
+    await (edits(session, "c1", "a.py") if kind == "edit" else runs(session, "c1", "cat a.py"))
+    desk.writes(AGENTS.replace("four", "4"))
+    session.returned("c1", is_error=False, asked=True)
+    await ended(session)
+    assert desk.whose() == [("s1", "c1")]
+    assert await desk.texts() == [("applied", AGENTS, AGENTS.replace("four", "4"))]
+
+
+@pytest.mark.parametrize("at_work", [False, True])
+@pytest.mark.asyncio
+async def test_of_a_call_that_is_asked_about_file_by_file_all_are_looked_at(
+    desk: Desk, at_work: bool
+) -> None:
+    session = desk.session("s1")
+    desk.writes(TEXT, "b.py")
+    session.called("edit", "edit", {}, ("a.py", "b.py"), "c1", "t1")
+    await edits(session, "c1", "a.py")
+    if at_work:
+        desk.writes(AGENTS)
+    await edits(session, "c1", "b.py")
+    if not at_work:
+        desk.writes(AGENTS)
+    desk.writes(AGENTS, "b.py")
+    session.returned("c1", is_error=False, asked=True)
+    await ended(session)
+    assert await desk.texts() == [("applied", TEXT, AGENTS)] * 2
+
+
 @pytest.mark.asyncio
 async def test_what_cannot_be_recorded_is_said_and_the_session_goes_on(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
