@@ -306,15 +306,24 @@ def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
 
 
 def _found(change: Change, hunks: tuple[int, ...] | None, now: Text | None) -> _Found:
-    stands = change.status not in ("lost", "rejected")
-    out: frozenset[EditStatus | None]
-    out = frozenset({"rejected"}) if stands else frozenset({"rejected", "superseded", "lost"})
+    out = _out_in(change.status)
     back = tuple(index for index in hunks or () if change.decided.get(index) in out)
-    reopened = stands and bool(back) and not change.takes_out
+    reopened = change.status in ("applied", "kept") and bool(back) and not change.takes_out
     step: Step = change.before, change.after
     review = with_only(step, back) if reopened else step
     is_in = _all_in(change, hunks, now)
     return _Found(change, hunks, is_in, back, reopened, without(review, now))
+
+
+def _out_in(status: ChangeStatus) -> frozenset[EditStatus]:
+    """What the hunks are called that are out of a change with that status and may be back."""
+    match status:
+        case "applied" | "kept":
+            return frozenset({"rejected"})
+        case "lost" | "rejected":
+            return frozenset({"rejected", "superseded", "lost"})
+        case _:
+            return frozenset()
 
 
 def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bool:

@@ -207,6 +207,19 @@ async def test_hunks_beside_it_stay_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_declined_hunk_that_the_person_wrote_all_the_same_decides_no_others(
+    tmp_path: Path,
+) -> None:
+    async with a_run(tmp_path) as run:
+        change_id = await run.change(LINES, BOTH, "proposed")
+        run.ledger.decide(change_id, {0: "rejected"})
+    async with a_run(tmp_path) as run:
+        run.file.write_text(TWO)
+        await run.judge()
+        assert run.statuses() == ["proposed"]
+
+
+@pytest.mark.asyncio
 async def test_a_hunk_whose_undo_was_saved_stays_out(tmp_path: Path) -> None:
     async with a_run(tmp_path) as run:
         change_id = await run.change(LINES, BOTH, "applied", on_disk=True)
