@@ -204,7 +204,10 @@ class Recovery:
             self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))
             return
         if not found.is_in:
-            if change.status in ("unknown", "applied", "kept"):
+            # What was kept and saved is over, whatever became of it since.
+            if change.status in ("unknown", "applied") or (
+                change.status == "kept" and not change.on_disk
+            ):
                 self._lose(change)
             return
         self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))

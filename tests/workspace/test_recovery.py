@@ -234,6 +234,22 @@ async def test_a_hunk_whose_undo_was_saved_stays_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
+async def test_what_was_kept_beside_it_stays_kept_though_it_is_changed_later(
+    tmp_path: Path,
+) -> None:
+    async with a_run(tmp_path) as run:
+        change_id = await run.change(LINES, BOTH, "applied", on_disk=True)
+        path, out = str(run.file), LINES.replace("four", "FOUR")
+        assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+        run.reviews.undone(path, Text.of(BOTH), Text.of(out), [(change_id, 0)])
+        run.reviews.keep(path, Text.of(out), [(change_id, 1)])
+    async with a_run(tmp_path) as run:
+        run.file.write_text("something else\n")
+        await run.judge()
+        assert (run.statuses(), run.said) == (["kept"], [])
+
+
+@pytest.mark.asyncio
 async def test_created_and_deleted_files_are_told_by_their_being_there(tmp_path: Path) -> None:
     for before, after in ((None, TWO), (TWO, None)):
         for done in (True, False):
