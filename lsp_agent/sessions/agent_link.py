@@ -137,6 +137,11 @@ class AgentLink:
         return self.exit is None and not self._ending
 
     @property
+    def hung_up(self) -> bool:
+        """Whether the agent is dead, or as good as that; what it said last may be yet to come."""
+        return self._process.hung_up
+
+    @property
     def heard_at(self) -> float:
         """When the agent last said anything, by the loop's clock; now while it is held back
         because the client does not read."""

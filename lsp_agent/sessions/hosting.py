@@ -60,7 +60,9 @@ class Owner(Protocol):
     @property
     def settings(self) -> Settings: ...
     def emit(self, event: Event, turn_id: str | None) -> object: ...
-    def end_agent(self, why: str) -> None: ...
+    @property
+    def agent_hung_up(self) -> bool: ...
+    def end_agent(self) -> None: ...
 
 
 class Hosting:
@@ -284,7 +286,8 @@ class Hosting:
         return await self._tools.run(request)
 
     def bridge_lost(self) -> None:
-        self._end_agent(_LOST)
+        # One that died has lost it too, and its turn's error says how it died.
+        self._end_agent(None if self._owner.agent_hung_up else _LOST)
 
     # -- what an agent without a bridge asks on its wire
 
@@ -362,7 +365,9 @@ class Hosting:
         if self.state == "starting":
             self.state = "hosted"
 
-    def _end_agent(self, why: str) -> None:
+    def _end_agent(self, why: str | None) -> None:
         if not self._ended_agent:  # its end loses the bridge as well
             self._ended_agent = True
-            self._owner.end_agent(why)
+            if why is not None:
+                self._owner.emit(Notice("error", why, "lsp-agent"), self.turn_id)
+            self._owner.end_agent()

@@ -452,9 +452,13 @@ class Session:
 
     # -- what the agent says and does
 
-    def end_agent(self, why: str) -> None:
+    @property
+    def agent_hung_up(self) -> bool:
+        link = self.agent.link
+        return link is not None and link.hung_up
+
+    def end_agent(self) -> None:
         """Without its bridge the agent would run commands ungated: it is ended at once."""
-        self.emit(Notice("error", why, "lsp-agent"), self._turn.id if self._turn else None)
         self._tasks.start_soon(self.agent.kill)
 
     def _on_event(self, event: Received) -> None:

@@ -157,6 +157,24 @@ def test_a_turn_fails_and_the_next_works_when_a_process_of_the_agents_goes(
     outcome(f"{victim} killed: {phase}", "agentExited, next prompt works, nothing left")
 
 
+@pytest.mark.parametrize("victim", ["agent", "pipe"])
+def test_it_is_told_once_how_an_agent_died_or_that_it_lost_its_bridge(
+    tmp_path: Path, victim: str
+) -> None:
+    with Scene(tmp_path, "streaming") as scene:
+        editor = scene.editor
+        scene.kill(victim)
+        assert scene.request is not None
+        editor.failure(scene.request, "agentExited")
+        editor.works(text="edit")
+        told = [each["message"] for each in editor.received("window/showMessage")]
+        if victim == "agent":
+            assert told == ["The agent was ended by signal 9. The next prompt starts it again."]
+        else:
+            assert told[0] == "The agent lost its connection to the editor and was ended."
+        editor.end()
+
+
 def test_a_command_whose_gate_is_killed_does_not_run(tmp_path: Path, outcome: Outcome) -> None:
     with Scene(tmp_path, "question") as scene:
         editor = scene.editor

@@ -72,8 +72,10 @@ class Desk(MirrorBench):
 
     def emit(self, event: Event, turn_id: str | None) -> None: ...
 
-    def end_agent(self, why: str) -> None:
-        raise AssertionError(why)
+    agent_hung_up = False
+
+    def end_agent(self) -> None:
+        raise AssertionError("the agent was to be ended")
 
     async def _answer(self, question: Question) -> str | None:
         self.asked.append(question)
