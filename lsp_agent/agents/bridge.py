@@ -87,8 +87,11 @@ class Bridge:
         self._gatekeeper: Gatekeeper
         self._aborted = False
         self._pending: set[anyio.CancelScope] = set()
-        self._connected = self._lost = self._shut_down = False
-        self._up_or_lost = anyio.Event()
+        self._connected = self._shut_down = False
+        #: The agent's extension ended although the agent did not say that it would end: it must
+        #: be killed, since its commands would run ungated.
+        self.lost = anyio.Event()
+        self._up_or_over = anyio.Event()
         #: The wire's ids of the calls of this turn that we were asked about.
         self._asked: set[str] = set()
         #: Calls let through and not yet come to us: (tool, the wire's id), oldest first.
@@ -152,10 +155,9 @@ class Bridge:
         """The extension's folder."""
         return str(self._place.extension)
 
-    async def up(self) -> bool:
-        """Waits until the agent has spoken through its extension; False once that is lost."""
-        await self._up_or_lost.wait()
-        return not self._lost
+    async def up(self) -> None:
+        """Waits until the agent has spoken through its extension, or has ended that."""
+        await self._up_or_over.wait()
 
     def was_asked(self, tool_call_id: str) -> bool:
         """Whether the agent asked before that call, in this turn."""
@@ -202,14 +204,13 @@ class Bridge:
                 for line in splitter.feed(chunk):
                     self._take(Frame.parse(line), writer, tasks)
         self.abort()  # whatever is pending can reach nobody any more
-        self._lost = not self._shut_down
-        self._up_or_lost.set()
         if not self._shut_down:
-            self._host.bridge_lost()
+            self.lost.set()
+        self._up_or_over.set()
 
     def _take(self, frame: Frame, writer: StreamWriter, tasks: TaskGroup) -> None:
         """Starts what one frame asks for; never waits, so that no question holds up another."""
-        self._up_or_lost.set()
+        self._up_or_over.set()
         match frame.type:
             case "event_intercept":
                 if frame.call_id is not None:

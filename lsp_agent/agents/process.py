@@ -161,11 +161,6 @@ class AgentProcess:
         while chunk := await self._stdio.read():
             yield chunk
 
-    @property
-    def hung_up(self) -> bool:
-        """Whether it has closed its output, as at its death; it may not be read to its end yet."""
-        return self._stdio.hung_up
-
     async def keep(self, *, workers: bool = False) -> None:
         """Remembers the agent's present descendants: they are no commands of it, nor is what they
         will start, unless they are its ``workers``."""

@@ -1,7 +1,6 @@
 """An agent's standard streams, with bounds in every direction."""
 
 import asyncio
-import select
 from typing import cast
 
 import anyio
@@ -74,16 +73,6 @@ class Stdio(asyncio.SubprocessProtocol):
         self._writable.set()
 
     # What AgentProcess calls.
-
-    @property
-    def hung_up(self) -> bool:
-        """Whether the agent has closed its output, as at its death; it may not be read to its
-        end yet."""
-        if self._stdout.is_closing():
-            return True
-        poll = select.poll()
-        poll.register(self._stdout.get_extra_info("pipe"), 0)  # a hang-up is always told
-        return bool(poll.poll(0))
 
     async def read(self) -> bytes:
         """All that has come since the last call, b"" at the end."""

@@ -70,8 +70,3 @@ class ToolHost(Protocol):
     async def run(self, request: ToolRequest) -> ToolAnswer:
         """Answers ``read``, ``write`` or ``edit`` in the agent's place, within 55 s."""
         ...
-
-    def bridge_lost(self) -> None:
-        """The socket closed although the agent was not ended: the agent must be killed, since
-        commands would run ungated."""
-        ...

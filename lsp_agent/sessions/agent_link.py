@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -137,11 +138,6 @@ class AgentLink:
         return self.exit is None and not self._ending
 
     @property
-    def hung_up(self) -> bool:
-        """Whether the agent is dead, or as good as that; what it said last may be yet to come."""
-        return self._process.hung_up
-
-    @property
     def heard_at(self) -> float:
         """When the agent last said anything, by the loop's clock; now while it is held back
         because the client does not read."""
@@ -198,11 +194,13 @@ class AgentLink:
         """Ends the agent and all that it started; returns when they are gone."""
         self._ending = True
         await self._process.stop(grace)
-        with anyio.move_on_after(1):
-            await self._gone.wait()
+        await self._told()
 
     async def kill(self) -> None:
-        await self.stop(0)
+        """Without a word to it, which it would answer."""
+        self._ending = True
+        await self._process.kill()
+        await self._told()
 
     def death(self) -> RequestFailed:
         """The error that tells how the agent ended."""
@@ -212,6 +210,9 @@ class AgentLink:
             how = "ended"
         else:
             how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
+        # Killed by whoever, it lost its bridge; for want of its bridge it is killed by us.
+        if code == -signal.SIGKILL and self.bridge is not None and self.bridge.lost.is_set():
+            how = f"lost its connection to the editor and {how}"
         said = f": {stderr.splitlines()[-1].rstrip('.')}." if stderr else "."
         return RequestFailed(
             "agentExited",
@@ -234,15 +235,21 @@ class AgentLink:
         await self._check_bridge()  # nothing is waited for between this and the first prompt
         return hello
 
+    async def _told(self) -> None:
+        with anyio.move_on_after(1):
+            await self._gone.wait()
+
     async def _check_bridge(self) -> None:
         """Without its bridge an agent would run commands that nobody is asked about."""
-        up = self.bridge is None
+        came, lost = True, False
         if self.bridge is not None:
-            with anyio.move_on_after(BRIDGE_SECONDS):
-                up = await self.bridge.up()
-        if not self.alive:
+            with anyio.move_on_after(BRIDGE_SECONDS) as patience:
+                await self.bridge.up()
+            came, lost = not patience.cancelled_caught, self.bridge.lost.is_set()
+        if lost or not self.alive:
+            await self._told()  # how it ended
             raise self.death()
-        if not up:
+        if not came:
             raise RequestFailed("agentExited", _NO_BRIDGE)
 
     async def _send(self, request_id: str, command: Command) -> None:
@@ -271,14 +278,11 @@ class AgentLink:
             self._tasks.start_soon(self.kill)
 
     async def _pump(self) -> None:
-        async for batch in self._process.batches():
-            self._heard_at = anyio.current_time()
-            for decoded in self._decode(batch):
-                self._take(decoded)
-            self._held_back = True
-            await self._drain()
-            self._held_back = False
-            self._heard_at = anyio.current_time()
+        async with anyio.create_task_group() as tasks:
+            if self.bridge is not None:
+                tasks.start_soon(self._kill_without, self.bridge)
+            await self._hear()
+            tasks.cancel_scope.cancel()
         # One that has closed its output says nothing more, whether or not it goes on living.
         self._ending = True
         self.exit = await self._process.stop(GRACE_SECONDS)
@@ -290,6 +294,22 @@ class AgentLink:
         for pending in self._replies.values():
             pending.arrived.set()
         self._on_gone(self, self.exit)
+
+    async def _kill_without(self, bridge: Bridge) -> None:
+        """Without its bridge the agent would run commands ungated."""
+        await bridge.lost.wait()
+        await self.kill()
+
+    async def _hear(self) -> None:
+        """All that the agent says, to its end."""
+        async for batch in self._process.batches():
+            self._heard_at = anyio.current_time()
+            for decoded in self._decode(batch):
+                self._take(decoded)
+            self._held_back = True
+            await self._drain()
+            self._held_back = False
+            self._heard_at = anyio.current_time()
 
     def _take(self, decoded: Decoded) -> None:
         match decoded:

@@ -42,7 +42,6 @@ HostingState = Literal["starting", "hosted", "mirror"]
 _MIRROR_NOTICE = "This agent writes files itself; open ones are merged with them."
 _MIRROR_BEFORE = " `review = before` cannot hold for it: each edit is asked about."
 _STOPPED = "Not run: the user stopped this turn."
-_LOST = "The agent lost its connection to the editor and was ended."
 _BYPASSED = (
     "The agent ran a command without asking whether it may, and was ended. Check its `command` in"
     " the settings: it cannot be held to the permissions."
@@ -60,8 +59,6 @@ class Owner(Protocol):
     @property
     def settings(self) -> Settings: ...
     def emit(self, event: Event, turn_id: str | None) -> object: ...
-    @property
-    def agent_hung_up(self) -> bool: ...
     def end_agent(self) -> None: ...
 
 
@@ -219,7 +216,7 @@ class Hosting:
         asked = self._bridge is not None and self._bridge.was_asked(event.tool_call_id)
         if self._bridge is not None:
             if self._ran(event) and not asked:
-                self._end_agent(_BYPASSED)
+                self._end_bypassed()
             self._bridge.call_ended(event.tool_call_id)
         if self._is_its_own(event.tool_call_id) and not event.is_error and self.hosts_files:
             self.state = "mirror"
@@ -284,10 +281,6 @@ class Hosting:
     async def run(self, request: ToolRequest) -> ToolAnswer:
         self._come_to_us(request.tool_call_id)
         return await self._tools.run(request)
-
-    def bridge_lost(self) -> None:
-        # One that died has lost it too, and its turn's error says how it died.
-        self._end_agent(None if self._owner.agent_hung_up else _LOST)
 
     # -- what an agent without a bridge asks on its wire
 
@@ -365,9 +358,8 @@ class Hosting:
         if self.state == "starting":
             self.state = "hosted"
 
-    def _end_agent(self, why: str | None) -> None:
-        if not self._ended_agent:  # its end loses the bridge as well
+    def _end_bypassed(self) -> None:
+        if not self._ended_agent:
             self._ended_agent = True
-            if why is not None:
-                self._owner.emit(Notice("error", why, "lsp-agent"), self.turn_id)
+            self._owner.emit(Notice("error", _BYPASSED, "lsp-agent"), self.turn_id)
             self._owner.end_agent()

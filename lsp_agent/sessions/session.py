@@ -452,13 +452,8 @@ class Session:
 
     # -- what the agent says and does
 
-    @property
-    def agent_hung_up(self) -> bool:
-        link = self.agent.link
-        return link is not None and link.hung_up
-
     def end_agent(self) -> None:
-        """Without its bridge the agent would run commands ungated: it is ended at once."""
+        """At once: it runs commands that nobody gates."""
         self._tasks.start_soon(self.agent.kill)
 
     def _on_event(self, event: Received) -> None:

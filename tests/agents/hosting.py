@@ -55,7 +55,6 @@ class Host:
     ran: Callable[[ToolRequest], Awaitable[ToolAnswer]] = echo
     heard: list[tuple[str, ToolRequest]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
-    lost: anyio.Event = field(default_factory=anyio.Event)
 
     async def intercept(self, request: ToolRequest) -> Verdict:
         return await self._hear("intercept", self.intercepted, request)
@@ -73,9 +72,6 @@ class Host:
         except anyio.get_cancelled_exc_class():
             self.cancelled.append(what)
             raise
-
-    def bridge_lost(self) -> None:
-        self.lost.set()
 
     def asked(self, what: str) -> list[ToolRequest]:
         return [request for question, request in self.heard if question == what]

@@ -158,7 +158,7 @@ def test_a_turn_fails_and_the_next_works_when_a_process_of_the_agents_goes(
 
 
 @pytest.mark.parametrize("victim", ["agent", "pipe"])
-def test_it_is_told_once_how_an_agent_died_or_that_it_lost_its_bridge(
+def test_the_end_of_an_agent_that_died_or_lost_its_bridge_is_told_once(
     tmp_path: Path, victim: str
 ) -> None:
     with Scene(tmp_path, "streaming") as scene:
@@ -167,11 +167,12 @@ def test_it_is_told_once_how_an_agent_died_or_that_it_lost_its_bridge(
         assert scene.request is not None
         editor.failure(scene.request, "agentExited")
         editor.works(text="edit")
-        told = [each["message"] for each in editor.received("window/showMessage")]
-        if victim == "agent":
-            assert told == ["The agent was ended by signal 9. The next prompt starts it again."]
-        else:
-            assert told[0] == "The agent lost its connection to the editor and was ended."
+        messages = [each["message"] for each in editor.received("window/showMessage")]
+        # What the agent may still say of its extension is its own.
+        (told,) = (message for message in messages if not message.startswith("extension "))
+        assert "was ended by signal 9" in told
+        # Of a killed agent either its own end is seen first or that of its connection.
+        assert victim == "agent" or told.startswith("The agent lost its connection to the editor")
         editor.end()
 
 

@@ -79,7 +79,7 @@ def test_an_agent_whose_extension_dies_while_it_starts_is_ended(project: Project
     )
     agent = {"wire": "zot", "command": [sys.executable, "-c", kills]}
     editor = project.editor(agent=agent, client=EVENTS)
-    assert "did not load the extension" in why_it_exited(editor)
+    assert "lost its connection to the editor" in why_it_exited(editor)
     assert processes_with("made['exec']") == []
 
 

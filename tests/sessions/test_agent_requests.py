@@ -72,8 +72,6 @@ class Desk(MirrorBench):
 
     def emit(self, event: Event, turn_id: str | None) -> None: ...
 
-    agent_hung_up = False
-
     def end_agent(self) -> None:
         raise AssertionError("the agent was to be ended")
 
