@@ -210,7 +210,7 @@ class AgentLink:
             how = "ended"
         else:
             how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
-        # Killed by whoever, it lost its bridge; for want of its bridge it is killed by us.
+        # By whom cannot be told: one that is killed loses its bridge, and for that it is killed.
         if code == -signal.SIGKILL and self.bridge is not None and self.bridge.lost.is_set():
             how = f"lost its connection to the editor and {how}"
         said = f": {stderr.splitlines()[-1].rstrip('.')}." if stderr else "."
