@@ -6,7 +6,8 @@ end is sent by ``end`` itself, or when the task group goes.
 
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -31,16 +32,52 @@ _NEWEST_LINES = 4
 log = logging.getLogger(__name__)
 
 
+class Creations:
+    """The tool calls' progresses that a client is asked to create and has not answered for."""
+
+    def __init__(self) -> None:
+        self._open: set[anyio.Event] = set()
+
+    @contextmanager
+    def one(self) -> Generator[None]:
+        """Around a creation and what is told right after it."""
+        settled = anyio.Event()
+        self._open.add(settled)
+        try:
+            yield
+        finally:
+            self._open.remove(settled)
+            settled.set()
+
+    @property
+    def are_settled(self) -> bool:
+        return not self._open
+
+    async def settled(self) -> None:
+        """Waits for those that are open now."""
+        for each in tuple(self._open):
+            await each.wait()
+
+
 class Progress:
     """One progress. ``report`` and ``end`` may be called at any time and send at most what the
-    client can take; after ``end`` both do nothing."""
+    client can take; after ``end`` both do nothing. Its end is told after that of the tool calls
+    in ``creations``: Helix goes on showing what it was told of last."""
 
-    def __init__(self, connection: Connection, token: Token, begin: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        token: Token,
+        begin: dict[str, Any],
+        creations: Creations | None = None,
+    ) -> None:
         self.token = token
         self._connection = connection
         self._begin = begin
+        self._creations = creations or Creations()
         self._begun = False
         self._ended = False
+        self._told_end = False
         self._ending: dict[str, Any] = {"kind": "end"}
         self._message: str | None = None  # not reported yet
         self._changed = anyio.Event()
@@ -51,13 +88,13 @@ class Progress:
         self._changed.set()
 
     def end(self, message: str | None = None) -> None:
-        """Ends it at once; ``message`` says how it ended."""
+        """Ends it; ``message`` says how it ended."""
         if not self._ended:
             self._ending = {"kind": "end"} | ({"message": message} if message else {})
-            if self._begun:
-                self._send(self._ending)
         self._ended = True
         self._changed.set()
+        if self._creations.are_settled:
+            self._tell_end()
 
     async def run(self, *, create: bool, delay: float = 0.0) -> None:
         """Begins after ``delay``, then reports until the end; the task of this progress."""
@@ -67,15 +104,15 @@ class Progress:
             if self._ended or (create and not await self._created()):
                 return
             self.begin()
-            if self._ended:  # meanwhile: Helix waits for an end from the creation on
-                self._send(self._ending)
             while not self._ended:
                 await anyio.sleep(REPORT_INTERVAL)
                 await self._changed.wait()
                 self._changed = anyio.Event()
                 self._flush()
+            await self._creations.settled()
         finally:
             self.end()
+            self._tell_end()
 
     def begin(self) -> None:
         """Sends the begin, once."""
@@ -104,14 +141,34 @@ class Progress:
             return False
         return True
 
+    def _tell_end(self) -> None:
+        if self._begun and not self._told_end:
+            self._told_end = True
+            self._send(self._ending)
+
     def _send(self, value: dict[str, Any]) -> None:
         self._connection.notify("$/progress", {"token": self.token, "value": value})
 
 
 class ToolProgress(Progress):
-    """The progress of one tool call; its message is the newest line of output."""
+    """The progress of one tool call, one of ``creations`` while the client is asked to create it;
+    its message is the newest line of output."""
 
     _rest = ""  # the last line, perhaps not whole yet
+
+    def __init__(
+        self, connection: Connection, token: Token, begin: dict[str, Any], creations: Creations
+    ) -> None:
+        super().__init__(connection, token, begin)
+        self._one_of = creations
+
+    async def _created(self) -> bool:
+        with self._one_of.one():
+            if created := await super()._created():
+                self.begin()
+                if self._ended:
+                    self._tell_end()
+        return created
 
     def output(self, text: str) -> None:
         """New output, cut anywhere."""
@@ -135,6 +192,7 @@ class ProgressBoard:
         self._tasks = tasks
         self._ids = itertools.count(1)
         self._cancels: dict[Token, Callable[[], None]] = {}
+        self._creations = Creations()
 
     def turn(
         self, title: str, on_cancel: Callable[[], None], token: Token | None = None
@@ -142,7 +200,8 @@ class ProgressBoard:
         """A turn's progress, cancellable. ``token`` is the client's own ``workDoneToken``: it
         may come from a client that has no progress of the server's making."""
         begin = {"kind": "begin", "title": title, "cancellable": True}
-        progress = Progress(self._connection, self._token("turn", token), begin)
+        creations = self._creations if token is None else None  # its own ends before the answer
+        progress = Progress(self._connection, self._token("turn", token), begin, creations)
         if token is not None:
             progress.begin()
         if token is not None or self._can_create:
@@ -153,7 +212,8 @@ class ProgressBoard:
     def tool(self, title: str) -> ToolProgress:
         """A tool call's progress, shown if it is not ended within 150 ms."""
         begin = {"kind": "begin", "title": title, "cancellable": False}
-        progress = ToolProgress(self._connection, self._token("tool", None), begin)
+        token = self._token("tool", None)
+        progress = ToolProgress(self._connection, token, begin, self._creations)
         if self._can_create:
             self._tasks.start_soon(self._run_tool, progress)
         return progress

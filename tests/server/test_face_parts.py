@@ -258,6 +258,27 @@ async def test_a_progress_that_ends_while_it_is_created_is_begun_and_ended() -> 
 
 
 @pytest.mark.asyncio
+async def test_a_turn_ends_after_its_tool_call_that_is_being_created() -> None:
+    """Helix goes on showing what it was told of last."""
+    asked = anyio.Event()
+    wire = Wire(
+        window__workDoneProgress__create=lambda params: "tool" in params["token"] and asked.set()
+    )
+
+    async def use(board: ProgressBoard) -> None:
+        turn = board.turn("agent", lambda: None)
+        tool = board.tool("bash: nap")
+        await asked.wait()
+        tool.end("stopped")
+        turn.end("stopped, all of it")
+        await anyio.sleep(0.15)
+
+    await with_board(wire, WITH_PROGRESS, use)
+    assert kinds(wire) == ["begin", "begin", "end", "end"]
+    assert messages(wire)[-1] == "stopped, all of it"
+
+
+@pytest.mark.asyncio
 async def test_the_clients_own_token_is_begun_and_ended_without_waiting() -> None:
     wire = Wire()
 
