@@ -37,10 +37,17 @@ def present(steps: Sequence[Step], now: Text | None) -> list[tuple[int, ...] | N
     """Of each of ``steps`` (of one file, oldest first) the hunks that are in, by their place in
     its diff; None where none is. Where a newer one was made in the same lines, it counts what is
     there without that."""
-    found: list[tuple[int, ...] | None] = []
+    return [hunks for hunks, _ in unwound(steps, now)]
+
+
+def unwound(
+    steps: Sequence[Step], now: Text | None
+) -> list[tuple[tuple[int, ...] | None, Text | None]]:
+    """The same, each with what there is without the newer ones."""
+    found: list[tuple[tuple[int, ...] | None, Text | None]] = []
     for step in reversed(steps):
         hunks = _present_hunks(step, now)
-        found.append(hunks)
+        found.append((hunks, now))
         if hunks is not None:
             now = without(with_only(step, hunks), now)
     return found[::-1]

@@ -24,7 +24,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import first_of
-from lsp_agent.text.presence import Step, present, with_only, without
+from lsp_agent.text.presence import Step, present, unwound, with_only, without
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, View
 from lsp_agent.workspace.files import LEFTOVER
@@ -304,17 +304,23 @@ class _Found:
 
 
 def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
-    found = present([(change.before, change.after) for change in changes], now)
-    return [_found(change, hunks, now) for change, hunks in zip(changes, found, strict=True)]
+    found = unwound([(change.before, change.after) for change in changes], now)
+    return [
+        _found(change, hunks, rest, now)
+        for change, (hunks, rest) in zip(changes, found, strict=True)
+    ]
 
 
-def _found(change: Change, hunks: tuple[int, ...] | None, now: Text | None) -> _Found:
+def _found(
+    change: Change, hunks: tuple[int, ...] | None, rest: Text | None, now: Text | None
+) -> _Found:
+    """``rest`` is ``now`` without newer changes."""
     out = _out_in(change.status)
     back = tuple(index for index in hunks or () if change.decided.get(index) in out)
     reopened = change.status in ("applied", "kept") and bool(back) and not change.takes_out
     step: Step = change.before, change.after
     review = with_only(step, back) if reopened else step
-    is_in = _all_in(change, hunks, now)
+    is_in = _all_in(change, hunks, rest)
     return _Found(change, hunks, is_in, back, reopened, without(review, now))
 
 
@@ -329,7 +335,7 @@ def _out_in(status: ChangeStatus) -> frozenset[EditStatus]:
             return frozenset()
 
 
-def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bool:
+def _all_in(change: Change, hunks: Sequence[int] | None, rest: Text | None) -> bool:
     """Whether the change is there, but for the hunks that were taken out of it one by one. Where
     its lines were changed since, by what the text is more like."""
     if hunks is not None:
@@ -338,10 +344,10 @@ def _all_in(change: Change, hunks: Sequence[int] | None, now: Text | None) -> bo
             out = {index for index, was in change.decided.items() if was in _TAKEN_OUT}
         size = len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
         return set(range(size)) - out <= set(hunks)
-    if change.status in ("proposed", "rejected") or None in (now, change.before, change.after):
+    if change.status in ("proposed", "rejected") or None in (rest, change.before, change.after):
         return False
-    assert now is not None
-    return nearer(now, change.after or EMPTY, change.before or EMPTY)
+    assert rest is not None
+    return nearer(rest, change.after or EMPTY, change.before or EMPTY)
 
 
 def _clear_away(path: str, started: float) -> None:

@@ -130,6 +130,27 @@ async def test_changes_of_the_same_lines_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("reviewed", [True, False])
+async def test_a_lost_change_that_the_agent_has_made_again_stays_lost(
+    tmp_path: Path, *, reviewed: bool
+) -> None:
+    mine = "mine\n"
+    async with a_run(tmp_path) as run:
+        await run.change(mine + LINES, mine + BOTH, "applied")
+        run.file.write_text(LINES)
+    async with a_run(tmp_path) as run:
+        await run.open(LINES)
+        assert run.statuses() == ["lost"]
+        await run.change(LINES, BOTH, "applied", on_disk=True)
+        if reviewed:
+            assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+    async with a_run(tmp_path) as run:
+        await run.open(BOTH)
+        assert run.statuses() == ["lost", "applied"]
+        assert run.marks(BOTH) == ["TWO\n", "FOUR\n"]
+
+
+@pytest.mark.asyncio
 async def test_a_save_is_noted_and_what_was_typed_meanwhile_does_not_matter(
     tmp_path: Path,
 ) -> None:
