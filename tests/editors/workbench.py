@@ -54,6 +54,7 @@ SETTINGS: Json = {
     "telemetry.telemetryLevel": "off",
     "extensions.autoCheckUpdates": False,
     "extensions.ignoreRecommendations": True,
+    "remote.autoForwardPorts": False,
 }
 
 #: A folder is not trusted, and nobody asks at the start.

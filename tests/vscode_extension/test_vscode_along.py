@@ -67,7 +67,40 @@ def test_the_menus_of_files_and_selections_add_them_where_the_workspace_is_remot
     person.key("Shift+End")
     person.page.locator(".view-line", has_text="two").click(button="right")
     choose(person, "Ask About Selection")
-    wait_until(lambda: "menu.py:2" in chips(person))
+    wait_until(lambda: chips(person) == ["menu.py", "menu.py:2"])
+
+
+def test_a_selection_that_was_asked_about_goes_along_once_and_is_taken_out_at_once(
+    person: Product,
+) -> None:
+    person.open("asked.py", "one = 1\ntwo = 2\n")
+    person.begin(done())
+    person.go_to("asked.py", "two")
+    person.key("Shift+End")
+    person.settle()
+    person.command("lspAgent.chat.askSelection")
+    wait_until(lambda: chips(person) == ["asked.py:2"])
+    person.say("What is it?")
+    person.wait_for_end()
+    sent = person.turn.locator(".prompt .chips li").all_inner_texts()
+    assert [text.strip() for text in sent] == ["asked.py:2"]
+    person.command("lspAgent.chat.askSelection")
+    wait_until(lambda: chips(person) == ["asked.py:2"])
+    person.chat.get_by_role("button", name="Do not send asked.py:2 along").click()
+    assert chips(person) == []
+
+
+def test_several_files_of_the_explorer_are_added_at_once(person: Product) -> None:
+    for name in ("one.py", "two.py"):
+        person.open(name, "")
+    person.begin(done())
+    person.command("workbench.view.explorer")
+    explorer = person.page.locator(".explorer-folders-view")
+    explorer.get_by_text("one.py").click()
+    explorer.get_by_text("two.py").click(modifiers=["Control"])
+    explorer.get_by_text("two.py").click(button="right")
+    choose(person, "Add File to Chat")
+    wait_until(lambda: sorted(chips(person)) == ["one.py", "two.py"])
 
 
 def test_a_prompt_that_a_code_action_made_is_shown_shortened_with_where_it_is_of(

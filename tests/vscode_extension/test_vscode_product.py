@@ -10,7 +10,7 @@ import psutil
 import pytest
 from vscode_desk import done, edit, read, step
 from vscode_product import Product
-from workbench import Json, wait_until
+from workbench import Json, WorkbenchError, wait_until
 
 pytestmark = [
     pytest.mark.vscode,
@@ -393,6 +393,44 @@ def test_a_reload_of_the_window_loses_nothing(person: Product) -> None:
     (session,) = [s for s in person.command("lspAgent.sessions")["sessions"] if not s["stored"]]
     exported = person.command("lspAgent.exportSession", {"sessionId": session["sessionId"]})
     assert exported["markdown"].index("Go") < exported["markdown"].index("What did I ask?")
+
+
+def test_what_is_typed_right_before_the_view_is_hidden_is_there_again(person: Product) -> None:
+    person.begin()
+    person.chat.evaluate("() => { window.setTimeout = () => 0; }")  # no time is left
+    person.input.fill("half a thought")
+    person.hide()
+    person.command("lspAgent.chat.open")
+    wait_until(lambda: person.input.input_value() == "half a thought")
+
+
+def test_what_is_decided_after_a_restart_is_shown_in_the_chat_and_the_editor(
+    person: Product,
+) -> None:
+    person.open("shapes.py", SHAPES)
+    person.begin(step(THREE), done())
+    person.say("Go")
+    person.wait_for_end()
+    person.command("lspAgent.server.restart")
+    person.chat.get_by_text("From an earlier run.").wait_for()
+    person.workbench.press_lens("Undo", 1, of=3)
+    wait_until(lambda: '"a shape"' not in person.text("shapes.py"))
+    person.press("Keep")
+    person.turn.get_by_role("button", name="Keep", exact=True).wait_for(state="detached")
+    person.page.get_by_role("button", name=re.compile("^[0-9]+ changes?: ")).wait_for(
+        state="detached"
+    )
+
+
+def test_a_command_that_fails_says_so_once(person: Product) -> None:
+    person.begin()
+    with contextlib.suppress(WorkbenchError):
+        person.command("lspAgent.applyEdit", {"editId": "none"})
+    toasts = person.page.locator(".notification-toast")
+    toasts.first.wait_for()
+    person.page.wait_for_timeout(500)
+    (said,) = toasts.all_inner_texts()
+    assert "none" in said
 
 
 def test_two_sessions_work_beside_each_other(person: Product) -> None:

@@ -85,6 +85,17 @@ def test_what_is_kept_is_there_again_and_what_is_not_is_removed(tmp_path: Path) 
     assert chats == [["../one", True, "ended"]]
 
 
+def test_the_conversation_that_is_shown_is_kept_however_old_it_is(tmp_path: Path) -> None:
+    code = """
+    for (let n = 0; n <= 30; n++) all.chats.push(chat(`s${n}`, 'ended'));
+    all.current = 's3';
+    kept.save();
+    const { chats } = new store.ChatStore(argument, () => all).load();
+    return [chats.length, chats[0].sessionId];
+    """
+    assert kept(tmp_path, code) == [21, "s3"]
+
+
 def test_a_conversation_that_is_among_the_newest_again_is_written_again(tmp_path: Path) -> None:
     code = """
     for (let n = 0; n <= 20; n++) all.chats.push(chat(`s${n}`, 'ended'));

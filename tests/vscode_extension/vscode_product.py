@@ -127,6 +127,8 @@ class Product:
         self._turns = 1
         self.wait_for_cursor()
         self.input.fill("")
+        while (along := self.chat.get_by_role("button", name=re.compile("^Do not send"))).count():
+            along.first.click()
 
     def new_session(self) -> None:
         """As begun, and shown."""
@@ -346,7 +348,7 @@ def product(
 def agents(script: Path, folder: Path) -> Json:
     """A person's settings: the agents "scripted" and "glossary" follow ``script``, the latter with
     that example extension; "double" has models, options and sessions of its own in ``folder``;
-    "absent" does not start."""
+    "absent" does not start, "mute" says nothing."""
     scripted = [*LSP_AGENT, "rpc", "--script", str(script)]
     glossary = REPOSITORY / "examples" / "extensions" / "glossary"
     kept = {"sessionId": "kept", "cwd": str(folder), "title": "Begun in its own client"}
@@ -363,6 +365,7 @@ def agents(script: Path, folder: Path) -> Json:
             },
             "double": {"wire": "acp", "command": [*double, told]},
             "absent": {"wire": "pi", "command": ["no-such-program"]},
+            "mute": {"wire": "acp", "command": [sys.executable, "-c", "input()"]},
         },
         "lspAgent.agent": "scripted",
     }

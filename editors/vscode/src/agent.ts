@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 import { ChatStore } from "./chat/store";
 import type { Chat, Touched, Turn } from "./chat/transcript";
-import { accept, endAll, excerpt, newChat, steer, take } from "./chat/transcript";
+import { accept, endAll, excerpt, newChat, steer, take, takeDecision } from "./chat/transcript";
 import { labelOf } from "./chat/suggestions";
 import { sentAlong } from "./chat/along";
 import { emptyDraft, joined } from "./chat/drafts";
@@ -77,6 +77,7 @@ export class Agent implements vscode.Disposable {
         "lspAgent.prompt": (argument: unknown) => this.promptByCommand(argument as CommandPrompt),
       },
       event: (event: AgentEvent) => this.take(event),
+      decided: (edits: Edit[]) => this.decided(edits),
       stopped: () => this.stopped(),
       changed: () => this.changes.fire(),
     };
@@ -339,8 +340,9 @@ export class Agent implements vscode.Disposable {
   /** Forgets what was said in the current session, and has its agent forget it. */
   async clear(): Promise<void> {
     const chat = this.chat;
-    if (chat === undefined || chat.earlier) return;
-    await this.connection.running?.request("clear", { sessionId: chat.sessionId });
+    if (chat === undefined) return;
+    const client = await this.connection.ensure();
+    await client.request("clear", { sessionId: await this.openSession() });
     chat.turns = [];
     this.switches.fire();
     this.store.changed(chat);
@@ -348,6 +350,7 @@ export class Agent implements vscode.Disposable {
 
   private take(event: AgentEvent): void {
     const chat = this.chatOf(event.sessionId);
+    if (event.type === "turnStarted") this.used(chat);
     const isOfChat = chat.turns.some((turn) => turn.id === event.turnId);
     if (event.type === "turnStarted" && !isOfChat && chat !== this.chat && !this.isBusy()) {
       this.switchTo(event.sessionId); // begun by a command or a code action
@@ -361,6 +364,14 @@ export class Agent implements vscode.Disposable {
     }
   }
 
+  private decided(edits: Edit[]): void {
+    for (const edit of edits) {
+      const chat = this.chats.get(edit.sessionId);
+      if (chat !== undefined) this.touched(chat, takeDecision(chat, edit));
+      this.edits.fire(edit);
+    }
+  }
+
   private chatOf(sessionId: string): Chat {
     let chat = this.chats.get(sessionId);
     if (chat === undefined) {
@@ -368,6 +379,12 @@ export class Agent implements vscode.Disposable {
       this.chats.set(sessionId, chat);
     }
     return chat;
+  }
+
+  /** The one used last is kept longest. */
+  private used(chat: Chat): void {
+    this.chats.delete(chat.sessionId);
+    this.chats.set(chat.sessionId, chat);
   }
 
   private touched(chat: Chat, touched: Touched): void {

@@ -1,13 +1,18 @@
 // The language client: one server a window, and what is said to it and heard from it.
 
 import * as vscode from "vscode";
-import type { ClientCapabilities, Middleware, StaticFeature } from "vscode-languageclient";
+import type {
+  ClientCapabilities,
+  MessageSignature,
+  Middleware,
+  StaticFeature,
+} from "vscode-languageclient";
 import { CloseAction, LanguageClient, State } from "vscode-languageclient/node";
 
 import type { ApplyNext } from "./edits";
 import { applyEdit, diagnostics, reloadDocument, saveDocument } from "./edits";
 import { TurnProgress } from "./progress";
-import type { AgentEvent, Question } from "./protocol";
+import type { AgentEvent, Edit, Question } from "./protocol";
 import { SECTION, initializationOptions, serverSettings } from "./settings";
 
 const PROTOCOL_VERSION = 1;
@@ -39,6 +44,8 @@ export type CommandOverrides = Record<string, (argument: unknown) => Promise<unk
 
 export interface Hooks {
   event(event: AgentEvent): void;
+  /** What became of edits that were decided on: of a session that is not open there are no events. */
+  decided(edits: Edit[]): void;
   ask: Asker;
   commands: CommandOverrides;
   /** Whether a turn is shown by something else than a notification. */
@@ -54,6 +61,19 @@ class QuietClient extends LanguageClient {
 
   override error(message: string, data?: unknown, show: boolean | "force" = true): void {
     super.error(message, data, this.isQuiet() ? false : show);
+  }
+
+  /** What a command fails with is told once, by who ran it. */
+  override handleFailedRequest<T>(
+    type: MessageSignature,
+    token: vscode.CancellationToken | undefined,
+    error: unknown,
+    defaultValue: T,
+    shows = true,
+    throwOnCancel = false,
+  ): T {
+    const isTold = type.method === "workspace/executeCommand";
+    return super.handleFailedRequest(type, token, error, defaultValue, shows && !isTold, throwOnCancel);
   }
 }
 
@@ -153,13 +173,17 @@ export class Client {
 
   /** A request `agent/<name>`. */
   async request<T>(name: string, params: object = {}): Promise<T> {
-    return this.client.sendRequest(`agent/${name}`, params);
+    const answer = await this.client.sendRequest<T>(`agent/${name}`, params);
+    if (name !== "edits") this.hooks.decided(editsIn(answer));
+    return answer;
   }
 
   /** The command `lspAgent.<name>`, which some methods answer otherwise. */
   async command<T>(name: string, params: object): Promise<T> {
     const request = { command: `${SECTION}.${name}`, arguments: [params] };
-    return this.client.sendRequest<T>("workspace/executeCommand", request);
+    const answer = await this.client.sendRequest<T>("workspace/executeCommand", request);
+    this.hooks.decided(editsIn(answer));
+    return answer;
   }
 
   configurationChanged(): void {
@@ -191,12 +215,20 @@ export class Client {
   }
 }
 
+/** Of the answer to a decision. */
+function editsIn(answer: unknown): Edit[] {
+  const { edit, edits = [] } = (answer ?? {}) as { edit?: Edit; edits?: Edit[] };
+  return edit ? [edit, ...edits] : edits;
+}
+
 function middleware(hooks: Hooks, turns: TurnProgress): Middleware {
   return {
     async executeCommand(command, args, next) {
       const override = hooks.commands[command];
       try {
-        return await (override ? override(args[0]) : next(command, args));
+        const answer: unknown = await (override ? override(args[0]) : next(command, args));
+        hooks.decided(editsIn(answer));
+        return answer;
       } catch (error) {
         void vscode.window.showErrorMessage((error as Error).message);
         return undefined;

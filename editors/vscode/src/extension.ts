@@ -70,15 +70,17 @@ function commands(
   log: vscode.LogOutputChannel,
 ): vscode.Disposable[] {
   const focus = (): Promise<void> => chat.focus();
-  const run: Record<string, (argument?: unknown) => Promise<unknown>> = {
+  const run: Record<string, (...passed: unknown[]) => Promise<unknown>> = {
     "chat.open": focus,
     "chat.askSelection": async () => {
       const editor = vscode.window.activeTextEditor;
       if (editor) await chat.attach(attachment(editor.document.uri, editor.selection));
     },
-    "chat.addFile": async (argument) => {
-      const uri = argument ?? vscode.window.activeTextEditor?.document.uri;
-      if (uri instanceof vscode.Uri) await chat.attach(attachment(uri));
+    "chat.addFile": async (pressed, selected) => {
+      const uri = pressed ?? vscode.window.activeTextEditor?.document.uri;
+      for (const each of Array.isArray(selected) ? selected : [uri]) {
+        if (each instanceof vscode.Uri) await chat.attach(attachment(each));
+      }
     },
     "chat.new": async () => {
       const isNew = made.chat?.earlier === false && made.chat.turns.length === 0;
@@ -100,8 +102,8 @@ function commands(
     menu: () => pickAction(made, review.count),
   };
   return Object.entries(run).map(([name, action]) =>
-    vscode.commands.registerCommand(`lspAgent.${name}`, (argument?: unknown) =>
-      reporting(() => action(argument)),
+    vscode.commands.registerCommand(`lspAgent.${name}`, (...passed: unknown[]) =>
+      reporting(() => action(...passed)),
     ),
   );
 }

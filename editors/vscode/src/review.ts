@@ -119,7 +119,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
       previous: () => this.go(true),
       keepAll: async () => (await this.agent.connection.ensure()).request("keepAll"),
       // Without arguments the command means the latest turn; the request means everything.
-      undoAll: async () => vscode.commands.executeCommand("lspAgent.undoAll"),
+      undoAll: async () => (await this.agent.connection.ensure()).command("undoAll", {}),
       open: () => this.openAll(),
     };
     return Object.entries(commands).map(([name, run]) =>

@@ -1,4 +1,4 @@
-// Which paths fit what is typed behind an `@`. Pure.
+// Which paths and commands fit what is typed behind an `@` or a slash. Pure.
 
 /** Those of the files, and of the folders that they are in, that fit the query; the best first, at
  * most so many. A folder's path ends with a slash. */
@@ -10,6 +10,25 @@ export function fitting(files: string[], query: string, most: number): string[] 
     .sort((a, b) => a.distance - b.distance)
     .slice(0, most)
     .map(({ path }) => path);
+}
+
+/** Whether a command's name begins so, whatever the case of the letters. */
+export function begins(name: string, query: string): boolean {
+  return name.toLowerCase().startsWith(query.toLowerCase());
+}
+
+/** Those entries of a list made for less that fit what is typed by now, in their order. */
+export function narrowed<Entry extends { insert: string }>(
+  entries: Entry[],
+  sign: "@" | "/",
+  query: string,
+): Entry[] {
+  const wanted = query.toLowerCase();
+  return entries.filter(({ insert }) => {
+    if (!insert.startsWith(sign)) return false;
+    const name = insert.slice(1);
+    return sign === "/" ? begins(name, query) : distance(name.toLowerCase(), wanted) < Infinity;
+  });
 }
 
 /** Finds files whose name has the query in it, whatever the case of its letters; undefined where

@@ -65,7 +65,8 @@ export type ToView =
   | { type: "attach"; item: Attachment }
   | { type: "insert"; text: string }
   | { type: "accepted" }
-  | { type: "refused"; draft: Draft; message: string }
+  /** What of a prompt did not go out, and why if not all of it did what it should. */
+  | { type: "returned"; draft: Draft; message?: string }
   | { type: "focus" }
   | { type: "question"; questionId: string };
 

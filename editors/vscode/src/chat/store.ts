@@ -18,7 +18,7 @@ export interface Conversations {
   current?: string | undefined;
   /** What was written and not sent. */
   draft?: Draft | undefined;
-  /** Oldest first. */
+  /** The one used last is the last. */
   chats: Chat[];
 }
 
@@ -72,7 +72,9 @@ export class ChatStore {
     this.due = Infinity;
     if (this.folder === undefined) return;
     const { current, draft, chats } = this.read();
-    const kept = chats.filter((chat) => chat.turns.length > 0).slice(-KEPT_CHATS);
+    const told = chats.filter((chat) => chat.turns.length > 0);
+    const newest = new Set(told.slice(-KEPT_CHATS));
+    const kept = told.filter((chat) => newest.has(chat) || chat.sessionId === current);
     mkdirSync(this.folder, { recursive: true });
     const stored = new Set(readdirSync(this.folder)); // one that was dropped may be kept again
     for (const chat of kept) {

@@ -1,50 +1,13 @@
-// What `@` and `/` in the prompt offer.
+// The files that `@` in the prompt offers, and what goes along with a prompt.
 
 import * as vscode from "vscode";
 
-import type { Agent } from "../agent";
-import type { CommandInfo, Range } from "../protocol";
+import type { Range } from "../protocol";
 import { fitting, globOf } from "./fitting";
 import type { Attachment, Suggestion } from "./messages";
 
 const MOST = 20;
 const SEARCHED = 5000;
-
-/** Commands of the chat itself; those of the agent come after them. */
-export const SLASH_COMMANDS: Record<string, { detail: string; run: (agent: Agent) => Promise<void> }> =
-  {
-    new: { detail: "Start a new session", run: (agent) => agent.newSession().then(() => {}) },
-    sessions: { detail: "Switch to another session", run: command("lspAgent.chat.sessions") },
-    model: { detail: "Choose the model or the agent", run: command("lspAgent.chat.model") },
-    review: { detail: "Show all open changes side by side", run: command("lspAgent.review.open") },
-    keep: { detail: "Keep all open changes", run: command("lspAgent.review.keepAll") },
-    undo: { detail: "Undo the changes of the latest turn", run: command("lspAgent.review.undoAll") },
-    compact: {
-      detail: "Have the agent summarise the conversation",
-      run: (agent) => inSession(agent, "compact"),
-    },
-    clear: { detail: "Forget this conversation", run: (agent) => agent.clear() },
-    stop: { detail: "Stop what runs and drop what waits", run: (agent) => agent.stop() },
-  };
-
-export async function slashCommands(agent: Agent, query: string): Promise<Suggestion[]> {
-  const own = Object.entries(SLASH_COMMANDS).map(([name, { detail }]) => ({ name, detail }));
-  const agents = (await agentCommands(agent)).map(({ name, description }) => ({
-    name,
-    detail: description ?? "",
-  }));
-  return [...own, ...agents]
-    .filter(({ name }) => name.startsWith(query.toLowerCase()))
-    .map(({ name, detail }) => ({ insert: `/${name}`, label: `/${name}`, detail }));
-}
-
-/** The agent's own; empty where it has none or no session runs. */
-export async function agentCommands(agent: Agent): Promise<CommandInfo[]> {
-  if (agent.chat === undefined || agent.chat.earlier) return [];
-  const params = { sessionId: agent.chat.sessionId };
-  const found = await agent.connection.running?.request<{ commands: CommandInfo[] }>("commands", params);
-  return found?.commands ?? [];
-}
 
 /** Files of the workspace and their folders that fit the query; open files first. */
 export async function files(query: string): Promise<Suggestion[]> {
@@ -98,13 +61,4 @@ export function labelOf(uri: vscode.Uri, range?: Range): string {
   const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
   const lines = last > start.line + 1 ? `${start.line + 1}-${last}` : `${start.line + 1}`;
   return `${path}:${lines}`;
-}
-
-function command(name: string): () => Promise<void> {
-  return async () => vscode.commands.executeCommand(name);
-}
-
-async function inSession(agent: Agent, method: string): Promise<void> {
-  if (agent.chat === undefined || agent.chat.earlier) return;
-  await agent.connection.running?.request(method, { sessionId: agent.chat.sessionId });
 }

@@ -269,6 +269,14 @@ function takePlan(turn: Turn, entries: PlanEntry[]): Touched {
   return changed(turn, part);
 }
 
+/** What became of an edit that is known here. */
+export function takeDecision(chat: Chat, edit: Edit): Touched {
+  const turn = chat.turns.find(({ parts }) =>
+    parts.some((part) => part.kind === "tool" && part.files.some(({ editId }) => editId === edit.editId)),
+  );
+  return turn ? takeEdit(turn, edit) : {};
+}
+
 function takeEdit(turn: Turn, edit: Edit): Touched {
   const part = turn.parts.find(
     (each) =>

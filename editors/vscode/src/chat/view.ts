@@ -7,12 +7,13 @@ import * as vscode from "vscode";
 import type { Agent } from "../agent";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
-import type { RevertResult, RunCommandResult } from "../protocol";
+import type { RevertResult } from "../protocol";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
 import { linkOf } from "./links";
-import type { Attachment, Draft, FromView, ToView } from "./messages";
-import { SLASH_COMMANDS, agentCommands, attachment, files, slashCommands } from "./suggestions";
+import type { Attachment, Draft, FromView, Suggestion, ToView } from "./messages";
+import { SlashCommands, named } from "./slash_commands";
+import { attachment, files } from "./suggestions";
 import type { Touched } from "./transcript";
 
 export const VIEW = "lspAgent.chat";
@@ -33,6 +34,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private shownHead: string | undefined;
   private readonly visibility = new vscode.EventEmitter<boolean>();
   readonly onVisibility = this.visibility.event;
+  private readonly slashCommands: SlashCommands;
   private readonly disposables: vscode.Disposable[];
 
   constructor(
@@ -41,6 +43,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private readonly questions: Questions,
     private readonly review: Review,
   ) {
+    this.slashCommands = new SlashCommands(agent, (text) => this.post({ type: "insert", text }));
     this.disposables = [
       vscode.window.registerWebviewViewProvider(VIEW, this),
       agent.onTouch(({ chat, touched }) => {
@@ -116,6 +119,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private showAll(): void {
+    this.showTitle();
     this.shownHead = undefined;
     this.dirty.clear();
     this.sent.clear();
@@ -124,11 +128,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private showHead(): void {
-    if (this.view) this.view.description = this.agent.chat?.title ?? "";
+    this.showTitle();
     const shown = this.head();
     const text = JSON.stringify(shown);
     if (text !== this.shownHead) this.post({ type: "head", head: shown });
     this.shownHead = text;
+  }
+
+  private showTitle(): void {
+    if (this.view) this.view.description = this.agent.chat?.title ?? "";
   }
 
   private head() {
@@ -212,46 +220,37 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   private async send(draft: Draft, steers: boolean): Promise<void> {
     try {
-      const slash = /^\/([\w.:-]+)(?:\s+([^]*))?$/.exec(draft.text.trim());
-      const sent = slash
-        ? this.slash(slash[1] ?? "", slash[2] ?? "", draft)
-        : this.agent.prompt(draft, steers);
+      const sent = this.sendOrRun(draft, steers);
       this.showHead();
       await sent;
-      this.post({ type: "accepted" });
     } catch (error) {
-      this.refused(draft, (error as Error).message);
+      this.giveBack(draft, (error as Error).message);
     } finally {
       this.showHead();
     }
   }
 
-  /** The prompt is there again, with what has been written since; in the view as soon as it is
-   * seen again. */
-  private refused(draft: Draft, message: string): void {
-    if (this.isReady) return this.post({ type: "refused", draft, message });
-    this.agent.takeBack(draft);
-    void vscode.window.showErrorMessage(message);
+  private async sendOrRun(draft: Draft, steers: boolean): Promise<void> {
+    const command = named(draft.text);
+    if (command === undefined) await this.agent.prompt(draft, steers);
+    const areOut = command === undefined || (await this.slashCommands.run(command, draft));
+    this.post({ type: "accepted" });
+    const hasFiles = draft.attachments.length > 0 || draft.images.length > 0;
+    if (hasFiles && !areOut) this.giveBack({ ...draft, text: "" });
   }
 
-  private async slash(name: string, args: string, draft: Draft): Promise<void> {
-    const own = SLASH_COMMANDS[name];
-    if (own !== undefined) return own.run(this.agent);
-    const sessionId = this.agent.chat?.sessionId;
-    if (!(await agentCommands(this.agent)).some((each) => each.name === name)) {
-      throw new Error(`There is no command /${name}.`);
-    }
-    const client = await this.agent.connection.ensure();
-    const params = { sessionId, name, args };
-    const { action, text } = await client.request<RunCommandResult>("runCommand", params);
-    if (action === "prompt" && text) await this.agent.prompt({ ...draft, text }, false, sessionId);
-    if (action === "insert" && text) this.post({ type: "insert", text });
-    if (action === "display" && text) void vscode.window.showInformationMessage(text);
+  /** The prompt is there again, with what has been written since; in the view as soon as it is
+   * seen again. */
+  private giveBack(draft: Draft, message?: string): void {
+    if (this.isReady) return this.post({ type: "returned", draft, ...(message && { message }) });
+    this.agent.takeBack(draft);
+    if (message) void vscode.window.showErrorMessage(message);
   }
 
   private async suggest({ number, sign, query }: FromView & { type: "suggest" }): Promise<void> {
-    const items = await (sign === "@" ? files(query) : slashCommands(this.agent, query));
-    this.post({ type: "suggestions", number, items });
+    const show = (items: Suggestion[]): void => this.post({ type: "suggestions", number, items });
+    if (sign === "@") show(await files(query));
+    else await this.slashCommands.suggest(query, show);
   }
 
   private async decide({ action, turnId }: FromView & { type: "review" }): Promise<void> {

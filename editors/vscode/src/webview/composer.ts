@@ -1,5 +1,6 @@
 // The prompt being written: its text, what goes along with it, and what `@` and `/` offer.
 
+import { narrowed } from "../chat/fitting";
 import type { Attachment, Draft, Head, Image, Suggestion } from "../chat/messages";
 import { button, el, icon, isComposed } from "./dom";
 import type { Post } from "./parts";
@@ -51,18 +52,15 @@ export class Composer {
   private images: Image[] = [];
   private offered: Attachment | undefined;
   private dismissed: string | undefined;
+  /** The last list that came, and of it what fits what is typed by now: this is shown. */
+  private offers: Suggestion[] = [];
   private suggestions: Suggestion[] = [];
   private active = 0;
   private number = 0;
-  /** What the list that is shown was asked with. */
-  private answered = "";
   /** What the input begins with of prompts that did not go out. */
   private returned = "";
 
-  constructor(
-    private readonly post: Post,
-    private readonly changed: (draft: Omit<Draft, "images">) => void,
-  ) {
+  constructor(private readonly post: Post) {
     const attach = button("", () => this.begin("@"), {
       class: "icon",
       icon: "mention",
@@ -145,41 +143,54 @@ export class Composer {
     this.problem.hidden = true;
   }
 
-  /** The prompt did not go out: it is there again with the reason, before what has been written
-   * since and behind those before it that did not go out either. */
-  refused({ text, attachments, images }: Draft, message: string): void {
+  /** What did not go out of a prompt is there again with the reason, if there is one, before what
+   * has been written since and behind what came back before. */
+  takeBack({ text, attachments, images }: Draft, message?: string): void {
+    if (text !== "") this.takeBackWords(text);
+    this.keepImages([...this.images, ...images]);
+    for (const item of attachments) if (item.label !== this.offered?.label) this.attach(item);
+    this.problem.textContent = message ?? "";
+    this.problem.hidden = message === undefined;
+    this.show();
+  }
+
+  private takeBackWords(text: string): void {
     const { value } = this.input;
     const before = value.startsWith(this.returned) ? this.returned : "";
     const since = value.slice(before.length);
     const gap = (words: string): string => (words === "" ? "" : "\n\n");
     this.returned = before + gap(before) + text;
     this.input.value = this.returned + gap(since.trim()) + since.trimStart();
-    this.keepImages([...this.images, ...images]);
-    for (const item of attachments) if (item.label !== this.offered?.label) this.attach(item);
-    this.problem.textContent = message;
-    this.problem.hidden = false;
-    this.show();
   }
 
   suggest(number: number, items: Suggestion[]): void {
     if (number !== this.number) return;
-    this.suggestions = items;
-    this.answered = this.word()?.query ?? "";
-    this.active = 0;
+    this.offers = items;
+    this.narrow();
+  }
+
+  /** Shows what fits of the list; the entry that a person went to stays the active one. */
+  private narrow(): void {
+    const found = this.word();
+    const active = this.active > 0 ? this.suggestions[this.active]?.insert : undefined;
+    this.suggestions = found ? narrowed(this.offers, found.sign, found.query) : [];
+    this.active = Math.max(
+      0,
+      this.suggestions.findIndex(({ insert }) => insert === active),
+    );
     this.showList();
   }
 
   private submit(steers: boolean): void {
     const text = this.input.value.trim();
     if (text === "" || this.send.disabled) return;
-    const attachments = [...this.attachments];
-    if (this.offered && this.offered.label !== this.dismissed) attachments.push(this.offered);
-    this.post({ type: "send", draft: { text, attachments, images: this.images }, steers });
+    this.post({ type: "send", draft: { text, attachments: this.along, images: this.images }, steers });
     this.input.value = "";
     this.returned = "";
     this.attachments = [];
     this.keepImages([]);
     this.problem.hidden = true;
+    this.close();
     this.show();
   }
 
@@ -222,7 +233,8 @@ export class Composer {
       const step = key === "ArrowDown" ? 1 : this.suggestions.length - 1;
       this.active = (this.active + step) % this.suggestions.length;
       this.showList();
-    } else if (key === "Enter" || key === "Tab") return this.take(this.active);
+    } else if (key === "Enter" && this.isWhole()) return false;
+    else if (key === "Enter" || key === "Tab") this.take(this.active);
     else if (key === "Escape") this.close();
     else return false;
     return true;
@@ -236,7 +248,14 @@ export class Composer {
       this.close();
       return;
     }
+    this.narrow(); // at once: what is taken is what was typed, however late the answer comes
     this.post({ type: "suggest", number: ++this.number, ...found });
+  }
+
+  /** Whether what is written is the active command, all of it: there is nothing to complete. */
+  private isWhole(): boolean {
+    const text = this.input.value.trim();
+    return text.startsWith("/") && text === this.suggestions[this.active]?.insert;
   }
 
   private begin(sign: "@"): void {
@@ -246,12 +265,10 @@ export class Composer {
     this.typed();
   }
 
-  /** Whether it was taken: words typed behind a name, before the list has gone, are not lost. */
-  private take(index: number): boolean {
+  private take(index: number): void {
     const chosen = this.suggestions[index];
     const found = this.word();
-    if (chosen === undefined || found === undefined) return false;
-    if (found.query !== this.answered && /\s/.test(found.query)) return false;
+    if (chosen === undefined || found === undefined) return;
     const end = this.input.selectionStart;
     const start = end - found.query.length - 1;
     this.input.setRangeText(`${chosen.insert} `, start, end, "end");
@@ -259,7 +276,6 @@ export class Composer {
     this.close();
     this.show();
     this.focus();
-    return true;
   }
 
   private word(): { sign: "@" | "/"; query: string } | undefined {
@@ -276,6 +292,7 @@ export class Composer {
 
   private close(): void {
     this.number++;
+    this.offers = [];
     this.suggestions = [];
     this.showList();
   }
@@ -284,7 +301,17 @@ export class Composer {
     this.input.style.height = "auto";
     this.input.style.height = `${Math.min(this.input.scrollHeight, 240)}px`;
     this.showChips();
-    this.changed({ text: this.input.value, attachments: this.attachments });
+    const { attachments } = this;
+    // At every key: a view that is hidden, or closed with its window, has no time left.
+    this.post({ type: "draft", draft: { text: this.input.value, attachments } });
+  }
+
+  /** What goes along with the prompt, the selection in the editor as the last. */
+  private get along(): Attachment[] {
+    const { attachments, offered } = this;
+    if (offered === undefined || offered.label === this.dismissed) return attachments;
+    const isThere = attachments.some(({ label }) => label === offered.label);
+    return isThere ? attachments : [...attachments, offered];
   }
 
   private showChips(): void {
@@ -294,19 +321,13 @@ export class Composer {
         this.show();
       }),
     );
-    const files = this.attachments.map((item) =>
-      chip(item.label, icon("file"), () => {
-        this.attachments = this.attachments.filter((each) => each !== item);
-        this.show();
-      }),
-    );
-    chips.push(...files);
-    const { offered } = this;
-    if (offered && offered.label !== this.dismissed) {
+    const selected = this.offered?.label;
+    for (const { label } of this.along) {
       chips.push(
-        chip(offered.label, icon("list-selection"), () => {
-          this.dismissed = offered.label;
-          this.showChips();
+        chip(label, icon(label === selected ? "list-selection" : "file"), () => {
+          if (label === selected) this.dismissed = label;
+          this.attachments = this.attachments.filter((each) => each.label !== label);
+          this.show();
         }),
       );
     }

@@ -23,13 +23,9 @@ const post = (message: FromView): void => vscode.postMessage(message);
 
 const shown = new Map<string, ShownTurn>();
 const folds: Folds = new Map(vscode.getState());
-let draftTimer: number | undefined;
 let sessionId = "";
 
-const composer = new Composer(post, (draft) => {
-  clearTimeout(draftTimer);
-  draftTimer = setTimeout(() => post({ type: "draft", draft }), 200);
-});
+const composer = new Composer(post);
 const log = el("div", { id: "log", role: "log", "aria-live": "off", "aria-label": "Conversation", tabindex: "0" });
 const around = el("div", { id: "around" });
 const announcer = el("div", { class: "hidden", "aria-live": "polite" });
@@ -83,8 +79,8 @@ function take(message: ToView): void {
     case "accepted":
       isAtEnd = true;
       return composer.accepted();
-    case "refused":
-      return composer.refused(message.draft, message.message);
+    case "returned":
+      return composer.takeBack(message.draft, message.message);
     case "focus":
       return composer.focus();
     case "question":
