@@ -259,3 +259,18 @@ def test_words_for_a_turn_that_has_not_started_yet_are_shown_in_it(desk: PluginD
     assert shown.count("First words.") == shown.count("Second words.") == 1
     assert shown.index("## You, while it works") == shown.index("Second words.") - 2
     assert WAITING not in shown
+
+
+def test_lines_of_no_file_are_quoted_in_the_prompt(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."}, done())
+    desk.nvim.command("enew | setlocal buftype=nofile")  # as a terminal's
+    desk.nvim.command("call setline(1, ['boom', 'bang', 'end'])")
+    desk.nvim.command("1,2Agent ask Why?")
+    desk.wait_for_chat("I see.")
+    shown = desk.chat()
+    start = shown.index("Why?")
+    assert shown[start : start + 6] == ["Why?", "", "```", "boom", "bang", "```"]
+    desk.nvim.command("call win_gotoid(win_getid(1))")
+    desk.nvim.command("3Agent ask")
+    wait_until(lambda: desk.nvim.lines() == ["```", "end", "```"])

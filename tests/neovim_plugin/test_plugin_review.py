@@ -103,6 +103,25 @@ def test_a_turn_is_reverted_with_what_was_kept_of_it(desk: PluginDesk) -> None:
     desk.wait_for_lines(*LINES.split())
 
 
+def test_all_of_the_file_beside_the_chat_is_decided_from_the_chat(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    shown = desk.nvim.lua("return vim.api.nvim_get_current_win()")
+    desk.nvim.command(f"call win_gotoid({wait_until(lambda: desk.window('chat'))})")
+    desk.agent("undo_all")
+    desk.nvim.command(f"call win_gotoid({shown})")
+    desk.wait_for_marks()
+    desk.wait_for_lines(*LINES.split())
+
+
+def test_why_a_proposal_is_not_applied_with_the_others_is_said(desk: PluginDesk) -> None:
+    change(desk, edits={"review": "before"})
+    desk.wait_for_marks([2, 2, True], [4, 4, True])
+    desk.nvim.command("call setline(2, 'mine')")
+    desk.agent("apply_all")
+    wait_until(lambda: "not applied" in desk.nvim.command_output("messages"))
+
+
 def test_an_edit_is_looked_at_as_a_diff(desk: PluginDesk) -> None:
     change(desk)
     desk.wait_for_marks([2, 2, False], [4, 4, False])

@@ -169,3 +169,42 @@ def test_a_change_is_undone_right_after_a_restart(desk: PluginDesk) -> None:
     desk.nvim.command("wincmd t")
     desk.nvim.keys("2G\\au")
     desk.wait_for_lines("one", "two")
+
+
+def test_a_server_that_hangs_is_followed_by_another_at_a_restart(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    hanging = desk.server()
+    hanging.suspend()
+    try:
+        desk.agent("restart")
+        wait_until(lambda: desk.nvim.lua(RUNNING) == 2, 60)
+    finally:
+        desk.nvim.dismisses = True  # Neovim's own message of it is long
+        hanging.kill()
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+
+
+ASK_BY_CODE_ACTION = """
+vim.lsp.buf.code_action({
+  apply = true,
+  filter = function(action) return vim.startswith(action.title, 'Ask the agent: ') end,
+})
+"""
+
+
+def test_what_a_code_action_asks_goes_on_with_the_conversation_of_before_a_restart(
+    desk: PluginDesk,
+) -> None:
+    desk.open("a.txt", "one\nagent: look\n")
+    desk.start({"text": "I see."}, {"text": "Again."})
+    desk.agent("ask Go.")
+    desk.wait_for_chat("I see.")
+    restart(desk)
+    desk.nvim.command("2")
+    desk.nvim.lua(ASK_BY_CODE_ACTION)
+    desk.wait_for_chat("look")
+    wait_until(lambda: not desk.nvim.lua("return require('lsp_agent.chat').session().busy"))
+    assert desk.chat().index("I see.") < desk.chat().index("look")
+    assert desk.nvim.lua("return vim.fn.bufnr('lsp-agent://chat/2')") == -1

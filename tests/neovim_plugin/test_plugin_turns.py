@@ -469,7 +469,7 @@ vim.api.nvim_open_win(buffer, false, {
 """
 
 
-def test_a_chat_that_is_the_last_window_but_for_a_float_stays(desk: PluginDesk) -> None:
+def test_a_chat_beside_a_float_alone_is_closed_for_a_file(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start()
     desk.agent("chat")
@@ -478,8 +478,8 @@ def test_a_chat_that_is_the_last_window_but_for_a_float_stays(desk: PluginDesk) 
     desk.nvim.command("close")
     desk.nvim.lua(FLOAT)
     desk.agent("chat")
-    wait_until(lambda: not desk.window("prompt"))
-    assert desk.window("chat")
+    wait_until(lambda: not desk.window("prompt") and not desk.window("chat"))
+    assert desk.nvim.lines() == ["one"]
     assert "E444" not in desk.nvim.command_output("messages")
 
 

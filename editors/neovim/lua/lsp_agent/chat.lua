@@ -1,46 +1,20 @@
---- The chat: a window with a session's conversation, and one below it to write prompts in.
+--- The chat: what is shown in its windows, and what is written in them.
 
 local client = require("lsp_agent.client")
 local config = require("lsp_agent.config")
 local context = require("lsp_agent.context")
 local sessions = require("lsp_agent.sessions")
 local tell = require("lsp_agent.tell")
+local windows = require("lsp_agent.windows")
 
 local M = {}
 
 local api = vim.api
-local PROMPT_HEIGHT = 4
-
----@param role "chat"|"prompt"
----@param tabpage? integer this one, if none is given
----@return integer? window
-local function window_of(role, tabpage)
-  for _, window in ipairs(api.nvim_tabpage_list_wins(tabpage or 0)) do
-    if vim.w[window].lsp_agent == role then
-      return window
-    end
-  end
-end
-
----@type integer?
-local prompt_buffer
-
----@return integer
-local function prompt_bufnr()
-  if prompt_buffer and api.nvim_buf_is_valid(prompt_buffer) then
-    return prompt_buffer
-  end
-  prompt_buffer = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_name(prompt_buffer, "lsp-agent://prompt")
-  vim.bo[prompt_buffer].bufhidden = "hide"
-  vim.bo[prompt_buffer].filetype = "lsp_agent_prompt"
-  return prompt_buffer
-end
 
 -- The session that the chat's windows show, seen from them.
 ---@return lsp_agent.Session?
 local function shown()
-  local window = vim.w.lsp_agent and window_of("chat")
+  local window = vim.w.lsp_agent and windows.of("chat")
   return window and sessions.by_buffer(api.nvim_win_get_buf(window))
 end
 
@@ -152,71 +126,6 @@ local function title(session)
   return escaped(table.concat(parts, " · ")) .. "%<"
 end
 
----@param window integer
----@param options table<string, any>
-local function set(window, options)
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { scope = "local", win = window })
-  end
-end
-
----@param session lsp_agent.Session
----@return integer window
-local function open_chat(session)
-  local width = config.options.chat.width
-  width = math.floor(width < 1 and vim.o.columns * width or width)
-  local window = api.nvim_open_win(session.transcript:buffer(), false, {
-    split = "right",
-    win = -1,
-    width = width,
-  })
-  vim.w[window].lsp_agent = "chat"
-  set(window, {
-    number = false,
-    relativenumber = false,
-    signcolumn = "no",
-    foldcolumn = "0",
-    list = false,
-    spell = false,
-    wrap = true,
-    linebreak = true,
-    breakindent = true,
-    conceallevel = 0, -- a command that is asked about is seen as it is
-    winfixwidth = true,
-    winfixbuf = true,
-    foldenable = true,
-    foldmethod = "manual",
-    foldtext = "v:lua.require'lsp_agent.transcript'.fold_text()",
-    fillchars = "fold: ",
-  })
-  session.transcript:fold(window)
-  api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(session.transcript.bufnr), 0 })
-  return window
-end
-
----@param chat integer window
----@return integer window
-local function open_prompt(chat)
-  local window = api.nvim_open_win(prompt_bufnr(), false, {
-    split = "below",
-    win = chat,
-    height = PROMPT_HEIGHT,
-  })
-  vim.w[window].lsp_agent = "prompt"
-  set(window, {
-    number = false,
-    relativenumber = false,
-    signcolumn = "no",
-    foldcolumn = "0",
-    wrap = true,
-    linebreak = true,
-    winfixheight = true,
-    winfixwidth = true,
-    winfixbuf = true,
-  })
-  return window
-end
-
 --- Shows the chat; with `focus` to write a prompt.
 ---@param options? { focus?: boolean }
 function M.open(options)
@@ -225,8 +134,9 @@ function M.open(options)
     tell("open a file first: its folder is the one that an agent works in", vim.log.levels.WARN)
     return
   end
-  local chat = window_of("chat") or open_chat(session)
-  local prompt = window_of("prompt") or open_prompt(chat)
+  local width = config.options.chat.width
+  width = math.floor(width < 1 and vim.o.columns * width or width)
+  local prompt = windows.open(session.transcript, width)
   M.show(session)
   if options and options.focus then
     api.nvim_set_current_win(prompt)
@@ -234,31 +144,10 @@ function M.open(options)
   end
 end
 
----@param window integer
----@return boolean
-local function is_float(window)
-  return api.nvim_win_get_config(window).relative ~= ""
-end
-
--- Closes it, if it is there and not Neovim's last one.
----@param window? integer
-local function close_window(window)
-  local is_last = vim.iter(api.nvim_list_wins()):all(function(each)
-    return each == window or is_float(each)
-  end)
-  if window and api.nvim_win_is_valid(window) and not is_last then
-    api.nvim_win_close(window, true)
-  end
-end
-
-function M.close()
-  for _, role in ipairs({ "prompt", "chat" }) do
-    close_window(window_of(role))
-  end
-end
+M.close = windows.close
 
 function M.toggle()
-  if window_of("chat") then
+  if windows.of("chat") then
     M.close()
   else
     M.open({ focus = true })
@@ -269,15 +158,7 @@ end
 ---@param session lsp_agent.Session
 function M.show(session)
   session.project.current = session
-  local window = window_of("chat")
-  local bufnr = session.transcript:buffer()
-  if window and api.nvim_win_get_buf(window) ~= bufnr then
-    vim.wo[window].winfixbuf = false
-    api.nvim_win_set_buf(window, bufnr)
-    vim.wo[window].winfixbuf = true
-    session.transcript:fold(window)
-    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
-  end
+  windows.show(session.transcript)
   M.refresh()
 end
 
@@ -287,11 +168,11 @@ function M.refresh()
   local prompt = with and "prompt, with " .. with or "prompt: Enter sends, Ctrl-J breaks the line"
   for _, window in ipairs(api.nvim_list_wins()) do
     if vim.w[window].lsp_agent == "prompt" then
-      set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) .. "%<" })
+      windows.set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) .. "%<" })
     elseif vim.w[window].lsp_agent == "chat" then
       local session = sessions.by_buffer(api.nvim_win_get_buf(window))
       if session then
-        set(window, { winbar = title(session) })
+        windows.set(window, { winbar = title(session) })
       end
     end
   end
@@ -300,7 +181,7 @@ end
 --- Sends what is written in the prompt's window.
 ---@param options? { steer?: boolean }
 function M.send(options)
-  local bufnr = prompt_bufnr()
+  local bufnr = windows.prompt_bufnr()
   local text = table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
   if vim.trim(text) == "" then
     return
@@ -318,7 +199,7 @@ end
 --- Puts the text of a prompt that came to nothing below what is being written.
 ---@param text string
 function M.give_back(text)
-  local bufnr = prompt_bufnr()
+  local bufnr = windows.prompt_bufnr()
   local lines = vim.split(text, "\n")
   local empty = api.nvim_buf_line_count(bufnr) == 1
     and api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] == ""
@@ -343,14 +224,15 @@ end
 function M.enter()
   local ask = require("lsp_agent.ask")
   local session = M.session()
-  local question = session and ask.open(session)
   local row = api.nvim_win_get_cursor(0)[1] - 1
-  local number = session and question and ask.option_at(session, question, row)
-  if question and number then
-    ask.answer(question, number)
-  else
-    M.write()
+  for _, question in ipairs(session and session.questions or {}) do
+    local number = session and ask.option_at(session, question, row)
+    if number then
+      ask.answer(question, number)
+      return
+    end
   end
+  M.write()
 end
 
 function M.stop()
@@ -361,41 +243,6 @@ end
 ---@return boolean
 function M.is_shown(session)
   return vim.fn.bufwinid(session.transcript.bufnr) ~= -1
-end
-
--- Whether the tab page has another window of a file than this one.
----@param window integer
----@return boolean
-local function has_other(window)
-  return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(each)
-    return each ~= window and not is_float(each) and not vim.w[each].lsp_agent
-  end)
-end
-
---- Called once, by `plugin/lsp_agent.lua`.
-function M.listen()
-  local group = api.nvim_create_augroup("lsp_agent.chat", {})
-  api.nvim_create_autocmd("WinClosed", {
-    group = group,
-    callback = function(event)
-      local window = tonumber(event.match)
-      if window and vim.w[window].lsp_agent == "chat" then
-        local prompt = window_of("prompt", api.nvim_win_get_tabpage(window))
-        vim.schedule(function()
-          close_window(prompt)
-        end)
-      end
-    end,
-  })
-  -- Quitting the last window of a file is not to leave the chat alone.
-  api.nvim_create_autocmd("QuitPre", {
-    group = group,
-    callback = function()
-      if not vim.w.lsp_agent and not has_other(api.nvim_get_current_win()) then
-        M.close()
-      end
-    end,
-  })
 end
 
 return M

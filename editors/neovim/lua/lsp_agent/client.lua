@@ -8,9 +8,11 @@ local M = {}
 
 M.NAME = "lsp_agent"
 
--- A server that is told to end is looked at so often, and ended by force after so many looks.
+-- A server that is told to end is looked at so often, ended by force after so many looks, and not
+-- waited for any longer after so many.
 local LOOK_MS = 50
 local FORCE_AFTER_LOOKS = 100
+local LEAVE_AFTER_LOOKS = 120
 
 local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO } -- by type
 
@@ -64,13 +66,23 @@ end
 -- The folders of clients that were told to end, by id.
 ---@type table<integer, string>
 local ending = {}
+-- Those whose servers do not end, by id.
+---@type table<integer, true>
+local left = {}
+
+-- Whether nothing is to be asked of a client any more.
+---@param client vim.lsp.Client
+---@return boolean
+local function is_over(client)
+  return ending[client.id] ~= nil or left[client.id] == true or call(client, "is_stopped")
+end
 
 --- The clients whose servers run, of all buffers or of one.
 ---@param bufnr? integer
 ---@return vim.lsp.Client[]
 function M.all(bufnr)
   return vim.tbl_filter(function(client)
-    return not ending[client.id] and not call(client, "is_stopped")
+    return not is_over(client)
   end, vim.lsp.get_clients({ name = M.NAME, bufnr = bufnr }))
 end
 
@@ -182,7 +194,10 @@ function M.attach(bufnr)
   end
   local resolved = vim.lsp.config and vim.deepcopy(vim.lsp.config[M.NAME]) or M.config()
   resolved.root_dir = M.root(bufnr)
-  vim.lsp.start(resolved, { bufnr = bufnr, reuse_client = resolved.reuse_client })
+  local function reuse(client, wanted) -- 0.10 would take one that has ended, too
+    return not is_over(client) and client.name == M.NAME and M.root_of(client) == wanted.root_dir
+  end
+  vim.lsp.start(resolved, { bufnr = bufnr, reuse_client = resolved.reuse_client or reuse })
 end
 
 function M.attach_all()
@@ -203,7 +218,7 @@ end
 ---@return vim.lsp.Client?
 local function started(root)
   for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME, _uninitialized = true })) do
-    if not (ending[client.id] or call(client, "is_stopped")) and is_for(client, root) then
+    if not is_over(client) and is_for(client, root) then
       return client
     end
   end
@@ -318,9 +333,11 @@ end
 --- has none.
 ---@param root? string
 function M.restart(root)
-  local client = started(root)
+  local client, coming = started(root), select(2, ready(root))
   if not client then
-    M.attach_all()
+    if not coming then
+      M.attach_all()
+    end
     return
   end
   ending[client.id] = M.root_of(client)
@@ -328,14 +345,15 @@ function M.restart(root)
   local looks = 0
   local function start_when_gone()
     looks = looks + 1
-    if vim.lsp.get_client_by_id(client.id) == nil then
+    left[client.id] = looks == LEAVE_AFTER_LOOKS or nil
+    if vim.lsp.get_client_by_id(client.id) == nil or left[client.id] then
       ending[client.id] = nil
       M.attach_all()
       tell_waiters()
       return
     end
     if looks == FORCE_AFTER_LOOKS then
-      call(client, "stop", true)
+      client.rpc.terminate() -- 0.11 does not stop a client twice
     end
     vim.defer_fn(start_when_gone, LOOK_MS)
   end
@@ -371,6 +389,12 @@ end
 
 --- Called once, by `plugin/lsp_agent.lua`.
 function M.listen()
+  -- A code action's prompt goes on with the conversation, as one that is written does.
+  vim.lsp.commands["lspAgent.prompt"] = function(command)
+    local asked = command.arguments[1]
+    local prompt = { text = asked.text, held = {}, context = asked.context or {} }
+    require("lsp_agent.prompts").write(prompt)
+  end
   local group = vim.api.nvim_create_augroup("lsp_agent.client", {})
   local function on(events, callback)
     vim.api.nvim_create_autocmd(events, { group = group, callback = callback })

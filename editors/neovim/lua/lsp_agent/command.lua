@@ -44,17 +44,20 @@ end
 ---@param argument string
 ---@param options vim.api.keyset.create_user_command.command_args
 local function ask(argument, options)
-  local context = require("lsp_agent.context")
+  local context, chat = require("lsp_agent.context"), require("lsp_agent.chat")
   local bufnr = vim.api.nvim_get_current_buf()
+  local quoted = context.quoted(options)
   if argument ~= "" then
     local held = context.of_command(options)
-    require("lsp_agent.prompts").write({ text = argument, held = held, context = {} })
+    require("lsp_agent.prompts").write({ text = argument .. quoted, held = held, context = {} })
     return
   end
   if options.range > 0 and client.is_file(bufnr) then
     context.add(bufnr, options.line1, options.line2)
+  elseif quoted ~= "" then
+    chat.give_back(vim.trim(quoted))
   end
-  require("lsp_agent.chat").open({ focus = true })
+  chat.open({ focus = true })
 end
 
 ---@param argument string
@@ -63,9 +66,10 @@ local function steer(argument, options)
   if argument == "" then
     tell("say what: :Agent steer {prompt}", vim.log.levels.WARN)
   else
-    local with = options.range > 0 and require("lsp_agent.context").of_command(options) or {}
+    local context = require("lsp_agent.context")
+    local with = options.range > 0 and context.of_command(options) or {}
     require("lsp_agent.prompts").write({
-      text = argument,
+      text = argument .. context.quoted(options),
       held = with,
       context = {},
       steer = true,
@@ -92,60 +96,6 @@ local function tell_reverted(result)
   else
     tell(text)
   end
-end
-
----@return string[]
-local function slash_commands()
-  local session, to = require("lsp_agent.chat").target()
-  if not session or not to then
-    return {}
-  end
-  local result
-  require("lsp_agent.sessions").when_open(session, to, function()
-    local params = { sessionId = session.id }
-    client.request(to, "agent/commands", params, function(found)
-      result = found
-    end, function() end)
-  end)
-  -- A request that takes longer goes on: to cancel it would cancel the start of an agent as well.
-  vim.wait(1000, function()
-    return result ~= nil
-  end, 10)
-  return vim.tbl_map(function(command)
-    return command.name
-  end, result and result.commands or {})
-end
-
----@param result table
-local function act(result)
-  if result.action == "prompt" then
-    require("lsp_agent").prompt(result.text)
-  elseif result.action == "insert" and vim.bo.modifiable then
-    vim.api.nvim_put(vim.split(result.text or "", "\n"), "c", true, true)
-  elseif result.text then
-    tell(result.text)
-  end
-end
-
----@param argument string
-local function run_command(argument)
-  local name, args = argument:match("^(%S*)%s*(.*)$")
-  if name ~= "" then
-    require("lsp_agent.chat").request("agent/runCommand", { name = name, args = args }, act)
-    return
-  end
-  require("lsp_agent.chat").request("agent/commands", {}, function(result)
-    require("lsp_agent.pick")(result.commands, {
-      prompt = "Command",
-      kind = "lsp_agent_command",
-      none = "the agent offers no commands",
-      title = function(command)
-        return ("/%s · %s"):format(command.name, command.description or "")
-      end,
-    }, function(command)
-      run_command(command.name)
-    end)
-  end)
 end
 
 ---@param argument string
@@ -288,8 +238,12 @@ M.commands = {
     argument = "[command] [args]",
     summary = "Runs a slash command of the agent's or of its extensions; without a name you "
       .. "choose one.",
-    run = run_command,
-    complete = slash_commands,
+    run = function(argument)
+      require("lsp_agent.slash_commands").run(argument)
+    end,
+    complete = function()
+      return require("lsp_agent.slash_commands").names()
+    end,
   },
   {
     name = "sessions",

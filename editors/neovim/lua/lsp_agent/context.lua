@@ -80,6 +80,17 @@ function M.of_command(options)
   return { hold(bufnr, { options.line1 - 1, 0 }, { options.line2, 0 }) }
 end
 
+--- The lines of a command's range where they are no file's, as in a terminal: below a prompt.
+---@param options vim.api.keyset.create_user_command.command_args
+---@return string "" where there are none
+function M.quoted(options)
+  if options.range == 0 or require("lsp_agent.client").is_file(api.nvim_get_current_buf()) then
+    return ""
+  end
+  local lines = api.nvim_buf_get_lines(0, options.line1 - 1, options.line2, false)
+  return ("\n\n```\n%s\n```"):format(table.concat(lines, "\n"))
+end
+
 ---@param root string
 ---@param name string
 ---@return string? path of a file below the root

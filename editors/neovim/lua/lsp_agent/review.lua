@@ -6,6 +6,7 @@ local config = require("lsp_agent.config")
 local lines_of = require("lsp_agent.lines_of")
 local marks = require("lsp_agent.marks")
 local tell = require("lsp_agent.tell")
+local windows = require("lsp_agent.windows")
 
 local M = {}
 
@@ -57,15 +58,32 @@ function M.decide(verb, range, wanted)
   end
 end
 
+-- The buffer that is reviewed: from the chat's windows that of the file beside them.
+---@return integer
+local function reviewed()
+  local window = windows.of_files()[1]
+  return vim.w.lsp_agent and window and api.nvim_win_get_buf(window) or api.nvim_get_current_buf()
+end
+
+-- Says how many proposals did not get in, and why the first did not.
+---@param result { failures?: { failureReason: string }[] }
+local function tell_failures(result)
+  local failures = result.failures or {}
+  if failures[1] then
+    local text = ("%d not applied: %s"):format(#failures, failures[1].failureReason)
+    tell(text, vim.log.levels.WARN)
+  end
+end
+
 --- Decides on all that is open in this file, or everywhere.
 ---@param method "agent/keepAll"|"agent/undoAll"|"agent/applyAll"
 ---@param everywhere boolean
 function M.decide_all(method, everywhere)
-  local bufnr = api.nvim_get_current_buf()
   local found = chat.client()
   if found then
-    local params = everywhere and {} or { uri = vim.uri_from_bufnr(bufnr) }
-    client.request(found, method, params, function()
+    local params = everywhere and {} or { uri = vim.uri_from_bufnr(reviewed()) }
+    client.request(found, method, params, function(result)
+      tell_failures(result)
       for each in pairs(found.attached_buffers) do
         marks.refresh(each)
       end
@@ -73,23 +91,15 @@ function M.decide_all(method, everywhere)
   end
 end
 
--- The file's window, if the current one is the chat's.
-local function to_file()
-  if vim.w.lsp_agent then
-    for _, window in ipairs(api.nvim_tabpage_list_wins(0)) do
-      if not vim.w[window].lsp_agent then
-        api.nvim_set_current_win(window)
-        return
-      end
-    end
-  end
-end
 
 --- To the next open change, in this file and then in the others.
 ---@param options? { previous?: boolean }
 function M.go(options)
   local found = chat.client()
-  to_file()
+  local window = windows.of_files()[1]
+  if vim.w.lsp_agent and window then
+    api.nvim_set_current_win(window)
+  end
   local bufnr = api.nvim_get_current_buf()
   if not found then
     return

@@ -106,9 +106,10 @@ function M.session(project, id)
   if session then
     return session
   end
-  if project.current.id == nil then
-    project.current.id = id
-    return project.current
+  local current = project.current
+  if current.id == nil and (current.earlier == nil or current.earlier == id) then
+    current.id = id
+    return current
   end
   return new_session(project, id)
 end

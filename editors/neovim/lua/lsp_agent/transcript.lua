@@ -126,12 +126,15 @@ function Transcript:write(change)
   if self.tail[1] then
     api.nvim_buf_set_lines(bufnr, last, -1, true, {})
   end
-  change()
+  local fine, err = pcall(change)
   self:put_tail()
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].modified = false
   for _, window in ipairs(following) do
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
+  end
+  if not fine then
+    error(err, 0)
   end
 end
 
@@ -287,10 +290,14 @@ local function replace(bufnr, row, end_row, body)
   vim.fn.setbufline(bufnr, row + 1, body)
 end
 
+-- Folds rows in a window, unless that is one of the person's own with other folds.
 ---@param window integer
 ---@param row integer
 ---@param end_row integer exclusive
 local function fold(window, row, end_row)
+  if vim.wo[window].foldmethod ~= "manual" then
+    return
+  end
   api.nvim_win_call(window, function()
     vim.cmd.fold({ range = { row + 1, end_row } })
   end)

@@ -1,0 +1,263 @@
+--- The chat's two windows in a tab page, and the buffer in which prompts are written.
+
+local M = {}
+
+local api = vim.api
+local PROMPT_HEIGHT = 4
+
+---@alias lsp_agent.Role "chat"|"prompt"
+
+---@type table<lsp_agent.Role, table<string, any>>
+local OPTIONS = {
+  chat = {
+    number = false,
+    relativenumber = false,
+    signcolumn = "no",
+    foldcolumn = "0",
+    list = false,
+    spell = false,
+    wrap = true,
+    linebreak = true,
+    breakindent = true,
+    conceallevel = 0, -- a command that is asked about is seen as it is
+    winfixwidth = true,
+    winfixbuf = true,
+    foldenable = true,
+    foldmethod = "manual",
+    foldtext = "v:lua.require'lsp_agent.transcript'.fold_text()",
+    fillchars = "fold: ",
+  },
+  prompt = {
+    number = false,
+    relativenumber = false,
+    signcolumn = "no",
+    foldcolumn = "0",
+    wrap = true,
+    linebreak = true,
+    winfixheight = true,
+    winfixwidth = true,
+    winfixbuf = true,
+  },
+}
+
+---@param role lsp_agent.Role
+---@param tabpage? integer this one, if none is given
+---@return integer? window
+function M.of(role, tabpage)
+  for _, window in ipairs(api.nvim_tabpage_list_wins(tabpage or 0)) do
+    if vim.w[window].lsp_agent == role then
+      return window
+    end
+  end
+end
+
+---@param window integer
+---@param options table<string, any>
+function M.set(window, options)
+  for name, value in pairs(options) do
+    api.nvim_set_option_value(name, value, { scope = "local", win = window })
+  end
+end
+
+-- Has a window be one of the chat's.
+---@param window integer
+---@param role lsp_agent.Role
+local function dress(window, role)
+  vim.w[window].lsp_agent = role
+  M.set(window, OPTIONS[role])
+end
+
+-- Has a window be one of the person's own.
+---@param window integer
+local function undress(window)
+  vim.w[window].lsp_agent = nil
+  api.nvim_win_call(window, function()
+    for _, options in pairs(OPTIONS) do
+      for name in pairs(options) do
+        vim.cmd.setlocal(name .. "<")
+      end
+    end
+    vim.cmd.setlocal("winbar<")
+  end)
+end
+
+-- Puts a conversation into a chat's window, whose options a new buffer sets to the person's own.
+---@param window integer
+---@param transcript lsp_agent.Transcript
+local function fill(window, transcript)
+  local bufnr = transcript:buffer()
+  M.set(window, { winfixbuf = false })
+  api.nvim_win_set_buf(window, bufnr)
+  dress(window, "chat")
+  transcript:fold(window)
+  api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
+end
+
+--- Has the chat's window, if it is open, show a conversation.
+---@param transcript lsp_agent.Transcript
+function M.show(transcript)
+  local window = M.of("chat")
+  if window and api.nvim_win_get_buf(window) ~= transcript:buffer() then
+    fill(window, transcript)
+  end
+end
+
+---@type integer?
+local prompt_buffer
+-- What was being written when its buffer went.
+---@type string[]
+local kept = {}
+
+--- The buffer in which prompts are written: a new one with the same text if the person has removed
+--- it.
+---@return integer
+function M.prompt_bufnr()
+  if prompt_buffer and api.nvim_buf_is_loaded(prompt_buffer) then
+    return prompt_buffer
+  elseif prompt_buffer and api.nvim_buf_is_valid(prompt_buffer) then
+    api.nvim_buf_delete(prompt_buffer, { force = true }) -- it has the name
+  end
+  local bufnr = api.nvim_create_buf(false, true)
+  prompt_buffer = bufnr
+  api.nvim_buf_set_name(bufnr, "lsp-agent://prompt")
+  vim.bo[bufnr].bufhidden = "hide"
+  vim.bo[bufnr].filetype = "lsp_agent_prompt"
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, kept)
+  api.nvim_create_autocmd("BufUnload", {
+    buffer = bufnr,
+    callback = function()
+      kept = api.nvim_buf_get_lines(bufnr, 0, -1, true)
+    end,
+  })
+  return bufnr
+end
+
+--- Opens those of the chat's windows that are not open.
+---@param transcript lsp_agent.Transcript
+---@param width integer in cells
+---@return integer prompt
+function M.open(transcript, width)
+  local chat = M.of("chat")
+  if not chat then
+    chat = api.nvim_open_win(transcript:buffer(), false, { split = "right", win = -1, width = width })
+    fill(chat, transcript)
+  end
+  local prompt = M.of("prompt")
+  if not prompt then
+    prompt = api.nvim_open_win(M.prompt_bufnr(), false, {
+      split = "below",
+      win = chat,
+      height = PROMPT_HEIGHT,
+    })
+    dress(prompt, "prompt")
+  end
+  return prompt
+end
+
+---@param window integer
+---@return boolean
+local function is_float(window)
+  return api.nvim_win_get_config(window).relative ~= ""
+end
+
+--- The windows of this tab page that are neither the chat's nor float, the current one first.
+---@return integer[]
+function M.of_files()
+  local windows = vim.list_extend({ api.nvim_get_current_win() }, api.nvim_tabpage_list_wins(0))
+  return vim.tbl_filter(function(window)
+    return not is_float(window) and not vim.w[window].lsp_agent
+  end, windows)
+end
+
+-- A buffer that the person has, or else an empty one.
+---@return integer
+local function some_bufnr()
+  for _, bufnr in ipairs(vim.list_extend({ vim.fn.bufnr("#") }, api.nvim_list_bufs())) do
+    if api.nvim_buf_is_valid(bufnr) and vim.bo[bufnr].buflisted then
+      return bufnr
+    end
+  end
+  return api.nvim_create_buf(true, false)
+end
+
+-- Opens a window for files where only the chat's are left: those take no other buffer.
+local function ensure_file()
+  if M.of_files()[1] then
+    return
+  end
+  local window = api.nvim_open_win(some_bufnr(), true, { split = "left", win = -1 })
+  undress(window) -- it is opened with the options of the one beside it
+end
+
+-- Closes it, if it is there and not Neovim's last one.
+---@param window? integer
+local function close(window)
+  local is_last = vim.iter(api.nvim_list_wins()):all(function(each)
+    return each == window or is_float(each)
+  end)
+  if window and api.nvim_win_is_valid(window) and not is_last then
+    api.nvim_win_close(window, true)
+  end
+end
+
+function M.close()
+  if M.of("chat") or M.of("prompt") then
+    ensure_file()
+    close(M.of("prompt"))
+    close(M.of("chat"))
+  end
+end
+
+-- Whether the tab page has another window of a file than this one.
+---@param window integer
+---@return boolean
+local function has_other(window)
+  return vim.iter(M.of_files()):any(function(each)
+    return each ~= window
+  end)
+end
+
+---@param bufnr integer
+---@return boolean
+local function is_ours(bufnr)
+  return vim.startswith(api.nvim_buf_get_name(bufnr), "lsp-agent://")
+end
+
+--- Called once.
+function M.listen()
+  local group = api.nvim_create_augroup("lsp_agent.windows", {})
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, { group = group, callback = callback })
+  end
+  on("WinClosed", function(event)
+    local window = tonumber(event.match)
+    if window and vim.w[window].lsp_agent == "chat" then
+      local prompt = M.of("prompt", api.nvim_win_get_tabpage(window))
+      vim.schedule(function()
+        close(prompt)
+      end)
+    end
+  end)
+  -- Quitting the last window of a file is not to leave the chat alone.
+  on("QuitPre", function()
+    if not vim.w.lsp_agent and not has_other(api.nvim_get_current_win()) then
+      M.close()
+    end
+  end)
+  -- `:bdelete` closes a buffer's windows as long as there are others, and has the last one show
+  -- another buffer, whosever it is.
+  on("BufUnload", function()
+    vim.schedule(function()
+      for _, window in ipairs(api.nvim_list_wins()) do
+        if vim.w[window].lsp_agent and not is_ours(api.nvim_win_get_buf(window)) then
+          undress(window)
+        end
+      end
+      if M.of("chat") then
+        ensure_file()
+      end
+    end)
+  end)
+end
+
+return M
