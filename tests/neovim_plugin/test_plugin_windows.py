@@ -12,6 +12,8 @@ return vim.tbl_map(function(window)
   return vim.w[window].lsp_agent or 'file'
 end, vim.api.nvim_tabpage_list_wins(0))
 """
+# As plugins do with what they showed in a float.
+WIPE = "vim.cmd.bwipeout(vim.api.nvim_create_buf(false, true)) vim.wait(50)"
 OPTION = "return vim.api.nvim_get_option_value(select(2, ...), { win = (...) })"
 PROMPT = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('lsp-agent://prompt'), 0, -1, true)"
 
@@ -94,6 +96,8 @@ def test_a_chat_that_is_alone_is_closed_for_a_file(desk: PluginDesk) -> None:
     desk.nvim.keys("<Esc>")
     desk.nvim.command("only")
     wait_until(lambda: roles(desk) == ["chat"])
+    desk.nvim.lua(WIPE)
+    assert roles(desk) == ["chat"]
     desk.agent("chat")
     wait_until(lambda: roles(desk) == ["file"])
     assert desk.nvim.lines() == ["one"]

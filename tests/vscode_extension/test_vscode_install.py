@@ -36,6 +36,13 @@ def test_without_a_server_its_own_is_installed_once_there_is_a_python(tmp_path: 
 
         person.say("Hello")  # the embedded agent has no model yet, and says so
         person.chat.get_by_text(re.compile("provider")).first.wait_for()
+
+        (link,) = tmp_path.rglob("server-*/bin/python")
+        link.unlink()
+        link.symlink_to(tmp_path / "gone")  # as an update of the system leaves it
+        person.command("lspAgent.server.restart")
+        wait_until(lambda: link.exists() and servers(tmp_path), 240)
+        hindrance.wait_for(state="detached")
     wait_until(lambda: not servers(tmp_path))
 
 

@@ -82,7 +82,9 @@ async function installed(context: vscode.ExtensionContext): Promise<string | und
   if (wheel === undefined) return undefined;
   const folder = await serverFolder(context, wheel);
   const program = inFolder(folder, "lsp-agent");
-  return (await exists(join(folder, "ready"))) && (await isProgram(program)) ? program : undefined;
+  const isReady = (await exists(join(folder, "ready"))) && (await isProgram(program));
+  // Its Python is a link to one that an update of the system may have removed.
+  return isReady && (await isProgram(inFolder(folder, "python"))) ? program : undefined;
 }
 
 async function bundledWheel(context: vscode.ExtensionContext): Promise<string | undefined> {

@@ -118,7 +118,8 @@ M.commands = {
     name = "ask",
     argument = "[prompt]",
     summary = "Sends a prompt, with the selected text or the line of the cursor. Without one it "
-      .. "goes to the prompt's window; lines of a range go along with what is written there.",
+      .. "goes to the prompt's window; lines of a range go along with what is written there. In a "
+      .. "terminal, or where else no file is, lines of a range are quoted in the prompt.",
     run = ask,
     alone = true,
   },

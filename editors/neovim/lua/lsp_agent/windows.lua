@@ -253,6 +253,10 @@ function M.listen()
           undress(window)
         end
       end
+    end)
+  end)
+  on("BufDelete", function() -- of one that is listed
+    vim.schedule(function()
       if M.of("chat") then
         ensure_file()
       end
