@@ -70,7 +70,8 @@ def test_a_prompt_that_is_being_written_outlives_its_buffer(desk: PluginDesk) ->
     assert desk.nvim.lua(PROMPT) == [""]
 
 
-def test_a_file_can_be_opened_where_the_only_one_was_deleted(desk: PluginDesk) -> None:
+def test_a_file_can_be_opened_where_the_one_on_show_was_deleted(desk: PluginDesk) -> None:
+    desk.open("c.txt", "three\n")
     desk.open("a.txt", "one\n")
     desk.start()
     desk.agent("chat")
@@ -78,6 +79,7 @@ def test_a_file_can_be_opened_where_the_only_one_was_deleted(desk: PluginDesk) -
     desk.nvim.keys("<Esc><C-w>t")
     desk.nvim.command("bdelete")
     wait_until(lambda: roles(desk) == ["chat", "file", "prompt"])
+    assert desk.nvim.lines() == ["three"]
     desk.file("b.txt", "two\n")
     desk.nvim.command("silent edit b.txt")
     assert desk.nvim.lines() == ["two"]
