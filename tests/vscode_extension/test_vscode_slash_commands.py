@@ -46,12 +46,17 @@ def offered(person: Product) -> list[str]:
     return [text.strip() for text in shown]
 
 
-def test_what_is_taken_before_the_list_is_answered_is_what_was_typed(person: Product) -> None:
+def type_before_the_answer(person: Product, text: str) -> None:
+    """Behind a slash whose list is there, while those that follow wait."""
     person.begin()
     typed(person, "/")
     person.chat.get_by_role("option", name="/clear").wait_for()
     person.chat.evaluate(HOLD)
-    typed(person, "cl")
+    typed(person, text)
+
+
+def test_what_is_taken_before_the_list_is_answered_is_what_was_typed(person: Product) -> None:
+    type_before_the_answer(person, "cl")
     assert offered(person) == ["/clear"]
     person.page.keyboard.press("Tab")
     assert person.input.input_value() == "/clear "
@@ -60,11 +65,7 @@ def test_what_is_taken_before_the_list_is_answered_is_what_was_typed(person: Pro
 
 
 def test_an_entry_that_was_gone_to_stays_the_active_one_as_the_list_comes(person: Product) -> None:
-    person.begin()
-    typed(person, "/")
-    person.chat.get_by_role("option", name="/clear").wait_for()
-    person.chat.evaluate(HOLD)
-    typed(person, "c")
+    type_before_the_answer(person, "c")
     person.page.keyboard.press("ArrowDown")
     wait_until(lambda: person.chat.evaluate("() => window.held.length"))
     person.chat.evaluate(RELEASE)

@@ -173,17 +173,13 @@ export class Client {
 
   /** A request `agent/<name>`. */
   async request<T>(name: string, params: object = {}): Promise<T> {
-    const answer = await this.client.sendRequest<T>(`agent/${name}`, params);
-    if (name !== "edits") this.hooks.decided(editsIn(answer));
-    return answer;
+    return this.client.sendRequest(`agent/${name}`, params);
   }
 
   /** The command `lspAgent.<name>`, which some methods answer otherwise. */
   async command<T>(name: string, params: object): Promise<T> {
     const request = { command: `${SECTION}.${name}`, arguments: [params] };
-    const answer = await this.client.sendRequest<T>("workspace/executeCommand", request);
-    this.hooks.decided(editsIn(answer));
-    return answer;
+    return this.client.sendRequest<T>("workspace/executeCommand", request);
   }
 
   configurationChanged(): void {
@@ -223,12 +219,16 @@ function editsIn(answer: unknown): Edit[] {
 
 function middleware(hooks: Hooks, turns: TurnProgress): Middleware {
   return {
+    async sendRequest(type, param, token, next) {
+      const answer = await next(type, param, token);
+      const method = typeof type === "string" ? type : type.method;
+      if (method !== "agent/edits") hooks.decided(editsIn(answer)); // who lists them decides nothing
+      return answer;
+    },
     async executeCommand(command, args, next) {
       const override = hooks.commands[command];
       try {
-        const answer: unknown = await (override ? override(args[0]) : next(command, args));
-        hooks.decided(editsIn(answer));
-        return answer;
+        return await (override ? override(args[0]) : next(command, args));
       } catch (error) {
         void vscode.window.showErrorMessage((error as Error).message);
         return undefined;

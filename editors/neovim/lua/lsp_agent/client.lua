@@ -333,8 +333,9 @@ end
 --- has none.
 ---@param root? string
 function M.restart(root)
-  local client, coming = started(root), select(2, ready(root))
+  local client = started(root)
   if not client then
+    local _, coming = ready(root)
     if not coming then
       M.attach_all()
     end
@@ -345,9 +346,9 @@ function M.restart(root)
   local looks = 0
   local function start_when_gone()
     looks = looks + 1
-    left[client.id] = looks == LEAVE_AFTER_LOOKS or nil
-    if vim.lsp.get_client_by_id(client.id) == nil or left[client.id] then
-      ending[client.id] = nil
+    local gone = vim.lsp.get_client_by_id(client.id) == nil
+    if gone or looks == LEAVE_AFTER_LOOKS then
+      ending[client.id], left[client.id] = nil, not gone or nil
       M.attach_all()
       tell_waiters()
       return

@@ -58,11 +58,10 @@ function M.decide(verb, range, wanted)
   end
 end
 
--- The buffer that is reviewed: from the chat's windows that of the file beside them.
----@return integer
-local function reviewed()
-  local window = windows.of_files()[1]
-  return vim.w.lsp_agent and window and api.nvim_win_get_buf(window) or api.nvim_get_current_buf()
+-- Seen from the chat's windows, that of a file beside them.
+---@return integer?
+local function beside_chat()
+  return vim.w.lsp_agent and windows.of_files()[1]
 end
 
 -- Says how many proposals did not get in, and why the first did not.
@@ -81,7 +80,8 @@ end
 function M.decide_all(method, everywhere)
   local found = chat.client()
   if found then
-    local params = everywhere and {} or { uri = vim.uri_from_bufnr(reviewed()) }
+    local bufnr = api.nvim_win_get_buf(beside_chat() or 0)
+    local params = everywhere and {} or { uri = vim.uri_from_bufnr(bufnr) }
     client.request(found, method, params, function(result)
       tell_failures(result)
       for each in pairs(found.attached_buffers) do
@@ -96,8 +96,8 @@ end
 ---@param options? { previous?: boolean }
 function M.go(options)
   local found = chat.client()
-  local window = windows.of_files()[1]
-  if vim.w.lsp_agent and window then
+  local window = beside_chat()
+  if window then
     api.nvim_set_current_win(window)
   end
   local bufnr = api.nvim_get_current_buf()

@@ -7,37 +7,35 @@ local PROMPT_HEIGHT = 4
 
 ---@alias lsp_agent.Role "chat"|"prompt"
 
----@type table<lsp_agent.Role, table<string, any>>
-local OPTIONS = {
-  chat = {
+-- Those of both, with some more.
+---@param more table<string, any>
+---@return table<string, any>
+local function options(more)
+  return vim.tbl_extend("error", {
     number = false,
     relativenumber = false,
     signcolumn = "no",
     foldcolumn = "0",
-    list = false,
-    spell = false,
     wrap = true,
     linebreak = true,
-    breakindent = true,
-    conceallevel = 0, -- a command that is asked about is seen as it is
     winfixwidth = true,
     winfixbuf = true,
+  }, more)
+end
+
+---@type table<lsp_agent.Role, table<string, any>>
+local OPTIONS = {
+  chat = options({
+    list = false,
+    spell = false,
+    breakindent = true,
+    conceallevel = 0, -- a command that is asked about is seen as it is
     foldenable = true,
     foldmethod = "manual",
     foldtext = "v:lua.require'lsp_agent.transcript'.fold_text()",
     fillchars = "fold: ",
-  },
-  prompt = {
-    number = false,
-    relativenumber = false,
-    signcolumn = "no",
-    foldcolumn = "0",
-    wrap = true,
-    linebreak = true,
-    winfixheight = true,
-    winfixwidth = true,
-    winfixbuf = true,
-  },
+  }),
+  prompt = options({ winfixheight = true }),
 }
 
 ---@param role lsp_agent.Role
@@ -52,9 +50,9 @@ function M.of(role, tabpage)
 end
 
 ---@param window integer
----@param options table<string, any>
-function M.set(window, options)
-  for name, value in pairs(options) do
+---@param values table<string, any>
+function M.set(window, values)
+  for name, value in pairs(values) do
     api.nvim_set_option_value(name, value, { scope = "local", win = window })
   end
 end
@@ -72,8 +70,8 @@ end
 local function undress(window)
   vim.w[window].lsp_agent = nil
   api.nvim_win_call(window, function()
-    for _, options in pairs(OPTIONS) do
-      for name in pairs(options) do
+    for _, own in pairs(OPTIONS) do
+      for name in pairs(own) do
         vim.cmd.setlocal(name .. "<")
       end
     end

@@ -12,12 +12,8 @@ export function fitting(files: string[], query: string, most: number): string[] 
     .map(({ path }) => path);
 }
 
-/** Whether a command's name begins so, whatever the case of the letters. */
-export function begins(name: string, query: string): boolean {
-  return name.toLowerCase().startsWith(query.toLowerCase());
-}
-
-/** Those entries of a list made for less that fit what is typed by now, in their order. */
+/** Those entries of a list that fit what is typed by now, in their order; commands by how they
+ * begin. */
 export function narrowed<Entry extends { insert: string }>(
   entries: Entry[],
   sign: "@" | "/",
@@ -26,8 +22,8 @@ export function narrowed<Entry extends { insert: string }>(
   const wanted = query.toLowerCase();
   return entries.filter(({ insert }) => {
     if (!insert.startsWith(sign)) return false;
-    const name = insert.slice(1);
-    return sign === "/" ? begins(name, query) : distance(name.toLowerCase(), wanted) < Infinity;
+    const name = insert.slice(1).toLowerCase();
+    return sign === "/" ? name.startsWith(wanted) : distance(name, wanted) < Infinity;
   });
 }
 

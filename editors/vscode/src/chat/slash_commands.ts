@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 
 import type { Agent } from "../agent";
 import type { CommandInfo, RunCommandResult } from "../protocol";
-import { begins } from "./fitting";
 import type { Draft, Suggestion } from "./messages";
 import { changedFiles } from "./transcript";
 
@@ -41,19 +40,17 @@ export class SlashCommands {
     private readonly insert: (text: string) => void,
   ) {}
 
-  /** Shows those that begin so: the chat's own at once, with the agent's as soon as it tells them. */
-  async suggest(query: string, show: (items: Suggestion[]) => void): Promise<void> {
+  /** Shows all: the chat's own at once, with the agent's as soon as it tells them. */
+  async suggest(show: (items: Suggestion[]) => void): Promise<void> {
     const own = Object.entries(OWN).map(([name, { detail }]) => suggestion(name, detail));
-    const fitting = (all: Suggestion[]): Suggestion[] =>
-      all.filter(({ insert }) => begins(insert.slice(1), query));
-    show(fitting(own));
+    show(own);
     const { chat, connection } = this.agent;
     if (chat === undefined || chat.earlier || connection.running === undefined) return;
     const told = await this.told(chat.sessionId).catch(() => []); // it is said where one is run
     const agents = told
       .filter(({ name }) => !Object.hasOwn(OWN, name))
       .map(({ name, description }) => suggestion(name, description ?? ""));
-    if (agents.length > 0) show(fitting([...own, ...agents]));
+    if (agents.length > 0) show([...own, ...agents]);
   }
 
   /** Runs what the draft names. Whether its files went out too: most commands have no use for them.

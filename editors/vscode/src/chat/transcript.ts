@@ -269,11 +269,9 @@ function takePlan(turn: Turn, entries: PlanEntry[]): Touched {
   return changed(turn, part);
 }
 
-/** What became of an edit that is known here. */
+/** What became of an edit of a turn that is known here. */
 export function takeDecision(chat: Chat, edit: Edit): Touched {
-  const turn = chat.turns.find(({ parts }) =>
-    parts.some((part) => part.kind === "tool" && part.files.some(({ editId }) => editId === edit.editId)),
-  );
+  const turn = chat.turns.find(({ id }) => id === edit.turnId);
   return turn ? takeEdit(turn, edit) : {};
 }
 

@@ -250,7 +250,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private async suggest({ number, sign, query }: FromView & { type: "suggest" }): Promise<void> {
     const show = (items: Suggestion[]): void => this.post({ type: "suggestions", number, items });
     if (sign === "@") show(await files(query));
-    else await this.slashCommands.suggest(query, show);
+    else await this.slashCommands.suggest(show);
   }
 
   private async decide({ action, turnId }: FromView & { type: "review" }): Promise<void> {
