@@ -360,7 +360,7 @@ class Mirroring:
         brought.append(result)
         if call.kind != "command" and isinstance(change.now, Text):
             # The agent knows what it wrote; what a command made of a file it does not.
-            self._served.put(change.path, change.now)
+            self._served.wrote(change.path, change.now)
 
     # What the person is told.
 

@@ -17,7 +17,7 @@ from lsp_agent.sessions.served import Served
 from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.tool_texts import agents_words, placed_result, refused
 from lsp_agent.text.lines import EMPTY, Text, split_lines
-from lsp_agent.text.merge import merge3
+from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.surrogates import made_of_shown, whole_text
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.wire import Answer, Answered, Dialog, ReadText, Refused, WriteText
@@ -63,7 +63,8 @@ class HostedTools:
         try:
             return await self._run(request)
         except ToolFailure as failure:
-            return ToolAnswer(failure.text, is_error=True)
+            changes = await self.served.changes(str(request.args.get("path")))
+            return ToolAnswer(failure.text + changes, is_error=True)
         except FileProblem as problem:
             path = self._absolute(str(request.args.get("path")))
             return ToolAnswer(agents_words(request.tool, path, problem), is_error=True)
@@ -104,7 +105,8 @@ class HostedTools:
             if isinstance(request, WriteText):
                 args = zot_tools.WriteArgs(request.path, request.text)
                 told = placed_result(request.path, await self._put(args, call), "")
-                return Answered(told + await self._notes(request.path))
+                notes = await self._notes(request.path) if request.reads_answer else ""
+                return Answered(told + notes)
             return await self._text_of(request)
         except ToolFailure as failure:
             return Refused(failure.text)
@@ -116,9 +118,9 @@ class HostedTools:
         view = await self._services.host.view(path, self._session_id)
         if not view.exists:
             return Refused(f"{request.path}: no such file", missing=True)
-        text = self.served.put(path.path, view.require_text())
         first = max((request.line or 1) - 1, 0)
         last = None if request.limit is None else first + request.limit
+        text = self.served.read(path.path, view.require_text(), first, last)
         return Answered("".join(text.lines[first:last]))
 
     async def dialog(self, request: Dialog) -> Answer:
@@ -155,15 +157,15 @@ class HostedTools:
         mime_type = zot_tools.image_type(args.path)
         if mime_type is not None and view.data is not None and view.text is None:
             return "", ImageAnswer(mime_type, b64encode(view.data).decode())
-        if view.text is not None:
-            self.served.put(path.path, view.text)
         data = view.data
         if data is None:
             data = whole_text(view.require_text()).content.encode()
-        shown = zot_tools.read_text(args.path, data, args.offset, args.limit)
-        if not shown:
-            shown = zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE
-        return shown, None
+        shown = zot_tools.read_lines(args.path, data, args.offset, args.limit)
+        if view.text is not None:
+            self.served.read(path.path, view.text, *_lines_of(view.text, shown))
+        if shown.text:
+            return shown.text, None
+        return zot_tools.NO_SUCH_LINES if data else zot_tools.EMPTY_FILE, None
 
     async def _write(self, args: zot_tools.WriteArgs, request: ToolRequest) -> str:
         placed = await self._put(args, request)
@@ -172,19 +174,12 @@ class HostedTools:
     async def _put(self, args: zot_tools.WriteArgs, request: ToolRequest) -> Placed:
         path = self._confine(args.path, write=True)
 
+        made: list[Text] = []
+
         def merged(now: Text, *, dirty: bool) -> Text:
             wanted = zot_tools.with_line_ends_of(args.content, now)
-            base = self.served.get(path.path)
-            if base is None:
-                if dirty:
-                    raise ToolFailure(
-                        f"{args.path} has unsaved changes in the editor; read it before writing it"
-                    )
-                return wanted
-            merge = merge3(base, wanted, now)
-            if not merge.clean:
-                raise ToolFailure(f"{args.path} changed since you read it; read it again")
-            return merge.text
+            made[:] = [wanted]
+            return self._merged(args.path, path.path, wanted, now, dirty=dirty)
 
         def resolve(view: View) -> Text:
             now = view.require_text() if view.exists else EMPTY
@@ -192,7 +187,30 @@ class HostedTools:
 
         view = await self._services.host.view(path, self._session_id)
         hold = _shrinks(view.text or EMPTY, args.content, self._settings().edits.hold_shrink)
-        return await self._place(path, request, resolve, hold=hold)
+        placed = await self._place(path, request, resolve, hold=hold)
+        if placed.status != "unknown":
+            self.served.wrote(path.path, *made)
+        return placed
+
+    def _merged(self, given: str, path: str, wanted: Text, now: Text, *, dirty: bool) -> Text:
+        """``now`` with what the agent's whole text ``wanted`` changes of what it knows."""
+        knowledge = self.served.knowledge(path)
+        base = knowledge.base_of(wanted) if knowledge else None
+        if knowledge is None or base is None:
+            if dirty:
+                raise ToolFailure(
+                    f"{given} has unsaved changes in the editor; read it before writing it"
+                )
+            return wanted
+        if unseen := knowledge.dropped_unseen(wanted):
+            raise ToolFailure(
+                f"this would drop lines of {given} that you have not read; read it from line"
+                f" {unseen.start + 1} to {unseen.stop} before writing it"
+            )
+        merge = merge3_fine(base, wanted, now)
+        if not merge.clean:
+            raise ToolFailure(f"{given} changed since you read it; read it again")
+        return merge.text
 
     async def _edit(self, args: zot_tools.EditArgs, request: ToolRequest) -> str:
         path = self._confine(args.path, write=True)
@@ -205,6 +223,8 @@ class HostedTools:
 
         placed = await self._place(path, request, resolve)
         change = placed.change
+        if change is not None and placed.status != "unknown":
+            self.served.edited(path.path, change.before or EMPTY, change.after or EMPTY)
         diff = (
             zot_tools.edit_result(change.before or EMPTY, change.after or EMPTY) if change else ""
         )
@@ -248,10 +268,6 @@ class HostedTools:
             raise ToolFailure(f"{path.given} changed since you read it; read it again")
         if placed.status == "applied" and placed.change is not None:
             self._problems.edited(path.path)
-        # What the agent knows is its own change; what was typed since, it is told of.
-        shown = placed.change.after if placed.change else placed.now
-        if shown is not None and placed.status != "unknown":
-            self.served.put(path.path, shown)
         return placed
 
     def _may_hide_typing(self, path: SafePath) -> bool:
@@ -276,6 +292,14 @@ class HostedTools:
 
     def _absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118 - lexical, as zot does
+
+
+def _lines_of(text: Text, shown: zot_tools.ShownLines) -> tuple[int, int]:
+    """The lines of ``text`` that were shown, whose ends may be ``\\r`` alone too."""
+    parts = text.content.split("\n")
+    start = len(split_lines("".join(f"{part}\n" for part in parts[: shown.start])))
+    size = len(split_lines("\n".join(parts[shown.start : shown.end])))
+    return start, start + size
 
 
 def _shrinks(now: Text, content: str, share: float) -> bool:

@@ -64,7 +64,8 @@ class Asked:
             case "fs/write_text_file" if self.hosts_files:
                 self._waiting[key] = _Request(request_id, method)
                 call_id = turn.call_at(path, "edit") if turn else None
-                batch.add(WriteText(key, path, string(params, "content"), call_id))
+                text = string(params, "content")
+                batch.add(WriteText(key, path, text, call_id, reads_answer=False))
             case _:
                 refusal = f"lsp-agent offers no {method}"
                 batch.add(Send(acp.error(request_id, acp.METHOD_NOT_FOUND, refusal)))

@@ -188,12 +188,14 @@ class ReadText:
 
 @dataclass(frozen=True, slots=True)
 class WriteText:
-    """The agent writes a whole text through us."""
+    """The agent writes a whole text through us. ``reads_answer``: its model is shown what the
+    answer says."""
 
     key: str
     path: str
     text: str
     tool_call_id: str | None
+    reads_answer: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ __all__ = [
     "parse_read",
     "parse_write",
     "read_directory",
-    "read_text",
+    "read_lines",
     "unknown_tool",
     "with_line_ends_of",
 ]
@@ -139,7 +139,17 @@ def image_type(path: str) -> str | None:
     return _IMAGES.get(name.rpartition(".")[2].lower()) if "." in name else None
 
 
-def read_text(path: str, data: bytes, offset: int = 0, limit: int = 0) -> str:
+@dataclass(frozen=True, slots=True)
+class ShownLines:
+    """``text`` is what a ``read`` answers; ``start`` to ``end`` (0-based, half-open, by ``\\n``)
+    are the file's lines that are whole in it."""
+
+    text: str
+    start: int
+    end: int
+
+
+def read_lines(path: str, data: bytes, offset: int = 0, limit: int = 0) -> ShownLines:
     """What ``read`` shows of a file's ``data``; ``path`` as the model gave it.
 
     At most MAX_LINES and MAX_BYTES, in whole lines unless the first alone is longer. Raises
@@ -152,6 +162,7 @@ def read_text(path: str, data: bytes, offset: int = 0, limit: int = 0) -> str:
     head = rest[0][: MAX_BYTES + 1] if rest else b""
     lines = head.split(b"\n")
     too_large = len(head) > MAX_BYTES
+    is_cut = too_large and len(lines) == 1
     if too_large:
         lines = lines[:-1] or [lines[0][:MAX_BYTES]]
     elif not lines[-1]:
@@ -159,13 +170,15 @@ def read_text(path: str, data: bytes, offset: int = 0, limit: int = 0) -> str:
     selected = lines[:limit] if limit > 0 else lines
     shown = selected[:MAX_LINES]
     text = decode(b"".join(line + b"\n" for line in shown))
+    end = before + (0 if is_cut else len(shown))
     if len(selected) > MAX_LINES:
         most = f"{MAX_LINES} lines"
     elif too_large and not 0 < limit <= len(lines):
         most = f"{MAX_BYTES} bytes"
     else:
-        return text
-    return f"{text}... [truncated at {most}; go on with offset {before + len(shown) + 1}]\n"
+        return ShownLines(text, before, end)
+    notice = f"... [truncated at {most}; go on with offset {before + len(shown) + 1}]\n"
+    return ShownLines(text + notice, before, end)
 
 
 def decode(data: bytes) -> str:

@@ -111,7 +111,7 @@ def test_a_read_is_the_selected_lines_each_with_an_end(data: bytes, offset: int,
     first = max(offset - 1, 0)
     selected = lines[first:][: limit if limit > 0 else None]
     expected = "".join(_go_string(line) + "\n" for line in selected)
-    assert zot_tools.read_text("a", data, offset, limit) == expected
+    assert zot_tools.read_lines("a", data, offset, limit).text == expected
 
 
 def _go_string(data: bytes) -> str:
@@ -131,27 +131,27 @@ def _go_string(data: bytes) -> str:
 
 
 def test_a_read_ends_after_2000_lines_and_says_where_to_go_on():
-    text = zot_tools.read_text("a", b"x\n" * 2001)
+    text = zot_tools.read_lines("a", b"x\n" * 2001).text
     assert text == "x\n" * 2000 + "... [truncated at 2000 lines; go on with offset 2001]\n"
-    assert zot_tools.read_text("a", b"x\n" * 2001, 2001) == "x\n"
-    assert zot_tools.read_text("a", b"x\n" * 2000) == "x\n" * 2000
-    assert zot_tools.read_text("a", b"x\n" * 2001, limit=5) == "x\n" * 5
+    assert zot_tools.read_lines("a", b"x\n" * 2001, 2001).text == "x\n"
+    assert zot_tools.read_lines("a", b"x\n" * 2000).text == "x\n" * 2000
+    assert zot_tools.read_lines("a", b"x\n" * 2001, limit=5).text == "x\n" * 5
 
 
 def test_a_read_shows_51200_bytes_in_whole_lines_and_says_where_to_go_on():
     line = b"a" * 1023 + b"\n"
     data = line * 60 + b"the end\n"
-    text = zot_tools.read_text("a", data, 2)
+    text = zot_tools.read_lines("a", data, 2).text
     assert text == line.decode() * 50 + "... [truncated at 51200 bytes; go on with offset 52]\n"
-    assert zot_tools.read_text("a", data, 52) == line.decode() * 9 + "the end\n"
-    assert zot_tools.read_text("a", data, 2, 3) == line.decode() * 3
+    assert zot_tools.read_lines("a", data, 52).text == line.decode() * 9 + "the end\n"
+    assert zot_tools.read_lines("a", data, 2, 3).text == line.decode() * 3
 
 
 def test_of_a_line_that_is_too_long_its_beginning_is_read():
     data = b"a" * 51199 + "é".encode() + b"\nmore\n"
-    text = zot_tools.read_text("a", data)
+    text = zot_tools.read_lines("a", data).text
     assert text == "a" * 51199 + "\ufffd\n... [truncated at 51200 bytes; go on with offset 2]\n"
-    assert zot_tools.read_text("a", data, 2) == "more\n"
+    assert zot_tools.read_lines("a", data, 2).text == "more\n"
 
 
 @given(
@@ -162,25 +162,25 @@ def test_a_long_file_is_read_whole_by_going_on_where_it_says(lines: list[bytes],
     data = b"".join(line + b"\n" for line in lines * times)
     got, offset = "", 1
     while offset:
-        text, _, note = zot_tools.read_text("a", data, offset).partition("... [truncated")
+        text, _, note = zot_tools.read_lines("a", data, offset).text.partition("... [truncated")
         got += text
         offset = int(note.removesuffix("]\n").rpartition(" ")[2] or 0)
     assert got.encode() == data
 
 
 def test_a_binary_file_is_refused():
-    assert failure(zot_tools.read_text, "a.bin", b"ab\0") == (
+    assert failure(zot_tools.read_lines, "a.bin", b"ab\0") == (
         "a.bin looks binary; refusing to read as text"
     )
-    assert zot_tools.read_text("a", b"a" * 8192 + b"\0")
+    assert zot_tools.read_lines("a", b"a" * 8192 + b"\0").text
 
 
 def test_carriage_returns_and_a_bom_are_shown_as_they_are():
-    assert zot_tools.read_text("a", "\ufeffa\r\nb".encode()) == "\ufeffa\r\nb\n"
+    assert zot_tools.read_lines("a", "\ufeffa\r\nb".encode()).text == "\ufeffa\r\nb\n"
 
 
 def test_a_read_of_the_recording_is_the_same():
-    assert zot_tools.read_text("empty.txt", b"") == tool_results("edit_delete_all")[2]
+    assert zot_tools.read_lines("empty.txt", b"").text == tool_results("edit_delete_all")[2]
 
 
 @pytest.mark.parametrize(

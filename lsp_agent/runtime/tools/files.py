@@ -46,7 +46,7 @@ def read(cwd: str, args: object) -> Outcome:
             data = file.read(_MOST_BYTES)
     except OSError as error:
         raise _failure("open", path, error) from None
-    shown = zot_tools.read_text(given.path, data, given.offset, given.limit)
+    shown = zot_tools.read_lines(given.path, data, given.offset, given.limit).text
     if not shown and status.st_size > _MOST_BYTES:
         raise ToolFailure(f"{path}: only the first {_MOST_BYTES >> 20} MiB can be read")
     return outcome.text(shown or (zot_tools.NO_SUCH_LINES if data else ""))

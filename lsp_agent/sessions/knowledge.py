@@ -1,0 +1,137 @@
+"""What an agent knows of one file, which is not what the file is: it acts on what it has read and
+written, while people type. Pure; lines are 0-based, ranges half-open.
+"""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lsp_agent.text.diff import Hunk, diff, overlap
+from lsp_agent.text.lines import Text
+from lsp_agent.text.live_hunks import place_after, with_hunks
+from lsp_agent.text.merge import preferring
+
+_MAX_DIFF_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """``own`` is the text as the agent has read or written it, with its own edits since: what a
+    person typed enters it by a read alone. None where it has edited a file and done neither.
+    ``unseen`` are those of its lines that no result has shown.
+
+    ``told`` is that with what the notes beside its results said. It does not count as known:
+    an agent that calls several tools at once has composed its next text before it reads a note.
+    """
+
+    own: Text | None
+    told: Text
+    unseen: frozenset[int] = frozenset()
+
+    def read(self, now: Text, start: int, end: int) -> "Knowledge":
+        """After a result has shown the lines ``start`` to ``end`` of ``now``."""
+        told = _with_shown(self.told, now, start, end)
+        if self.own is None:
+            return Knowledge(now, told, frozenset(range(len(now.lines))) - set(range(start, end)))
+        own = _with_shown(self.own, now, start, end)
+        came = diff(self.own.lines, own.lines)
+        new = {line for hunk in came for line in range(hunk.new_start, hunk.new_end)}
+        shown = _moved(range(start, min(end, len(now.lines))), diff(now.lines, own.lines))
+        return Knowledge(own, told, (_moved(self.unseen, came) | new) - shown)
+
+    def edited(self, before: Text, after: Text) -> "Knowledge":
+        """After an edit of its own, in a text of which it may not know all: of that it learns
+        only the lines that it changed."""
+        told = preferring(before, after, self.told)
+        if self.own is None:
+            return Knowledge(None, told)
+        own = preferring(before, after, self.own)
+        return Knowledge(own, told, _moved(self.unseen, diff(self.own.lines, own.lines)))
+
+    def base_of(self, wanted: Text) -> Text | None:
+        """What the agent made its whole text ``wanted`` of. What it was told counts as far as it
+        is in there: one that did not heed a note takes nothing out that it has not read."""
+        if self.own is None:
+            return None
+        of_own, of_told = (diff(base.lines, wanted.lines) for base in (self.own, self.told))
+        heeded = [
+            index
+            for index, hunk in enumerate(diff(self.own.lines, self.told.lines))
+            if not _is_intact(hunk.old_start, hunk.old_end, of_own)
+            and _is_intact(hunk.new_start, hunk.new_end, of_told)
+        ]
+        return with_hunks(self.own, self.told, heeded)
+
+    def dropped_unseen(self, wanted: Text) -> range | None:
+        """The first lines that ``wanted`` leaves out and no result has shown."""
+        if self.own is None or not self.unseen:
+            return None
+        gone = (
+            line
+            for hunk in diff(self.own.lines, wanted.lines)
+            for line in range(hunk.old_start, hunk.old_end)
+        )
+        first = next((line for line in gone if line in self.unseen), None)
+        if first is None:
+            return None
+        past = next(line for line in itertools.count(first) if line not in self.unseen)
+        return range(first, past)
+
+
+def first_read(now: Text, start: int, end: int) -> Knowledge:
+    """Of an agent that knew nothing of the file."""
+    return Knowledge(None, now).read(now, start, end)
+
+
+def whole(text: Text) -> Knowledge:
+    """Of an agent that has read or written all of the file. What is not in what it wrote, it is
+    to be told of again."""
+    return Knowledge(text, text)
+
+
+def news(told: Text, now: Text) -> tuple[str, Text]:
+    """How ``now`` differs: ``-``/``+`` rows with 1-based line numbers, cut at a length that a
+    model can digest; and ``told`` with what these rows show."""
+    rows: list[str] = []
+    shown: list[int] = []
+    for index, hunk in enumerate(diff(told.lines, now.lines)):
+        rows.append(f"@@ line {hunk.new_start + 1} @@")
+        rows += [f"-{line.rstrip()}" for line in told.lines[hunk.old_start : hunk.old_end]]
+        rows += [f"+{line.rstrip()}" for line in now.lines[hunk.new_start : hunk.new_end]]
+        if len(rows) <= _MAX_DIFF_ROWS:
+            shown.append(index)
+    if len(rows) > _MAX_DIFF_ROWS:
+        left = len(rows) - _MAX_DIFF_ROWS
+        rows = [*rows[:_MAX_DIFF_ROWS], f"... {left} more rows; read the file again"]
+    return "\n".join(rows) + "\n", with_hunks(told, now, shown)
+
+
+def _with_shown(old: Text, now: Text, start: int, end: int) -> Text:
+    """``old`` with what is different in the lines ``start`` to ``end`` of ``now``."""
+    size = len(now.lines)
+    hunks = enumerate(diff(old.lines, now.lines))
+    return with_hunks(old, now, [i for i, hunk in hunks if _shows(hunk, start, end, size)])
+
+
+def _shows(hunk: Hunk, start: int, end: int, size: int) -> bool:
+    """A text that is shown from or to its edge also shows that nothing is left there."""
+    first = -1 if start <= 0 else start
+    past = end + 1 if end >= size else end
+    return overlap(hunk.new_start, hunk.new_end, first, past)
+
+
+def _is_intact(start: int, end: int, since: list[Hunk]) -> bool:
+    return place_after(start, end, since)[2]
+
+
+def _moved(lines: Iterable[int], since: list[Hunk]) -> frozenset[int]:
+    """Where those of the lines are that ``since`` left as they were."""
+    left: set[int] = set()
+    at = shift = 0
+    for line in sorted(lines):
+        while at < len(since) and since[at].old_end <= line:
+            shift = since[at].new_end - since[at].old_end
+            at += 1
+        if at == len(since) or line < since[at].old_start:
+            left.add(line + shift)
+    return frozenset(left)
