@@ -41,14 +41,16 @@ def present(steps: Sequence[Step], now: Text | None) -> list[tuple[int, ...] | N
 
 
 def unwound(
-    steps: Sequence[Step], now: Text | None
+    steps: Sequence[Step], now: Text | None, standing: Collection[int] = ()
 ) -> list[tuple[tuple[int, ...] | None, Text | None]]:
-    """The same, each with what there is without the newer ones."""
+    """The same, each with what there is without the newer ones. Those whose places are in
+    ``standing`` are left in: what takes others out, which would be there again without it."""
     found: list[tuple[tuple[int, ...] | None, Text | None]] = []
-    for step in reversed(steps):
+    for place in reversed(range(len(steps))):
+        step = steps[place]
         hunks = _present_hunks(step, now)
         found.append((hunks, now))
-        if hunks is not None:
+        if hunks is not None and place not in standing:
             now = without(with_only(step, hunks), now)
     return found[::-1]
 

@@ -304,7 +304,8 @@ class _Found:
 
 
 def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
-    found = unwound([(change.before, change.after) for change in changes], now)
+    reverts = [place for place, change in enumerate(changes) if change.takes_out]
+    found = unwound([(change.before, change.after) for change in changes], now, reverts)
     return [
         _found(change, hunks, rest, now)
         for change, (hunks, rest) in zip(changes, found, strict=True)

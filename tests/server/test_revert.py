@@ -174,3 +174,44 @@ def test_a_file_outside_the_folders_of_now_is_left_alone(project: Project) -> No
     (file,) = editor.call("agent/revert")["files"]
     assert (file["outcome"], path.read_text()) == ("conflict", LINES.replace("two", "TWO"))
     assert "outside the workspace" in file["reason"]
+
+
+def restarted(project: Project, editor: Editor) -> Editor:
+    """After an end in order."""
+    assert editor.shut_down() == 0
+    editor = project.editor(step("Done."), client=EVENTS)
+    return editor
+
+
+def test_what_was_taken_back_stays_so_after_a_restart(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(step("", edit("a.txt", "two", "TWO")), step("Done."), client=EVENTS)
+    editor.ask_agent("Go.")
+    assert outcomes(editor.call("agent/revert")) == {"a.txt": "restored"}
+    assert statuses(editor) == ["rejected", "kept"]
+    editor = restarted(project, editor)
+    assert statuses(editor) == ["rejected", "kept"]
+    assert path.read_text() == LINES
+
+
+def test_what_was_brought_back_stays_so_after_a_restart(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "two", "TWO")),
+        step("Done."),
+        step("", edit("a.txt", "TWO", "2"), edit("a.txt", "six", "SIX")),
+        step("Done."),
+        client=EVENTS,
+    )
+    editor.ask_agent("One.")
+    editor.ask_agent("Two.")
+    first = editor.call("agent/revert")
+    assert path.read_text() == LINES.replace("two", "TWO")
+    was = statuses(editor)
+    editor = restarted(project, editor)
+    assert statuses(editor) == was
+    editor.call("agent/revert", {"turnId": first["revertId"]})
+    assert path.read_text() == LINES.replace("two", "2").replace("six", "SIX")
+    was = statuses(editor)
+    editor = restarted(project, editor)
+    assert statuses(editor) == was
