@@ -77,13 +77,15 @@ def _diff(step: Step) -> list[Hunk]:
 
 
 def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
-    """``now`` without all of ``steps`` (newest first), what others made of it kept.
+    """``now`` without all of ``steps`` (newest first), what others made of it kept. Hunks that
+    are out already, as where an unsaved document was closed, are left alone.
 
     Raises Clash where one of them cannot be told from what was changed since.
     """
     shown = out = now
     places: list[tuple[int, int]] = []
-    for before, after in steps:
+    for step in steps:
+        before, after = _not_out(step, out)
         if out is None and before is not None and after is not None and before != after:
             raise Clash(_apart(places))
         if out is None:
@@ -94,6 +96,17 @@ def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
     if places:
         raise Clash(_apart(places))
     return out
+
+
+def _not_out(step: Step, now: Text | None) -> Step:
+    """``step`` without its hunks that ``now`` stands as it was before. What was deleted would be
+    put in a second time where its neighbours have changed."""
+    before, after = step
+    if before is None or after is None or now is None or is_in(step, now):
+        return step
+    hunks = range(len(_diff(step)))
+    left = [index for index in hunks if not is_in(with_only(step, [index])[::-1], now)]
+    return with_only(step, left)
 
 
 class Clash(Exception):

@@ -36,11 +36,16 @@ class Documents:
         # Closed a moment ago, or while an edit was on its way: a reload closes and opens again.
         self._lingering: dict[str, OpenDocument] = {}
         self._on_open: list[Callable[[OpenDocument], None]] = []
+        self._on_close: list[Callable[[OpenDocument], None]] = []
         self._on_save: list[Callable[[OpenDocument], None]] = []
 
     def on_open(self, callback: Callable[[OpenDocument], None]) -> None:
         """Calls ``callback`` at every didOpen, at once."""
         self._on_open.append(callback)
+
+    def on_close(self, callback: Callable[[OpenDocument], None]) -> None:
+        """Calls ``callback`` at every didClose, at once."""
+        self._on_close.append(callback)
 
     def on_save(self, callback: Callable[[OpenDocument], None]) -> None:
         """Calls ``callback`` at every didSave, at once."""
@@ -133,6 +138,8 @@ class Documents:
             else:
                 del self._by_path[document.path]
         document.take_close()
+        for callback in self._on_close:
+            callback(document)
         self._lingering[uri] = document
         since = document.closed_at - _LINGERS
         self._lingering = {

@@ -215,3 +215,18 @@ def test_what_was_brought_back_stays_so_after_a_restart(project: Project) -> Non
     was = statuses(editor)
     editor = restarted(project, editor)
     assert statuses(editor) == was
+
+
+def test_what_was_thrown_away_with_a_document_is_not_taken_out_again(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "seven\n", "seven\nnew\n"), edit("a.txt", "three\n", "")),
+        step("Done."),
+        client=EVENTS,
+        options={"edits": {"save": "never"}},
+    )
+    document = editor.open(path)
+    editor.ask_agent("Go.")
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+    assert outcomes(editor.call("agent/revert")) == {"a.txt": "unchanged"}
+    assert path.read_text() == LINES

@@ -1,5 +1,7 @@
 """A file that the editor has read, and opens after the agent has written it."""
 
+import time
+
 from project import EVENTS, Project, edit, step
 from raw_client import wait_until
 
@@ -28,3 +30,24 @@ def test_one_that_shows_another_text_stays_as_it_is(project: Project) -> None:
     document = editor.open(path, "a person's\n")
     assert not wait_until(lambda: document.version > 1, 1)
     assert document.text.content == "a person's\n"
+
+
+def test_an_edit_comes_into_what_was_unsaved_when_it_was_closed(project: Project) -> None:
+    """As with VS Code's hot exit; the edits were kept before the document came back."""
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "two", "TWO"), edit("a.txt", "one", "ONE")),
+        step("Done."),
+        client=EVENTS,
+    )
+    document = editor.open(path)
+    editor.type(document, 2, "TYPED ")
+    unsaved = document.text.content
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+    time.sleep(0.3)  # after which it is not a reload's
+    editor.ask_agent("Go.")
+    assert path.read_text() == LINES.replace("two", "TWO").replace("one", "ONE")
+    for listed in editor.call("agent/edits")["edits"]:
+        editor.call("agent/keepEdit", {"editId": listed["editId"]})
+    document = editor.open(path, unsaved)
+    assert wait_until(lambda: document.text.content == "ONE\nTWO\nTYPED three\n")
