@@ -99,14 +99,36 @@ def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
 
 
 def _not_out(step: Step, now: Text | None) -> Step:
-    """``step`` without its hunks that ``now`` stands as it was before. What was deleted would be
+    """``step`` without its hunks that ``now`` has as they were before. What was deleted would be
     put in a second time where its neighbours have changed."""
     before, after = step
     if before is None or after is None or now is None or is_in(step, now):
         return step
-    hunks = range(len(_diff(step)))
-    left = [index for index in hunks if not is_in(with_only(step, [index])[::-1], now)]
+    since = diff(after.lines, now.lines)
+    left = [
+        index
+        for index, hunk in enumerate(_diff(step))
+        if not _is_out(hunk, before, after, since, now)
+    ]
     return with_only(step, left)
+
+
+def _is_out(hunk: Hunk, before: Text, after: Text, since: Sequence[Hunk], now: Text) -> bool:
+    """Whether what was changed ``since`` at its place has the lines of before, and no others of
+    its own."""
+    touching = [
+        later
+        for later in since
+        if later.old_start <= hunk.new_end and hunk.new_start <= later.old_end
+    ]
+    went = {line for later in touching for line in range(later.old_start, later.old_end)}
+    old = before.lines[hunk.old_start : hunk.old_end]
+    back = any(_holds(now.lines[later.new_start : later.new_end], old) for later in touching)
+    return back and went.issuperset(range(hunk.new_start, hunk.new_end))
+
+
+def _holds(lines: Sequence[str], part: Sequence[str]) -> bool:
+    return any(lines[at : at + len(part)] == part for at in range(len(lines) - len(part) + 1))
 
 
 class Clash(Exception):

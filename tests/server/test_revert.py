@@ -179,8 +179,7 @@ def test_a_file_outside_the_folders_of_now_is_left_alone(project: Project) -> No
 def restarted(project: Project, editor: Editor) -> Editor:
     """After an end in order."""
     assert editor.shut_down() == 0
-    editor = project.editor(step("Done."), client=EVENTS)
-    return editor
+    return project.editor(step("Done."), client=EVENTS)
 
 
 def test_what_was_taken_back_stays_so_after_a_restart(project: Project) -> None:
@@ -220,13 +219,16 @@ def test_what_was_brought_back_stays_so_after_a_restart(project: Project) -> Non
 def test_what_was_thrown_away_with_a_document_is_not_taken_out_again(project: Project) -> None:
     path = project.file("a.txt", LINES)
     editor = project.editor(
-        step("", edit("a.txt", "seven\n", "seven\nnew\n"), edit("a.txt", "three\n", "")),
+        step("", edit("a.txt", "two\n", "two\nnew\n")),
+        step("Done."),
+        step("", edit("a.txt", "three\n", "")),
         step("Done."),
         client=EVENTS,
         options={"edits": {"save": "never"}},
     )
     document = editor.open(path)
-    editor.ask_agent("Go.")
+    editor.ask_agent("One.")
+    editor.ask_agent("Two.")
     editor.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
     assert outcomes(editor.call("agent/revert")) == {"a.txt": "unchanged"}
     assert path.read_text() == LINES
