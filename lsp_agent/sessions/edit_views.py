@@ -76,6 +76,12 @@ class EditViews:
         found = self._ledger.changes(session_id=session_id, path=path)
         return await self._listed(found, statuses, open_only=open_only)
 
+    async def look(self, session_id: str) -> None:
+        """Takes what was typed since into the reviews of the files that the session changed."""
+        for path in {change.path for change in self._ledger.changes(session_id=session_id)}:
+            if self._reviews.mark(path) is not None:
+                await self._shown(path)
+
     def summaries(self, session_id: str, turn_id: str) -> list[EditSummary]:
         return [
             EditSummary(edit_id=change.id, uri=self._uri(change), status=change.status)
@@ -155,8 +161,9 @@ class EditViews:
         seen: dict[str, _Seen] = {}
         for change in changes:
             await checkpoint()  # there may be many that need nothing to be waited for
-            if change.path not in seen and _fits(change, statuses):
-                # What was typed since may have ended the review of some.
+            under_review = self._reviews.mark(change.path) is not None
+            if change.path not in seen and (under_review or _fits(change, statuses)):
+                # What was typed since may have ended the review of some, or opened it again.
                 seen[change.path] = await self._seen(change.path)
             present = self._ledger.get(change.id)
             if present is None or not _fits(present, statuses):

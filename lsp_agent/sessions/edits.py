@@ -14,7 +14,7 @@ from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.edit_views import APPLICABLE, EditViews, indexes_of
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.review import Key
+from lsp_agent.text.traces import Key
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.file_host import FileHost, Placed, Save
 from lsp_agent.workspace.files import ChangedOnDisk, NotText

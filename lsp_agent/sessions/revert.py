@@ -123,6 +123,7 @@ class Reverts:
             if session is not None:
                 await stack.enter_async_context(session.at_rest())
             self._know(revert_id, session_id)
+            await self._services.edits.look(session_id)
             changes = self._changes_of(session_id)
             by_path: defaultdict[str, list[Change]] = defaultdict(list)
             for change in _meant(changes, turn_id, only=only):

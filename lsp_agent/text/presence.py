@@ -106,14 +106,12 @@ def _not_out(step: Step, now: Text | None) -> Step:
         return step
     since = diff(after.lines, now.lines)
     left = [
-        index
-        for index, hunk in enumerate(_diff(step))
-        if not _is_out(hunk, before, after, since, now)
+        index for index, hunk in enumerate(_diff(step)) if not _is_out(hunk, before, since, now)
     ]
     return with_only(step, left)
 
 
-def _is_out(hunk: Hunk, before: Text, after: Text, since: Sequence[Hunk], now: Text) -> bool:
+def _is_out(hunk: Hunk, before: Text, since: Sequence[Hunk], now: Text) -> bool:
     """Whether what was changed ``since`` at its place has the lines of before, and no others of
     its own."""
     touching = [

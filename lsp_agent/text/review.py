@@ -17,11 +17,7 @@ from typing import Literal
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
 from lsp_agent.text.merge import merge3_fine
-
-Key = tuple[str, int]
-"""Which hunk of which change: the change's id and the hunk's place in the change's diff."""
-
-Lines = tuple[str, ...]
+from lsp_agent.text.traces import Key, Lines, Trace, come_back, followed
 
 #: How many hunks that it took over a hunk remembers, since a record is written of it each time.
 _MAX_OVER = 256
@@ -58,12 +54,13 @@ class ReviewHunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class Turned:
     """A hunk that is no longer open: a later change took it over (``superseded``), or the person
-    brought back what was there before (``rejected``)."""
+    brought back what was there before (``rejected``). Or one that was out is open again
+    (``applied``), since its lines are back."""
 
     key: Key
-    status: Literal["superseded", "rejected"]
+    status: Literal["superseded", "rejected", "applied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +78,26 @@ class Review:
     base: Text
     text: Text
     hunks: tuple[ReviewHunk, ...] = ()
+    traces: tuple[Trace, ...] = ()
 
     @classmethod
     def of(cls, text: Text) -> "Review":
         """With nothing to review."""
         return cls(text, text)
 
-    def typed(self, now: Text) -> "tuple[Review, list[Gone]]":
+    def typed(self, now: Text) -> "tuple[Review, list[Turned]]":
         """After a person, or anybody but an agent, made ``now`` of the text."""
         if now == self.text:
             return self, []
-        return _stepped(self, now, diff(self.text.lines, now.lines), None)
+        review, turned = self, list[Turned]()
+        for trace in come_back(self.traces, self.text, now):
+            if not any(overlap(h.start, h.end, trace.start, trace.end) for h in self.hunks):
+                review, more = review._reopened(trace)
+                turned += more
+        review, more = _stepped(review, now, diff(review.text.lines, now.lines), None)
+        return review, [*turned, *more]
 
-    def settled(self, after: Text) -> "tuple[Review, list[Gone]]":
+    def settled(self, after: Text) -> "tuple[Review, list[Turned]]":
         """After a change that is not to be reviewed (a revert, or an agent's own where nobody
         reviews) made ``after`` of the text: in a hunk it is the agents', elsewhere nobody's."""
         if after == self.text:
@@ -103,7 +107,7 @@ class Review:
 
     def edited(
         self, after: Text, change_id: str, indexes: Sequence[int] | None = None
-    ) -> "tuple[Review, list[Gone]]":
+    ) -> "tuple[Review, list[Turned]]":
         """After an agent's change made ``after`` of the text. ``indexes`` are those of its hunks
         that went in, all of them if None."""
         if after == self.text:
@@ -132,7 +136,7 @@ class Review:
         if len(hunks) == len(self.hunks):
             return self
         base.add(self.base.lines[at:])
-        return base.review(self.base, self.text, hunks)
+        return replace(base.review(self.base, self.text, hunks), traces=self.traces)
 
     def without_change(self, change_id: str, heirs: Collection[Key]) -> "tuple[Review, list[Key]]":
         """Once a change was taken out as a whole: what is left in a hunk of it is, as it stands,
@@ -175,7 +179,7 @@ class Review:
 
     def undone(
         self, now: Text, keys: Collection[Key], *, joined: bool = False
-    ) -> "tuple[Review, list[Gone], list[Key]]":
+    ) -> "tuple[Review, list[Turned], list[Key]]":
         """After the undoing of these hunks made ``now`` of the text: what is left of them is the
         person's. Returns also which of them are out: all, but where a person has meanwhile
         ``joined`` hunks one that still has lines of the agents' stays open."""
@@ -189,7 +193,38 @@ class Review:
             and review._without(hunk) != review.lines_of(hunk)
         }
         out = [key for key in keys if key not in still]
-        return review.kept(out), [each for each in gone if each.key not in keys], out
+        was = {hunk.key: self.lines_of(hunk) for hunk in self.hunks}
+        traces = [
+            Trace(h.key, h.over, h.start, h.end, was[h.key], review.lines_of(h))
+            for h in review.hunks
+            if h.key in out and h.key in was
+        ]
+        review = replace(review.kept(out), traces=followed(review.traces, [], traces))
+        return review, [each for each in gone if each.key not in keys], out
+
+    def _reopened(self, trace: Trace) -> "tuple[Review, list[Turned]]":
+        """With the lines of a trace back, in place of what was put there when they went."""
+        stood = self._with(trace.start, trace.end, trace.stood)
+        review, turned = _stepped(self, stood, diff(self.text.lines, stood.lines), None)
+        past = trace.start + len(trace.stood)
+        back = Hunk(trace.start, past, trace.start, trace.start + len(trace.lines))
+        review, more = _stepped(
+            review,
+            review._with(back.old_start, back.old_end, trace.lines),
+            [back],
+            [trace.key],
+            by_agent=True,
+        )
+        hunks = tuple(
+            replace(h, over=(*h.over, *trace.over)[:_MAX_OVER]) if h.key == trace.key else h
+            for h in review.hunks
+        )
+        traces = tuple(each for each in review.traces if each.key != trace.key)
+        review = replace(review, hunks=hunks, traces=traces)
+        return review, [*turned, *more, Turned(trace.key, "applied")]
+
+    def _with(self, start: int, end: int, lines: Lines) -> Text:
+        return self.text.with_lines((*self.text.lines[:start], *lines, *self.text.lines[end:]))
 
     def lines_of(self, hunk: ReviewHunk) -> Lines:
         return self.text.lines[hunk.start : hunk.end]
@@ -227,7 +262,7 @@ def _stepped(
     owners: Sequence[Key] | None,
     *,
     by_agent: bool = False,
-) -> tuple[Review, list[Gone]]:
+) -> tuple[Review, list[Turned]]:
     """``review`` once ``steps`` have made ``after`` of its text; ``owners`` name them if they are
     to be reviewed, else only what is in a hunk is."""
     named: list[tuple[Hunk, Key | None]] = (
@@ -237,7 +272,8 @@ def _stepped(
     )
     base = _Builder()
     hunks: list[ReviewHunk] = []
-    gone: list[Gone] = []
+    gone: list[Turned] = []
+    traces: list[Trace] = []
     copied = 0  # of the old base, in lines
     to_base = to_after = to_new_base = 0  # shifts that hold between the groups
     for group in _groups(review, after, named):
@@ -270,9 +306,13 @@ def _stepped(
         alike = old == new
         if not alike:
             hunks.append(hunk)
+        elif owners is None:
+            was = review.text.lines[group.start : group.end]
+            traces.append(Trace(owner, hunk.over, start, end, was, new))
         gone += _gone(group, None if alike else owner, undone=alike and owners is None)
     base.add(review.base.lines[copied:])
-    return base.review(review.base, after, hunks), gone
+    made = base.review(review.base, after, hunks)
+    return replace(made, traces=followed(review.traces, list(steps), traces)), gone
 
 
 def _by_line(step: Hunk) -> Iterator[Hunk]:
@@ -301,12 +341,12 @@ def _over(group: _Group, owner: Key) -> tuple[Key, ...]:
     return tuple(key for key in keys if key != owner)[:_MAX_OVER]
 
 
-def _gone(group: _Group, owner: Key | None, *, undone: bool) -> Iterator[Gone]:
+def _gone(group: _Group, owner: Key | None, *, undone: bool) -> Iterator[Turned]:
     keys = [hunk.key for hunk in group.live]
     keys += [key for _, key in group.steps if key is not None]
     for key in dict.fromkeys(keys):
         if key != owner:
-            yield Gone(key, "rejected" if undone else "superseded")
+            yield Turned(key, "rejected" if undone else "superseded")
 
 
 def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | None, bool]:

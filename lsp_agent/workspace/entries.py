@@ -7,7 +7,7 @@ from typing import Protocol
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.review import Key
+from lsp_agent.text.traces import Key
 from lsp_agent.workspace.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.reviews import Reviews, open_indexes
 

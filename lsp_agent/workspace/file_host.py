@@ -11,7 +11,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.settings import Review
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.live_hunks import with_hunks
-from lsp_agent.text.review import Key
+from lsp_agent.text.traces import Key
 from lsp_agent.workspace import files
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor

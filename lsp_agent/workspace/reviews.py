@@ -15,7 +15,8 @@ import anyio.to_thread
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text, is_long
-from lsp_agent.text.review import Gone, Key, Review
+from lsp_agent.text.review import Review, Turned
+from lsp_agent.text.traces import Key
 from lsp_agent.workspace.ledger import (
     MAX_CHANGES,
     Change,
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 #: Changes that wait to be compared; each holds two texts.
 _MAX_STEPS = 8
+#: Reviews in which nothing is open any more; each holds two texts.
+_MAX_CLOSED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,8 @@ class Reviews:
         state = self._states.get(path)
         if state is None:
             state = _State(Review.of(step.before), before is not None)
+        elif not state.review.hunks and not state.steps:
+            state = replace(state, base_exists=before is not None)
         state = replace(state, steps=(*state.steps, step))
         self._states[path] = state
         if len(state.steps) > _MAX_STEPS:
@@ -235,7 +240,7 @@ class Reviews:
         if state is None:
             return
         if not state.review.hunks and {step.change_id for step in state.steps} == {change.id}:
-            del self._states[change.path]
+            self._put(change.path, replace(state, steps=()))
             return
         state, outcomes = _folded(state, None)
         self._store(change.path, state, outcomes)
@@ -266,19 +271,31 @@ class Reviews:
 
     def _store(self, path: str, state: _State, outcomes: _Outcomes) -> None:
         before = self._states.get(path)
-        if state.review.hunks:
-            self._states[path] = state
-        else:
-            self._states.pop(path, None)
+        self._put(path, state)
         if before is None or before.steps or outcomes or _keys(before) != _keys(state):
             self._ledger.set_review(path, _record(state) if state.review.hunks else None)
         by_change: dict[str, dict[int, EditStatus]] = defaultdict(dict)
         for (change_id, index), status in outcomes:
             by_change[change_id][index] = status
         for change_id, statuses in by_change.items():
-            if self._ledger.get(change_id) is not None:
-                self._ledger.decide(change_id, statuses)
-                self.settle(change_id)
+            if self._ledger.get(change_id) is None:
+                continue
+            if "applied" in statuses.values():
+                self._taken.add(change_id)
+                self._ledger.set_status(change_id, "applied")
+            self._ledger.decide(change_id, statuses)
+            self.settle(change_id)
+
+    def _put(self, path: str, state: _State) -> None:
+        """Where no hunk is open, it is kept for what may come back, as long as there is room."""
+        self._states.pop(path, None)
+        if not state.review.hunks and not state.review.traces and not state.steps:
+            return
+        self._states[path] = state
+        if not state.review.hunks and len(self._states) > _MAX_CLOSED:
+            over = [p for p, s in self._states.items() if not s.review.hunks and not s.steps]
+            for each in over[:-_MAX_CLOSED]:
+                del self._states[each]
 
     def _review(self, path: str, now: Text) -> Review:
         state = self._states.get(path)
@@ -338,7 +355,7 @@ def _fitting(review: Review, now: Text) -> tuple[Review, _Outcomes]:
     return review.kept(changed), [*outcomes, *((key, "superseded") for key in changed)]
 
 
-def _outcomes(gone: Iterable[Gone]) -> _Outcomes:
+def _outcomes(gone: Iterable[Turned]) -> _Outcomes:
     return [(each.key, each.status) for each in gone]
 
 

@@ -17,6 +17,7 @@ from scripted_editor import Policy, ScriptedEditor
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.settings import Settings
+from lsp_agent.sessions.edits import Edits
 from lsp_agent.sessions.revert import Reverted, Reverts
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.workspace import recovery as recovery_module
@@ -67,8 +68,12 @@ class Bench:
 
     def use(self, editor: Any) -> None:
         self.host = FileHost(self.documents, editor, self.ledger, self.reviews, QUICK)
+        edits = Edits(
+            self.ledger, self.host, self.documents, self.reviews, lambda _path: Settings()
+        )
         services = SimpleNamespace(
             ledger=self.ledger,
+            edits=edits,
             host=self.host,
             documents=self.documents,
             settings=lambda _path: Settings(),

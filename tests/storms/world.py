@@ -127,6 +127,7 @@ class World:
         self.path = confinement.confine("doc.txt", str(folder), write=True)
         services = SimpleNamespace(
             ledger=self.ledger,
+            edits=self.edits,
             host=self.host,
             documents=self.documents,
             settings=lambda _: settings,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_agent.text.lines import Text
-from lsp_agent.text.review import Gone, Review
+from lsp_agent.text.review import Review, Turned
 
 
 def text(content: str) -> Text:
@@ -70,14 +70,14 @@ def test_typing_that_can_be_told_apart_stays_when_its_hunk_is_undone() -> None:
 
 def test_what_the_person_undid_by_hand_is_rejected() -> None:
     found, gone = review("a\nb\n", "a\nB\n").typed(text("a\nb\n"))
-    assert (found.hunks, gone) == ((), [Gone(("c1", 0), "rejected")])
+    assert (found.hunks, gone) == ((), [Turned(("c1", 0), "rejected")])
 
 
 def test_a_later_change_takes_over_what_it_overlaps_and_undoes_to_before_both() -> None:
     found = Review.of(text("a\nb\nc\n"))
     found, _ = found.edited(text("a\nB\nc\n"), "c1")
     found, gone = found.edited(text("a\nB2\nc\n"), "c2")
-    assert gone == [Gone(("c1", 0), "superseded")]
+    assert gone == [Turned(("c1", 0), "superseded")]
     assert found.undo([("c2", 0)]).text == text("a\nb\nc\n")
 
 
@@ -91,7 +91,7 @@ def test_a_person_who_joins_two_hunks_leaves_one() -> None:
     found = review("a\nb\nc\n", "A\nb\nC\n")
     found, gone = found.typed(text("mine\n"))
     assert [h.key for h in found.hunks] == [("c1", 0)]
-    assert gone == [Gone(("c1", 1), "superseded")]
+    assert gone == [Turned(("c1", 1), "superseded")]
     assert found.hunks[0].left == ("A\n", "b\n", "C\n")
 
 
@@ -165,4 +165,4 @@ def test_the_texts_are_alike_outside_the_hunks_whatever_happens(
 def test_a_deletion_that_the_person_takes_back_is_no_longer_open() -> None:
     found, gone = review("a\nb\nc\n", "a\nc\n").typed(text("a\nb\nc\n"))
     assert (found.hunks, found.base) == ((), text("a\nb\nc\n"))
-    assert gone == [Gone(("c1", 0), "rejected")]
+    assert gone == [Turned(("c1", 0), "rejected")]

@@ -1,0 +1,95 @@
+"""Where hunks of a review were taken out, so that they are known again when they come back: by the
+editor's own undo or redo, or by whatever else puts the same lines there.
+
+Pure. Lines are 0-based, ranges half-open.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lsp_agent.text.diff import Hunk, diff
+from lsp_agent.text.lines import Text
+from lsp_agent.text.live_hunks import place_after
+
+Key = tuple[str, int]
+"""Which hunk of which change: the change's id and the hunk's place in the change's diff."""
+
+Lines = tuple[str, ...]
+
+#: How many are remembered of a text.
+_MAX = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Of the hunk ``key``: ``lines`` were there before, and lines ``start`` to ``end`` of the text
+    are what has become of ``stood``, which took their place. ``over`` as the hunk had it."""
+
+    key: Key
+    over: tuple[Key, ...]
+    start: int
+    end: int
+    lines: Lines
+    stood: Lines
+
+
+def followed(traces: Iterable[Trace], steps: list[Hunk], new: Sequence[Trace]) -> tuple[Trace, ...]:
+    """The traces once ``steps`` have changed their text, with those that are ``new`` in it. What
+    is typed at a trace's place is part of it: it may be undone again before the rest is."""
+    keys = {trace.key for trace in new}
+    moved: list[Trace] = []
+    for trace in traces:
+        if trace.key not in keys:
+            start, end, _ = place_after(trace.start, trace.end, steps)
+            moved.append(replace(trace, start=start, end=end))
+    return (*moved, *new)[-_MAX:]
+
+
+def come_back(traces: Sequence[Trace], text: Text, now: Text) -> list[Trace]:
+    """Those whose lines ``now`` has and ``text`` has not, from the last to the first; no two of
+    them share a line. Blank lines alone tell nobody."""
+    steps = diff(text.lines, now.lines) if traces else []
+    found: list[Trace] = []
+    for trace in reversed(traces):
+        if not _can_tell(trace, text):
+            continue
+        is_back = _is_there(trace, steps, now) or _is_all(trace, text, now)
+        if is_back and not any(_share(trace, other) for other in found):
+            found.append(trace)
+    return sorted(found, key=lambda trace: (trace.start, trace.end), reverse=True)
+
+
+def _can_tell(trace: Trace, text: Text) -> bool:
+    """Not by blank lines alone, nor by a last line without an end, which becomes another one by
+    what is put behind it."""
+    whole = all(line.endswith(("\n", "\r")) for line in (*trace.lines, *trace.stood))
+    words = not trace.lines or any(map(str.strip, trace.lines))
+    return whole and words and text.lines[trace.start : trace.end] != trace.lines
+
+
+def _is_there(trace: Trace, steps: Sequence[Hunk], now: Text) -> bool:
+    if not trace.lines:  # what was deleted
+        start, end, intact = place_after(trace.start, trace.end, list(steps))
+        return start == end and not intact
+    size = len(trace.lines)
+    return any(
+        now.lines[at : at + size] == trace.lines
+        for step in steps
+        if step.old_start <= trace.end and trace.start <= step.old_end
+        for at in range(step.new_start, step.new_end - size + 1)
+    )
+
+
+def _is_all(trace: Trace, text: Text, now: Text) -> bool:
+    """Whether nothing else was changed: a comparison may put lines beside others that are alike,
+    and then at another place."""
+    more = len(trace.lines) - (trace.end - trace.start)
+    return len(now.lines) - len(text.lines) == more and now.lines == (
+        *text.lines[: trace.start],
+        *trace.lines,
+        *text.lines[trace.end :],
+    )
+
+
+def _share(one: Trace, other: Trace) -> bool:
+    return one.start <= other.end and other.start <= one.end
