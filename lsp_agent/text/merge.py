@@ -182,12 +182,13 @@ def _replaced(out: _Region, put: _Region, between: Lines) -> bool:
     taken_out = len(out.base) - len(out.theirs)
     if taken_out <= 0 or len(put.theirs) <= len(put.base) or len(between) > taken_out:
         return False
-    words = _words(out.base)
-    shared = (words & _words(put.theirs)).total()
-    return 2 * shared >= max(words.total(), 1) and out.outcome is None and _by_tokens(out) is None
+    gone = words(out.base)
+    shared = (gone & words(put.theirs)).total()
+    return 2 * shared >= max(gone.total(), 1) and out.outcome is None and _by_tokens(out) is None
 
 
-def _words(lines: Lines) -> Counter[str]:
+def words(lines: Lines) -> Counter[str]:
+    """How often each word is in the lines."""
     return Counter(_WORD.findall("".join(lines)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.live_hunks import place_after, with_hunks
-from lsp_agent.text.merge import Merge, merge3_beside
+from lsp_agent.text.merge import Merge, merge3_beside, words
 
 Step = tuple[Text | None, Text | None]
 """A change: the texts before and after it."""
@@ -105,24 +105,27 @@ def _not_out(step: Step, now: Text | None) -> Step:
     if before is None or after is None or now is None or is_in(step, now):
         return step
     since = diff(after.lines, now.lines)
-    left = [
-        index for index, hunk in enumerate(_diff(step)) if not _is_out(hunk, before, since, now)
-    ]
+    left = [index for index, hunk in enumerate(_diff(step)) if not _is_out(hunk, step, since, now)]
     return with_only(step, left)
 
 
-def _is_out(hunk: Hunk, before: Text, since: Sequence[Hunk], now: Text) -> bool:
-    """Whether what was changed ``since`` at its place has the lines of before, and no others of
-    its own."""
+def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
+    """Whether what was changed ``since`` at its place has the lines of before, and none of the
+    words that came with the hunk."""
+    before, after = (text or EMPTY for text in step)
+    old = before.lines[hunk.old_start : hunk.old_end]
+    new = after.lines[hunk.new_start : hunk.new_end]
     touching = [
-        later
+        now.lines[later.new_start : later.new_end]
         for later in since
         if later.old_start <= hunk.new_end and hunk.new_start <= later.old_end
     ]
-    went = {line for later in touching for line in range(later.old_start, later.old_end)}
-    old = before.lines[hunk.old_start : hunk.old_end]
-    back = any(_holds(now.lines[later.new_start : later.new_end], old) for later in touching)
-    return back and went.issuperset(range(hunk.new_start, hunk.new_end))
+    came = words(new) - words(old)
+    if any(came & words(lines) for lines in touching):
+        return False
+    if not came and new:  # blank lines, or words in another order
+        return tuple(line for lines in touching for line in lines) == old and bool(touching)
+    return any(_holds(lines, old) for lines in touching)
 
 
 def _holds(lines: Sequence[str], part: Sequence[str]) -> bool:

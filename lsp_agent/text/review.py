@@ -91,7 +91,12 @@ class Review:
             return self, []
         review, turned = self, list[Turned]()
         for trace in come_back(self.traces, self.text, now):
-            if not any(overlap(h.start, h.end, trace.start, trace.end) for h in self.hunks):
+            place = trace.start, trace.end
+            taken = next((hunk for hunk in review.hunks if _range(hunk) == place), None)
+            if taken is not None and taken.key != trace.key:
+                review, more = review._handed_back(taken, trace)
+                turned += more
+            elif not any(overlap(*_range(hunk), *place) for hunk in review.hunks):
                 review, more = review._reopened(trace)
                 turned += more
         review, more = _stepped(review, now, diff(review.text.lines, now.lines), None)
@@ -166,7 +171,7 @@ class Review:
         for hunk in self.hunks:
             if hunk.key not in keys:
                 continue
-            without = self._without(hunk)
+            without = self.without_hunk(hunk)
             if without is None:
                 clashing.append(hunk.key)
                 continue
@@ -190,7 +195,7 @@ class Review:
             if joined
             and hunk.key in keys
             and hunk.touched  # else its lines are out, and stand elsewhere alike
-            and review._without(hunk) != review.lines_of(hunk)
+            and review.without_hunk(hunk) != review.lines_of(hunk)
         }
         out = [key for key in keys if key not in still]
         was = {hunk.key: self.lines_of(hunk) for hunk in self.hunks}
@@ -223,6 +228,35 @@ class Review:
         review = replace(review, hunks=hunks, traces=traces)
         return review, [*turned, *more, Turned(trace.key, "applied")]
 
+    def _handed_back(self, taken: ReviewHunk, trace: Trace) -> "tuple[Review, list[Turned]]":
+        """With the lines of a hunk that ``taken`` took over in place of what that made of them."""
+        past = taken.start + len(trace.lines)
+        shift = past - taken.end
+        back = replace(
+            taken,
+            change_id=trace.key[0],
+            index=trace.key[1],
+            end=past,
+            left=None,
+            mixed=False,
+            over=trace.over,
+        )
+        hunks = [
+            replace(hunk, start=hunk.start + shift, end=hunk.end + shift)
+            for hunk in self.hunks[self.hunks.index(taken) + 1 :]
+        ]
+        before = self.hunks[: self.hunks.index(taken)]
+        undone = Trace(taken.key, taken.over, taken.start, past, self.lines_of(taken), trace.lines)
+        step = Hunk(taken.start, taken.end, taken.start, past)
+        others = [each for each in self.traces if each.key != trace.key]
+        review = Review(
+            self.base,
+            self._with(taken.start, taken.end, trace.lines),
+            (*before, back, *hunks),
+            followed(others, [step], [undone]),
+        )
+        return review, [Turned(taken.key, "rejected"), Turned(trace.key, "applied")]
+
     def _with(self, start: int, end: int, lines: Lines) -> Text:
         return self.text.with_lines((*self.text.lines[:start], *lines, *self.text.lines[end:]))
 
@@ -232,7 +266,7 @@ class Review:
     def base_lines_of(self, hunk: ReviewHunk) -> Lines:
         return self.base.lines[hunk.base_start : hunk.base_end]
 
-    def _without(self, hunk: ReviewHunk) -> Lines | None:
+    def without_hunk(self, hunk: ReviewHunk) -> Lines | None:
         base = self.base_lines_of(hunk)
         if hunk.left is None:
             return base
@@ -292,23 +326,29 @@ def _stepped(
             to_new_base += end - start - (base_end - base_start)
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
+        left = _left(review, group, new if by_agent else None)
+        if owners is not None and (persons := _with_typed(review, group)) is not None:
+            old, left = persons, (None, False)
         base.add(old)
         owner = _owner(group)
+        new_base_start = base_start + to_new_base
+        to_new_base += len(old) - (base_end - base_start)
         hunk = ReviewHunk(
             *owner,
-            base_start + to_new_base,
-            base_end + to_new_base,
+            new_base_start,
+            new_base_start + len(old),
             start,
             end,
-            *_left(review, group, new if by_agent else None),
+            *left,
             _over(group, owner),
         )
         alike = old == new
         if not alike:
             hunks.append(hunk)
-        elif owners is None:
+        first = group.live[0] if group.live else None
+        if first and (alike or owner != first.key) and (len(group.live) == 1 or owners is None):
             was = review.text.lines[group.start : group.end]
-            traces.append(Trace(owner, hunk.over, start, end, was, new))
+            traces.append(Trace(first.key, _over(group, first.key), start, end, was, new))
         gone += _gone(group, None if alike else owner, undone=alike and owners is None)
     base.add(review.base.lines[copied:])
     made = base.review(review.base, after, hunks)
@@ -370,6 +410,24 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
     before = review.text.lines[group.start : group.end]
     merge = merge3_fine(Text(before), Text(left), Text(edited))
     return merge.text.lines, mixed or not merge.clean
+
+
+def _with_typed(review: Review, group: _Group) -> Lines | None:
+    """The base's lines of a group that an agent changes, with what a person typed in its hunks, so
+    that undoing the agent's change brings that back. None where nothing was typed, or it cannot
+    be told from the agents'."""
+    if not any(hunk.touched for hunk in group.live):
+        return None
+    lines: list[str] = []
+    at = group.start
+    for hunk in group.live:
+        without = review.without_hunk(hunk)
+        if without is None:
+            return None
+        lines += review.text.lines[at : hunk.start]
+        lines += without
+        at = hunk.end
+    return (*lines, *review.text.lines[at : group.end])
 
 
 def _groups(

@@ -246,15 +246,15 @@ async def test_a_turn_that_wrote_the_same_lines_again_and_again_is_undone_whole(
 
 
 @pytest.mark.asyncio
-async def test_a_hunk_that_was_undone_is_not_undone_twice(bench: Bench) -> None:
+async def test_a_hunk_that_was_undone_and_is_back_is_taken_out_with_the_rest(bench: Bench) -> None:
     bench.put("a.txt", LINES)
     change_id = await bench.agent("t", "a.txt", LINES.replace("two", "2").replace("five", "5"))
     path = str(bench.root / "a.txt")
     await bench.host.undo(path, [(change_id, 0)])
     assert bench.disk("a.txt") == LINES.replace("five", "5")
-    bench.put("a.txt", LINES.replace("five", "5").replace("two", "2"))  # the person's own
-    assert await bench.revert("t") == {"a.txt": "merged"}
-    assert bench.disk("a.txt") == LINES.replace("two", "2")
+    bench.put("a.txt", LINES.replace("five", "5").replace("two", "2"))
+    assert await bench.revert("t") == {"a.txt": "restored"}
+    assert bench.disk("a.txt") == LINES
     change = bench.ledger.get(change_id)
     assert change is not None
     assert change.status == "rejected"

@@ -166,3 +166,39 @@ def test_a_deletion_that_the_person_takes_back_is_no_longer_open() -> None:
     found, gone = review("a\nb\nc\n", "a\nc\n").typed(text("a\nb\nc\n"))
     assert (found.hunks, found.base) == ((), text("a\nb\nc\n"))
     assert gone == [Turned(("c1", 0), "rejected")]
+
+
+def test_a_hunk_whose_lines_are_back_is_open_again() -> None:
+    found, _ = review("a\nb\nc\n", "a\nB\nc\n").typed(text("a\nb\nc\n"))
+    found, turned = found.typed(text("x\na\nB\nc\n"))
+    assert turned == [Turned(("c1", 0), "applied")]
+    assert (found.base, all_keys(found)) == (text("x\na\nb\nc\n"), [("c1", 0)])
+
+
+def test_what_was_typed_at_its_place_meanwhile_does_not_come_back_with_an_undo() -> None:
+    found, _ = review("a\nb\nc\n", "a\nB\nc\n").typed(text("a\nb\nc\n"))
+    found, _ = found.typed(text("a\nb typed\nc\n"))
+    found, _ = found.typed(text("a\nB\nc\n"))
+    assert found.undo(all_keys(found)).text == text("a\nb\nc\n")
+
+
+def test_a_change_that_was_taken_over_is_open_again_once_the_later_one_is_undone_by_hand() -> None:
+    found = review("a\nb\nc\n", "a\nB\nc\n", "a\nB2\nc\n")
+    found, turned = found.typed(text("a\nB\nc\n"))
+    assert turned == [Turned(("c2", 0), "rejected"), Turned(("c1", 0), "applied")]
+    assert all_keys(found) == [("c1", 0)]
+    found, turned = found.typed(text("a\nB2\nc\n"))
+    assert turned == [Turned(("c1", 0), "rejected"), Turned(("c2", 0), "applied")]
+
+
+def test_undoing_a_change_brings_back_what_a_person_typed_in_the_one_it_took_over() -> None:
+    found, _ = review("one\ntwo words\n", "one\nTWO words\n").typed(text("one\nTWO words mine\n"))
+    found, _ = found.edited(text("one\nother\n"), "c2")
+    (hunk,) = found.hunks
+    assert found.base_lines_of(hunk) == ("two words mine\n",)
+
+
+def test_blank_lines_alone_are_not_known_again() -> None:
+    found, _ = review("a\nb\n", "a\n\nb\n").typed(text("a\nb\n"))
+    found, turned = found.typed(text("a\n\nb\n"))
+    assert (found.hunks, turned) == ((), [])
