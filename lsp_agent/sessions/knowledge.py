@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after, with_hunks
-from lsp_agent.text.merge import preferring
+from lsp_agent.text.merge import preferring, words
 
 _MAX_DIFF_ROWS = 40
 
@@ -54,13 +54,22 @@ class Knowledge:
         if self.own is None:
             return None
         of_own, of_told = (diff(base.lines, wanted.lines) for base in (self.own, self.told))
-        heeded = [
-            index
-            for index, hunk in enumerate(diff(self.own.lines, self.told.lines))
-            if not _is_intact(hunk.old_start, hunk.old_end, of_own)
-            and _is_intact(hunk.new_start, hunk.new_end, of_told)
-        ]
-        return with_hunks(self.own, self.told, heeded)
+        heeded: list[int] = []
+        unclear: list[int] = []
+        for index, hunk in enumerate(diff(self.own.lines, self.told.lines)):
+            as_own = _is_intact(hunk.old_start, hunk.old_end, of_own)
+            as_told = _is_intact(hunk.new_start, hunk.new_end, of_told)
+            if as_own == as_told:
+                unclear.append(index)
+            elif as_told:
+                heeded.append(index)
+        base = with_hunks(self.own, self.told, heeded)
+        for index in unclear:  # lines beside it were changed too, or are alike
+            with_it = with_hunks(self.own, self.told, [*heeded, index])
+            if _distance(with_it, wanted) < _distance(base, wanted):
+                heeded.append(index)
+                base = with_it
+        return base
 
     def dropped_unseen(self, wanted: Text) -> range | None:
         """The first lines that ``wanted`` leaves out and no result has shown."""
@@ -122,6 +131,17 @@ def _shows(hunk: Hunk, start: int, end: int, size: int) -> bool:
 
 def _is_intact(start: int, end: int, since: list[Hunk]) -> bool:
     return place_after(start, end, since)[2]
+
+
+def _distance(base: Text, wanted: Text) -> int:
+    """How much, in words and lines, somebody changed who made ``wanted`` of ``base``."""
+    total = 0
+    for hunk in diff(base.lines, wanted.lines):
+        old = base.lines[hunk.old_start : hunk.old_end]
+        new = wanted.lines[hunk.new_start : hunk.new_end]
+        was, becomes = words(old), words(new)
+        total += (was - becomes).total() + (becomes - was).total() + abs(len(new) - len(old))
+    return total
 
 
 def _moved(lines: Iterable[int], since: list[Hunk]) -> frozenset[int]:

@@ -24,6 +24,7 @@ from lsp_agent.wires.wire import Answer, Answered, Dialog, ReadText, Refused, Wr
 from lsp_agent.wires.zot_tools import ToolFailure
 from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.files import FileProblem
+from lsp_agent.workspace.line_ends import with_last_line_end_of
 from lsp_agent.workspace.paths import SafePath
 from lsp_agent.workspace.withheld import Withheld
 
@@ -176,14 +177,16 @@ class HostedTools:
 
         made: list[Text] = []
 
-        def merged(now: Text, *, dirty: bool) -> Text:
+        def merged(now: Text, *, view: View) -> Text:
             wanted = zot_tools.with_line_ends_of(args.content, now)
+            if view.open and self._services.editor.traits.keeps_last_line_end:
+                wanted = with_last_line_end_of(now, wanted)
             made[:] = [wanted]
-            return self._merged(args.path, path.path, wanted, now, dirty=dirty)
+            return self._merged(args.path, path.path, wanted, now, dirty=view.dirty)
 
         def resolve(view: View) -> Text:
             now = view.require_text() if view.exists else EMPTY
-            return made_of_shown(now, partial(merged, dirty=view.dirty))
+            return made_of_shown(now, partial(merged, view=view))
 
         view = await self._services.host.view(path, self._session_id)
         hold = _shrinks(view.text or EMPTY, args.content, self._settings().edits.hold_shrink)

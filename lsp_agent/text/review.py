@@ -16,8 +16,8 @@ from typing import Literal
 
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
-from lsp_agent.text.merge import merge3_fine
-from lsp_agent.text.traces import Key, Lines, Trace, come_back, followed
+from lsp_agent.text.merge import merge3_fine, words
+from lsp_agent.text.traces import Key, Lines, Trace, come_back, followed, is_alone
 
 #: How many hunks that it took over a hunk remembers, since a record is written of it each time.
 _MAX_OVER = 256
@@ -94,6 +94,10 @@ class Review:
             place = trace.start, trace.end
             taken = next((hunk for hunk in review.hunks if _range(hunk) == place), None)
             if taken is not None and taken.key != trace.key:
+                if trace.lines == review.base_lines_of(taken) or not is_alone(
+                    trace, self.text, now
+                ):
+                    continue
                 review, more = review._handed_back(taken, trace)
                 turned += more
             elif not any(overlap(*_range(hunk), *place) for hunk in review.hunks):
@@ -198,9 +202,9 @@ class Review:
             and review.without_hunk(hunk) != review.lines_of(hunk)
         }
         out = [key for key in keys if key not in still]
-        was = {hunk.key: self.lines_of(hunk) for hunk in self.hunks}
+        was = {hunk.key: hunk for hunk in self.hunks}
         traces = [
-            Trace(h.key, h.over, h.start, h.end, was[h.key], review.lines_of(h))
+            _trace(was[h.key], h.start, h.end, self.lines_of(was[h.key]), review.lines_of(h))
             for h in review.hunks
             if h.key in out and h.key in was
         ]
@@ -221,7 +225,14 @@ class Review:
             by_agent=True,
         )
         hunks = tuple(
-            replace(h, over=(*h.over, *trace.over)[:_MAX_OVER]) if h.key == trace.key else h
+            replace(
+                h,
+                over=(*h.over, *trace.over)[:_MAX_OVER],
+                left=trace.left if h.left is None else h.left,
+                mixed=h.mixed or trace.mixed,
+            )
+            if h.key == trace.key
+            else h
             for h in review.hunks
         )
         traces = tuple(each for each in review.traces if each.key != trace.key)
@@ -237,8 +248,8 @@ class Review:
             change_id=trace.key[0],
             index=trace.key[1],
             end=past,
-            left=None,
-            mixed=False,
+            left=trace.left,
+            mixed=trace.mixed,
             over=trace.over,
         )
         hunks = [
@@ -246,7 +257,7 @@ class Review:
             for hunk in self.hunks[self.hunks.index(taken) + 1 :]
         ]
         before = self.hunks[: self.hunks.index(taken)]
-        undone = Trace(taken.key, taken.over, taken.start, past, self.lines_of(taken), trace.lines)
+        undone = _trace(taken, taken.start, past, self.lines_of(taken), trace.lines)
         step = Hunk(taken.start, taken.end, taken.start, past)
         others = [each for each in self.traces if each.key != trace.key]
         review = Review(
@@ -348,7 +359,13 @@ def _stepped(
         first = group.live[0] if group.live else None
         if first and (alike or owner != first.key) and (len(group.live) == 1 or owners is None):
             was = review.text.lines[group.start : group.end]
-            traces.append(Trace(first.key, _over(group, first.key), start, end, was, new))
+            whole = replace(
+                first,
+                over=_over(group, first.key),
+                left=_agents(review, group) if any(h.touched for h in group.live) else None,
+                mixed=any(h.mixed for h in group.live),
+            )
+            traces.append(_trace(whole, start, end, was, new))
         gone += _gone(group, None if alike else owner, undone=alike and owners is None)
     base.add(review.base.lines[copied:])
     made = base.review(review.base, after, hunks)
@@ -397,13 +414,7 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
         return None, False
     if not group.steps:
         return group.live[0].left, group.live[0].mixed
-    lines: list[str] = []
-    at = group.start
-    for hunk in group.live:
-        lines += review.text.lines[at : hunk.start]
-        lines += review.lines_of(hunk) if hunk.left is None else hunk.left
-        at = hunk.end
-    left = (*lines, *review.text.lines[at : group.end])
+    left = _agents(review, group)
     mixed = any(hunk.mixed for hunk in group.live)
     if edited is None:
         return left, mixed
@@ -412,12 +423,34 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
     return merge.text.lines, mixed or not merge.clean
 
 
+def _agents(review: Review, group: _Group) -> Lines:
+    """The lines of a group before its steps, without what a person changed in its hunks."""
+    lines: list[str] = []
+    at = group.start
+    for hunk in group.live:
+        lines += review.text.lines[at : hunk.start]
+        lines += review.lines_of(hunk) if hunk.left is None else hunk.left
+        at = hunk.end
+    return (*lines, *review.text.lines[at : group.end])
+
+
+def _trace(hunk: ReviewHunk, start: int, end: int, lines: Lines, stood: Lines) -> Trace:
+    return Trace(hunk.key, hunk.over, start, end, lines, stood, hunk.left, hunk.mixed)
+
+
 def _with_typed(review: Review, group: _Group) -> Lines | None:
     """The base's lines of a group that an agent changes, with what a person typed in its hunks, so
     that undoing the agent's change brings that back. None where nothing was typed, or it cannot
-    be told from the agents'."""
+    be told from the agents': line ends above all, and what the base has already."""
     if not any(hunk.touched for hunk in group.live):
         return None
+    for hunk in group.live:
+        left, now = hunk.left, review.lines_of(hunk)
+        if left is not None and (
+            len(left) != len(now)
+            or (words(now) - words(left)) & (words(review.base_lines_of(hunk)) - words(left))
+        ):
+            return None
     lines: list[str] = []
     at = group.start
     for hunk in group.live:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after
+from lsp_agent.text.merge import words
 
 Key = tuple[str, int]
 """Which hunk of which change: the change's id and the hunk's place in the change's diff."""
@@ -23,7 +24,8 @@ _MAX = 64
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Of the hunk ``key``: ``lines`` were there before, and lines ``start`` to ``end`` of the text
-    are what has become of ``stood``, which took their place. ``over`` as the hunk had it."""
+    are what has become of ``stood``, which took their place. ``over``, ``left`` and ``mixed`` as
+    the hunk had them."""
 
     key: Key
     over: tuple[Key, ...]
@@ -31,6 +33,8 @@ class Trace:
     end: int
     lines: Lines
     stood: Lines
+    left: Lines | None = None
+    mixed: bool = False
 
 
 def followed(traces: Iterable[Trace], steps: list[Hunk], new: Sequence[Trace]) -> tuple[Trace, ...]:
@@ -59,6 +63,12 @@ def come_back(traces: Sequence[Trace], text: Text, now: Text) -> list[Trace]:
     return sorted(found, key=lambda trace: (trace.start, trace.end), reverse=True)
 
 
+def is_alone(trace: Trace, text: Text, now: Text) -> bool:
+    """Whether nothing else stands at its place in ``now``."""
+    start, end, _ = place_after(trace.start, trace.end, diff(text.lines, now.lines))
+    return now.lines[start:end] == trace.lines or _is_all(trace, text, now)
+
+
 def _can_tell(trace: Trace, text: Text) -> bool:
     """Not by blank lines alone, nor by a last line without an end, which becomes another one by
     what is put behind it."""
@@ -71,6 +81,9 @@ def _is_there(trace: Trace, steps: Sequence[Hunk], now: Text) -> bool:
     if not trace.lines:  # what was deleted
         start, end, intact = place_after(trace.start, trace.end, list(steps))
         return start == end and not intact
+    start, end, _ = place_after(trace.start, trace.end, list(steps))
+    if (words(trace.stood) - words(trace.lines)) & words(now.lines[start:end]):
+        return False  # what took their place still stands: these are lines that are alike
     size = len(trace.lines)
     return any(
         now.lines[at : at + size] == trace.lines

@@ -241,6 +241,7 @@ def test_actions_that_would_look_alike_are_told_apart(project: Project) -> None:
 def test_what_is_offered_follows_the_agent_and_the_typing(project: Project) -> None:
     path = project.file("a.txt", "one\n")
     editor = project.editor(
+        step("", call("read", path="a.txt")),
         step("", edit("a.txt", "one", "two")),
         step("Done."),
         step("", write("a.txt", "two\nmore\n")),

@@ -85,6 +85,18 @@ def test_a_write_that_took_the_typing_in_goes_on_from_there(project: Project) ->
     assert document.text.content == "TYPED MORE " + changed(5, 9)
 
 
+def test_a_line_that_a_note_told_of_is_not_doubled_by_who_writes_it_too(project: Project) -> None:
+    took_in = "TYPED " + changed(5, 9)
+    beside = took_in.replace("line 3\n", "new\nLINE 3\n")
+    editor, document = conversation(
+        project, READ, write("a.txt", changed(5)), write("a.txt", beside)
+    )
+    editor.type(document, 2, "new\n")
+    for _ in range(2):
+        editor.ask_agent("Write.")
+    assert document.text.content == beside
+
+
 def test_what_the_agent_has_read_it_may_take_out(project: Project) -> None:
     editor, document = conversation(project, READ, READ, write("a.txt", changed(5)))
     editor.ask_agent("Read.")

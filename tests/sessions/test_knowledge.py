@@ -52,6 +52,29 @@ def test_a_note_counts_as_far_as_the_next_text_has_it() -> None:
     assert known.base_of(without(now, 3)) == now
 
 
+def test_a_note_counts_where_the_agent_changed_the_line_beside_it_too() -> None:
+    now = TEXT.with_lines((*TEXT.lines[:1], "TYPED\n", *TEXT.lines[1:]))
+    known = Knowledge(TEXT, now)
+    assert known.base_of(typed(now, 0, "MORE ")) == now
+    assert known.base_of(typed(now, 2, "MORE ")) == now
+    assert known.base_of(typed(TEXT, 0, "MORE ")) == TEXT
+
+
+def test_a_note_counts_where_the_agent_changed_its_line_further() -> None:
+    now = typed(TEXT, 1)
+    known = Knowledge(TEXT, now)
+    assert known.base_of(typed(now, 1, "MORE ")) == now
+    assert known.base_of(typed(TEXT, 1, "MORE ")) == TEXT
+
+
+def test_a_blank_line_of_which_a_note_told_is_not_mistaken_for_another() -> None:
+    own = Text(("a\n", "\n", "b\n", "c\n"))
+    now = Text(("a\n", "\n", "\n", "b\n", "c\n"))
+    known = Knowledge(own, now)
+    assert known.base_of(typed(own, 3)) == own
+    assert known.base_of(typed(now, 4)) == now
+
+
 def test_a_deletion_that_was_not_heeded_is_not_undone() -> None:
     now = without(TEXT, 3)
     known = Knowledge(TEXT, now)
