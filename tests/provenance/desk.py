@@ -1,0 +1,192 @@
+"""A real server, an editor at it, and the agents that it starts; used for many runs.
+
+Only what each run has of its own is in ``world.py``: a folder of files, and turns.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from provenance.hub import Hub, Json, Late, Seat, Seats, Server
+
+PUPPET = Path(__file__).with_name("puppet.py")
+SERVE = [sys.executable, "-P", "-m", "lsp_agent", "serve"]
+AGENTS = 3
+CAPABILITIES: Json = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
+}
+
+
+class Desk:
+    """``save``: the editor saves what it is asked to, and shows what changed on disk."""
+
+    def __init__(self, *, save: bool) -> None:
+        self.save = save
+        self.hub = Hub()
+        fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.base = Path(tempfile.mkdtemp(prefix="la-", dir=fast))
+        self.folder = self.base / "work"
+        self.folder.mkdir()
+        self._seats = Seats(self.hub, self.base / "seats")
+        #: Of the run that is on: what takes the server's edits and its questions.
+        self.editor: Any = None
+        self.ended_turns: set[str] = set()
+        self.results: set[str] = set()
+        #: By agent's name (``a1``), its session in the server that runs.
+        self.sessions: dict[str, str] = {}
+        self.mirror: set[str] = set()
+        self._calls = 0
+        self.start()
+
+    # -- the server
+
+    def start(self) -> None:
+        self.sessions.clear()
+        self.mirror.clear()
+        env = os.environ | {
+            name: str(self.base / name.lower())
+            for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+        }
+        env |= {"XDG_CACHE_HOME": str(self.base / "cache"), "XDG_RUNTIME_DIR": str(self.base)}
+        server = self.server = Server(self.hub, SERVE, self.base, env, self.base / "errors")
+        server.handlers = {
+            "workspace/applyEdit": lambda params: self.editor.take_edit(params),
+            "agent/event": self._event,
+            "agent/saveDocument": lambda params: self.editor.asked_to_save(params),
+            "agent/reloadDocument": lambda params: self.editor.asked_to_reload(params),
+            "window/workDoneProgress/create": lambda _: None,
+        }
+        agent: Json = {"events": True} | ({"save": True, "reload": True} if self.save else {})
+        server.call(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "rootUri": None,
+                "capabilities": CAPABILITIES | {"experimental": {"agent": agent}},
+                "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "work"}],
+                "initializationOptions": {"agent": "hosted1", "agents": self._agents()},
+            },
+        )
+        server.notify("initialized")
+
+    def _agents(self) -> Json:
+        return {
+            f"{hosting}{number}": {
+                "wire": "zot",
+                "command": self._puppet(f"a{number}"),
+                "provider": "puppet",
+                "hosting": hosting,
+            }
+            for number in range(1, AGENTS + 1)
+            for hosting in ("hosted", "mirror")
+        }
+
+    def _puppet(self, name: str) -> list[str]:
+        return [sys.executable, "-I", "-S", str(PUPPET), str(self.base / "seats"), name]
+
+    def stop(self, *, kill: bool) -> None:
+        if kill:
+            self.server.kill()
+        else:
+            self.server.shut_down()
+
+    def close(self) -> None:
+        self.server.kill()
+        self._seats.close()
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def barrier(self) -> None:
+        """Returns when the server has heard all that it was told."""
+        self.server.call("agent/sessions")
+
+    # -- the agents
+
+    def session(self, agent: str, *, mirror: bool) -> str:
+        """The session of that agent, a new one where there is none of that kind."""
+        if (agent in self.mirror) != mirror:
+            self.sessions.pop(agent, None)
+        if agent not in self.sessions:
+            name = ("mirror" if mirror else "hosted") + agent[1:]
+            made = self.server.call("agent/newSession", {"agent": name})
+            self.sessions[agent] = made["sessionId"]
+            (self.mirror.add if mirror else self.mirror.discard)(agent)
+        return self.sessions[agent]
+
+    def begin_turn(self, agent: str) -> tuple[str, str]:
+        """The turn's id, and the prompt that the agent received."""
+        params = {"sessionId": self.sessions[agent], "text": "go on"}
+        started = self.server.call(
+            "workspace/executeCommand", {"command": "lspAgent.prompt", "arguments": [params]}
+        )
+        prompt = self._seat(agent).next("prompt")["prompt"]
+        return started["turnId"], prompt
+
+    def end_turn(self, agent: str, turn: str) -> None:
+        self._seat(agent).order(end=True)
+        self._seat(agent).next("ended")
+        self.hub.until(lambda: turn in self.ended_turns, "a turn's end")
+
+    def call(self, agent: str, tool: str, args: Json) -> tuple[str, bool]:
+        """A call and its result, as the agent received it; whether it is an error."""
+        identifier = self.send_call(agent, tool, args)
+        return self.call_result(agent, identifier)
+
+    def send_call(self, agent: str, tool: str, args: Json) -> str:
+        self._calls += 1
+        identifier = f"c{self._calls}"
+        self._seat(agent).order(id=identifier, tool=tool, args=args)
+        return identifier
+
+    def call_result(self, agent: str, identifier: str) -> tuple[str, bool]:
+        answer = self._seat(agent).next("result")
+        self.hub.until(lambda: identifier in self.results, "a toolResult event")
+        return answer["result"], answer["is_error"]
+
+    def _seat(self, agent: str) -> Seat:
+        return self._seats.wait_for(agent)
+
+    def _event(self, event: Json) -> None:
+        if event["type"] == "turnEnded":
+            self.ended_turns.add(event["turnId"])
+        elif event["type"] == "toolResult":
+            self.results.add(event["toolCallId"])
+
+
+class Desks:
+    """Desks that runs share; one that did not end well is not used again."""
+
+    MOST_RUNS = 40
+
+    def __init__(self) -> None:
+        self._desks: dict[bool, tuple[Desk, int]] = {}
+
+    def used(self, work: Callable[[Desk], Any], *, save: bool, fresh: bool) -> Any:
+        """``fresh``: with a server that has no past, and that has no future."""
+        desk, runs = self._desks.pop(save, (None, 0))
+        if desk is not None and (fresh or runs >= self.MOST_RUNS):
+            if fresh:
+                self._desks[save] = desk, runs
+            else:
+                desk.close()
+            desk = None
+        desk = desk or Desk(save=save)
+        try:
+            done = work(desk)
+        except (Late, OSError):
+            desk.close()
+            raise
+        if fresh or save in self._desks:
+            desk.close()
+        else:
+            self._desks[save] = desk, runs + 1
+        return done
+
+    def close(self) -> None:
+        for desk, _ in self._desks.values():
+            desk.close()
+        self._desks.clear()
