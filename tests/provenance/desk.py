@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from provenance.hub import Hub, Json, Late, Seat, Seats, Server
+from provenance.hub import Hub, Json, Late, Seats, Server
 
 PUPPET = Path(__file__).with_name("puppet.py")
 SERVE = [sys.executable, "-P", "-m", "lsp_agent", "serve"]
 AGENTS = 3
+SEATS = [f"{kind}{n}" for n in range(1, AGENTS + 1) for kind in ("hosted", "mirror")]
 CAPABILITIES: Json = {
     "general": {"positionEncodings": ["utf-16"]},
     "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
@@ -37,9 +38,8 @@ class Desk:
         self.editor: Any = None
         self.ended_turns: set[str] = set()
         self.results: set[str] = set()
-        #: By agent's name (``a1``), its session in the server that runs.
+        #: By seat (``hosted1``), its session in the server that runs.
         self.sessions: dict[str, str] = {}
-        self.mirror: set[str] = set()
         self._calls = 0
         self.start()
 
@@ -47,7 +47,6 @@ class Desk:
 
     def start(self) -> None:
         self.sessions.clear()
-        self.mirror.clear()
         env = os.environ | {
             name: str(self.base / name.lower())
             for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
@@ -55,10 +54,10 @@ class Desk:
         env |= {"XDG_CACHE_HOME": str(self.base / "cache"), "XDG_RUNTIME_DIR": str(self.base)}
         server = self.server = Server(self.hub, SERVE, self.base, env, self.base / "errors")
         server.handlers = {
-            "workspace/applyEdit": lambda params: self.editor.take_edit(params),
+            "workspace/applyEdit": self._asked("take_edit"),
             "agent/event": self._event,
-            "agent/saveDocument": lambda params: self.editor.asked_to_save(params),
-            "agent/reloadDocument": lambda params: self.editor.asked_to_reload(params),
+            "agent/saveDocument": self._asked("asked_to_save"),
+            "agent/reloadDocument": self._asked("asked_to_reload"),
             "window/workDoneProgress/create": lambda _: None,
         }
         agent: Json = {"events": True} | ({"save": True, "reload": True} if self.save else {})
@@ -74,16 +73,23 @@ class Desk:
         )
         server.notify("initialized")
 
+    def _asked(self, name: str) -> Callable[[Json], Any]:
+        """Of the editor of the run that is on by then."""
+
+        def handler(params: Json) -> Any:
+            return getattr(self.editor, name)(params)
+
+        return handler
+
     def _agents(self) -> Json:
         return {
-            f"{hosting}{number}": {
+            seat: {
                 "wire": "zot",
-                "command": self._puppet(f"a{number}"),
+                "command": self._puppet(seat),
                 "provider": "puppet",
-                "hosting": hosting,
+                "hosting": seat[:-1],
             }
-            for number in range(1, AGENTS + 1)
-            for hosting in ("hosted", "mirror")
+            for seat in SEATS
         }
 
     def _puppet(self, name: str) -> list[str]:
@@ -106,49 +112,42 @@ class Desk:
 
     # -- the agents
 
-    def session(self, agent: str, *, mirror: bool) -> str:
-        """The session of that agent, a new one where there is none of that kind."""
-        if (agent in self.mirror) != mirror:
-            self.sessions.pop(agent, None)
-        if agent not in self.sessions:
-            name = ("mirror" if mirror else "hosted") + agent[1:]
-            made = self.server.call("agent/newSession", {"agent": name})
-            self.sessions[agent] = made["sessionId"]
-            (self.mirror.add if mirror else self.mirror.discard)(agent)
-        return self.sessions[agent]
+    def session(self, seat: str) -> str:
+        """The session of that agent, a new one where there is none."""
+        if seat not in self.sessions:
+            made = self.server.call("agent/newSession", {"agent": seat})
+            self.sessions[seat] = made["sessionId"]
+        return self.sessions[seat]
 
-    def begin_turn(self, agent: str) -> tuple[str, str]:
+    def begin_turn(self, seat: str) -> tuple[str, str]:
         """The turn's id, and the prompt that the agent received."""
-        params = {"sessionId": self.sessions[agent], "text": "go on"}
+        params = {"sessionId": self.sessions[seat], "text": "go on"}
         started = self.server.call(
             "workspace/executeCommand", {"command": "lspAgent.prompt", "arguments": [params]}
         )
-        prompt = self._seat(agent).next("prompt")["prompt"]
+        prompt = self._seats.wait_for(seat).next("prompt")["prompt"]
         return started["turnId"], prompt
 
-    def end_turn(self, agent: str, turn: str) -> None:
-        self._seat(agent).order(end=True)
-        self._seat(agent).next("ended")
+    def end_turn(self, seat: str, turn: str) -> None:
+        self._seats.wait_for(seat).order(end=True)
+        self._seats.wait_for(seat).next("ended")
         self.hub.until(lambda: turn in self.ended_turns, "a turn's end")
 
-    def call(self, agent: str, tool: str, args: Json) -> tuple[str, bool]:
+    def call(self, seat: str, tool: str, args: Json) -> tuple[str, bool]:
         """A call and its result, as the agent received it; whether it is an error."""
-        identifier = self.send_call(agent, tool, args)
-        return self.call_result(agent, identifier)
+        identifier = self.send_call(seat, tool, args)
+        return self.call_result(seat, identifier)
 
-    def send_call(self, agent: str, tool: str, args: Json) -> str:
+    def send_call(self, seat: str, tool: str, args: Json) -> str:
         self._calls += 1
         identifier = f"c{self._calls}"
-        self._seat(agent).order(id=identifier, tool=tool, args=args)
+        self._seats.wait_for(seat).order(id=identifier, tool=tool, args=args)
         return identifier
 
-    def call_result(self, agent: str, identifier: str) -> tuple[str, bool]:
-        answer = self._seat(agent).next("result")
+    def call_result(self, seat: str, identifier: str) -> tuple[str, bool]:
+        answer = self._seats.wait_for(seat).next("result")
         self.hub.until(lambda: identifier in self.results, "a toolResult event")
         return answer["result"], answer["is_error"]
-
-    def _seat(self, agent: str) -> Seat:
-        return self._seats.wait_for(agent)
 
     def _event(self, event: Json) -> None:
         if event["type"] == "turnEnded":

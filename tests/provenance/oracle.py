@@ -15,6 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+#: Status, old text and new text.
+Hunks = Iterable[tuple[str, str, str]]
+
 
 def words(text: str) -> list[str]:
     return text.split()
@@ -145,9 +148,8 @@ class Oracle:
 
     # -- what has to be
 
-    def listed(self, file: str, text: str, hunks: Iterable[tuple[str, str, str]]) -> None:
-        """Each word of an agent in the text is in the new text of some hunk that counts as in;
-        ``hunks`` are status, old text and new text."""
+    def listed(self, file: str, text: str, hunks: Hunks) -> None:
+        """Each word of an agent in the text is in the new text of some hunk that counts as in."""
         told: set[str] = set()
         for status, _, new in hunks:
             if status in ("applied", "kept", "unknown"):
@@ -156,7 +158,7 @@ class Oracle:
             if is_agents(word) and word not in told:
                 self.say("unlisted", f"{word} is in {file}, and no edit says so")
 
-    def visible(self, file: str, gone: Iterable[str], hunks: Iterable[tuple[str, str, str]]) -> None:
+    def visible(self, file: str, gone: Iterable[str], hunks: Hunks) -> None:
         """What an agent took out is in the old text of some hunk."""
         told = {word for _, old, _ in hunks for word in words(old)}
         for word in gone:
@@ -209,11 +211,7 @@ class Oracle:
 
     def _in_front(self, after: int, behind: Mapping[str, int], bit: int) -> list[str]:
         """Those of ``after`` that were once in front of the word with that bit."""
-        return [
-            other
-            for other, seen in behind.items()
-            if seen & bit and self._bits[other] & after
-        ]
+        return [other for other, seen in behind.items() if seen & bit and self._bits[other] & after]
 
     def _conflict(self, what: str, file: str, own: frozenset[str], whose: set[str]) -> None:
         others = (touch.words for touch in self._touches[file] if touch.who not in whose)

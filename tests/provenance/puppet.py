@@ -14,6 +14,7 @@ import selectors
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
@@ -40,9 +41,8 @@ class Puppet:
         self.seat = socket.socket(socket.AF_UNIX)
         self.seat.connect(path)
         self.tell(name=name)
-        folder = sys.argv[sys.argv.index("--ext") + 1]
-        with open(os.path.join(folder, "extension.json"), encoding="utf-8") as file:
-            manifest = json.load(file)
+        folder = Path(sys.argv[sys.argv.index("--ext") + 1])
+        manifest = json.loads((folder / "extension.json").read_bytes())
         self.extension = subprocess.Popen(
             [manifest["exec"], *manifest["args"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -108,9 +108,7 @@ class Puppet:
             {"type": "turn_end", "stop": "tool_use"},
         )
         question: Json = {"type": "event_intercept", "id": order["id"], "event": "tool_call"}
-        self.ask(
-            question | {"tool_id": order["id"], "tool_name": order["tool"], "tool_args": args}
-        )
+        self.ask(question | {"tool_id": order["id"], "tool_name": order["tool"], "tool_args": args})
 
     def from_extension(self, frame: Json) -> None:
         call = self.call
@@ -174,21 +172,18 @@ TIME = "2026-11-20T21:30:00Z"
 
 def on_disk(tool: str, args: Json) -> str:
     """What an agent's own tools do: no editor knows of it."""
-    path = args["path"]
+    path = Path(args["path"])
     if tool == "write":
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(args["content"])
+        path.write_bytes(args["content"].encode())
         return str(args["content"])
-    with open(path, encoding="utf-8", newline="") as file:
-        text = file.read()
+    text = path.read_bytes().decode()
     if tool == "read":
         return text
     for edit in args["edits"]:
         if text.count(edit["oldText"]) != 1:
             raise ValueError(f"oldText not found in {path}")
         text = text.replace(edit["oldText"], edit["newText"])
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    path.write_bytes(text.encode())
     return text
 
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
 
 from provenance.desk import Desk, Desks
 from provenance.hub import Json, Late, Refused
@@ -76,7 +75,7 @@ def made(seed: int) -> tuple[Json, list[Step]]:
     return setup, [_numbered(chance, name, sessions) for name in names]
 
 
-def _numbered(chance: random.Random, name: str, sessions: int) -> Step:
+def _numbered(chance: random.Random, name: str, sessions: int) -> Step:  # noqa: PLR0912
     def number(most: int = 30) -> int:
         return chance.randrange(most)
 
@@ -212,7 +211,11 @@ def run_on(desks: Desks, setup: Json, steps: list[Step], *, fresh: bool = False)
 
 
 def shrunk(
-    setup: Json, steps: list[Step], kind: str, run: Callable[[Json, list[Step]], Any], seconds: float
+    setup: Json,
+    steps: list[Step],
+    kind: str,
+    run: Callable[[Json, list[Step]], Outcome],
+    seconds: float,
 ) -> tuple[Json, list[Step]]:
     """The fewest steps that still go wrong in this way, as far as the time goes."""
     deadline = time.monotonic() + seconds
@@ -241,15 +244,14 @@ def shrunk(
 def _simpler(
     setup: Json, steps: list[Step], fails: Callable[[Json, list[Step]], bool]
 ) -> list[Step]:
-    """With fewer changes in a write, no age, and the first line of all where that does."""
-    for at, step in enumerate(steps):
-        if step[0] != "write":
-            continue
-        for number in range(len(step[4]) - 1, -1, -1):
+    """With fewer changes in each write."""
+    for at in [at for at, step in enumerate(steps) if step[0] == "write"]:
+        for number in range(len(steps[at][4]) - 1, -1, -1):
+            step = steps[at]
             works = step[4][:number] + step[4][number + 1 :]
             tried = [*steps[:at], [*step[:4], works], *steps[at + 1 :]]
             if works and fails(setup, tried):
-                steps, step = tried, tried[at]
+                steps = tried
     return steps
 
 

@@ -4,32 +4,19 @@ A step is a list: a name and numbers. Numbers mean "the n-th of what there is", 
 that every part of a list of steps is a run as well; what cannot be done is left out.
 """
 
-import contextlib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from provenance.agent import Mind, Work
 from provenance.desk import AGENTS, Desk
+from provenance.editor import Editor, File
 from provenance.hub import Json, Refused
 from provenance.oracle import Oracle, State, is_agents, words
-from provenance.person import Buffer, edited
 
 Step = list[Any]
 Hunks = list[tuple[str, str, str]]
 
 WORKS = ("add", "front", "swap", "cut", "line")
-
-
-@dataclass
-class File:
-    """``state`` is what is on disk, ``hot`` the unsaved text that a closed editor has kept."""
-
-    name: str
-    path: Path
-    state: State
-    buffer: Buffer | None = None
-    hot: Buffer | None = None
 
 
 @dataclass
@@ -40,19 +27,12 @@ class Turn:
 
 
 @dataclass
-class World:
-    desk: Desk
-    folder: Path
-    files: list[File]
-    oracle: Oracle
-    minds: dict[str, Mind]
-    mirror: frozenset[str]
+class World(Editor):
+    minds: dict[str, Mind] = field(default_factory=dict)
+    mirror: frozenset[str] = frozenset()
     open_turns: dict[str, Turn] = field(default_factory=dict)
     turns: list[Turn] = field(default_factory=list)
     reverts: list[str] = field(default_factory=list)
-    cause: str = ""
-    log: list[str] = field(default_factory=list)
-    _words: int = 0
 
     @classmethod
     def laid_out(cls, desk: Desk, number: int, setup: Json) -> "World":
@@ -74,198 +54,12 @@ class World:
             oracle.seen(files[-1].name, files[-1].state.text)
         minds = {f"a{n}": Mind(f"a{n}") for n in range(1, AGENTS + 1)}
         mirror = frozenset(f"a{n}" for n in setup.get("mirror", ()))
-        world = cls(desk, folder, files, oracle, minds, mirror)
+        world = cls(desk, folder, files, oracle, minds=minds, mirror=mirror)
         desk.editor = world
         for agent in minds:
-            if agent in desk.sessions and (agent in desk.mirror) == (agent in mirror):
-                desk.server.call("agent/clear", {"sessionId": desk.sessions[agent]})
+            if session := desk.sessions.get(world._seat(agent)):
+                desk.server.call("agent/clear", {"sessionId": session})
         return world
-
-    # -- what the person sees
-
-    def now(self, file: File) -> State:
-        return file.buffer.state if file.buffer else file.state
-
-    def say(self, what: str) -> None:
-        texts = " ; ".join(
-            f"{file.name}{'' if file.buffer else ' (closed)'} {self.now(file).text!r}"
-            for file in self.files
-        )
-        self.log.append(f"{what}\n    {texts}")
-
-    def word(self) -> str:
-        """A new word of the person's; every third is not of the plane that UTF-16 counts as one."""
-        self._words += 1
-        new = f"p{self._words}" + ("😀é" if self._words % 3 == 0 else "")
-        self.oracle.born([new])
-        return new
-
-    def _file(self, number: int) -> File:
-        return self.files[number % len(self.files)]
-
-    def _typed(self, file: File, text: str) -> None:
-        """The person makes the open document this text, as one step."""
-        buffer = file.buffer
-        assert buffer is not None
-        before = buffer.state
-        self._tell(buffer.step(before.written(text)))
-        self.oracle.touched(file.name, "p", before.text, text)
-        self.oracle.seen(file.name, text)
-
-    def _tell(self, changed: Json | None) -> None:
-        if changed is not None:
-            self.desk.server.notify("textDocument/didChange", changed)
-
-    # -- the server's requests
-
-    def take_edit(self, params: Json) -> Json:
-        (of_document,) = params["edit"]["documentChanges"]
-        item = of_document["textDocument"]
-        file = self._shown(item["uri"])
-        if file is None or file.buffer is None or file.buffer.version != item["version"]:
-            return {"applied": False, "failureReason": "another version"}
-        before = file.buffer.state
-        after = edited(before.text, of_document["edits"])
-        state = self.oracle.server_changed(file.name, before, after, self.cause)
-        self._tell(file.buffer.step(state))
-        return {"applied": True}
-
-    def asked_to_save(self, params: Json) -> Json:
-        file = self._shown(params["uri"])
-        if file is None or file.buffer is None:
-            return {"saved": False}
-        self._save(file)
-        return {"saved": True}
-
-    def asked_to_reload(self, params: Json) -> Json:
-        file = self._shown(params["uri"])
-        if file is None or file.buffer is None or file.buffer.dirty:
-            return {"reloaded": False}
-        self._look_at_disk(file)
-        self._reload(file)
-        return {"reloaded": True}
-
-    def _shown(self, uri: str) -> File | None:
-        return next((f for f in self.files if f.buffer and f.buffer.uri == uri), None)
-
-    def _save(self, file: File) -> None:
-        buffer = file.buffer
-        assert buffer is not None
-        file.path.write_bytes(buffer.text.encode())
-        file.state = buffer.state
-        buffer.disk = buffer.text
-        self.desk.server.notify("textDocument/didSave", {"textDocument": {"uri": buffer.uri}})
-
-    def _reload(self, file: File) -> None:
-        """The editor shows what is on disk, as one step that can be undone."""
-        buffer = file.buffer
-        assert buffer is not None
-        buffer.disk = file.state.text
-        self._tell(buffer.step(file.state))
-
-    def _look_at_disk(self, file: File) -> None:
-        """What somebody made of the file, where that was not the person."""
-        text = file.path.read_bytes().decode() if file.path.exists() else ""
-        if text != file.state.text:
-            file.state = self.oracle.server_changed(file.name, file.state, text, self.cause)
-
-    # -- the person's steps
-
-    def open(self, number: int) -> None:
-        file = self._file(number)
-        if file.buffer is not None:
-            return
-        if file.hot is not None:
-            buffer, file.hot = file.hot, None
-            buffer.version, buffer.done, buffer.undone = 1, [], []
-        else:
-            buffer = Buffer(file.path.as_uri(), file.path, file.state, file.state.text)
-        file.buffer = buffer
-        item = {
-            "uri": buffer.uri,
-            "languageId": "text",
-            "version": buffer.version,
-            "text": buffer.text,
-        }
-        self.desk.server.notify("textDocument/didOpen", {"textDocument": item})
-
-    def close(self, number: int, keep: int = 0) -> None:
-        """``keep``: the editor keeps what is unsaved and shows it at the next opening."""
-        file = self._file(number)
-        buffer = file.buffer
-        if buffer is None:
-            return
-        file.buffer = None
-        if keep and buffer.dirty:
-            file.hot = buffer
-        else:  # the person gives up what was not saved, and what was undone in it
-            file.state = buffer.state.back_to(file.state)
-        item = {"uri": buffer.uri}
-        self.desk.server.notify("textDocument/didClose", {"textDocument": item})
-
-    def type(self, number: int, line: int, gap: int) -> None:
-        file = self._file(number)
-        if file.buffer is None:
-            return
-        lines = file.buffer.text.splitlines()
-        if not lines:
-            return
-        here = words(lines[line % len(lines)])
-        here.insert(gap % (len(here) + 1), self.word())
-        lines[line % len(lines)] = "".join(f" {word}" for word in here)
-        self._typed(file, "".join(f"{line}\n" for line in lines))
-
-    def newline(self, number: int, line: int) -> None:
-        file = self._file(number)
-        if file.buffer is None:
-            return
-        lines = file.buffer.text.splitlines(keepends=True)
-        lines.insert(line % (len(lines) + 1), f" {self.word()} {self.word()}\n")
-        self._typed(file, "".join(lines))
-
-    def delete(self, number: int, place: int) -> None:
-        """The person takes out a word, whosever it is."""
-        file = self._file(number)
-        if file.buffer is None or not (there := words(file.buffer.text)):
-            return
-        gone = there[place % len(there)]
-        lines = file.buffer.text.splitlines()
-        kept = ["".join(f" {w}" for w in words(line) if w != gone) for line in lines]
-        self._typed(file, "".join(f"{line}\n" for line in kept))
-
-    def undo(self, number: int, *, redo: bool = False) -> None:
-        file = self._file(number)
-        if file.buffer is None:
-            return
-        before = file.buffer.text
-        self._tell(file.buffer.redo() if redo else file.buffer.undo())
-        self.oracle.touched(file.name, "p", before, file.buffer.text)
-        self.oracle.seen(file.name, file.buffer.text)
-
-    def save(self, number: int) -> None:
-        file = self._file(number)
-        if file.buffer is not None and file.buffer.dirty:
-            self._look_at_disk(file)
-            if file.state.text == file.buffer.disk:  # else an editor asks, and the person says no
-                self._save(file)
-
-    def other(self, number: int, line: int) -> None:
-        """Another program saves the file; an editor that has nothing unsaved shows it."""
-        file = self._file(number)
-        self._look_at_disk(file)
-        before = file.state.text
-        lines = before.splitlines(keepends=True)
-        self._words += 1
-        new = f"x{self._words}"
-        self.oracle.born([new])
-        lines.insert(line % (len(lines) + 1), f" {new}\n")
-        clean = file.buffer is not None and not file.buffer.dirty
-        file.path.write_bytes("".join(lines).encode())
-        file.state = file.state.written("".join(lines))
-        self.oracle.touched(file.name, "p", before, file.state.text)
-        self.oracle.seen(file.name, file.state.text)
-        if clean:
-            self._reload(file)
 
     # -- the end of things
 
@@ -293,21 +87,15 @@ class World:
                 buffer.done, buffer.undone = done, undone
         self.cause = "the server had started again"
 
-    def look(self) -> None:
-        """Takes in what is on disk now."""
-        for file in self.files:
-            with contextlib.suppress(FileNotFoundError):
-                self._look_at_disk(file)
-
     # -- the agents' steps
 
     def begin(self, agent: str) -> None:
         if agent in self.open_turns:
             return
-        session = self.desk.session(agent, mirror=agent in self.mirror)
+        session = self.desk.session(self._seat(agent))
         mind = self.minds[agent]
         mind.turn += 1
-        turn_id, prompt = self.desk.begin_turn(agent)
+        turn_id, prompt = self.desk.begin_turn(self._seat(agent))
         mind.takes_note(prompt, self._names())
         turn = Turn(session, turn_id, f"{agent}t{mind.turn}")
         self.open_turns[agent] = turn
@@ -315,7 +103,7 @@ class World:
 
     def end(self, agent: str) -> None:
         if turn := self.open_turns.pop(agent, None):
-            self.desk.end_turn(agent, turn.turn_id)
+            self.desk.end_turn(self._seat(agent), turn.turn_id)
 
     def read(self, agent: str, number: int) -> None:
         file = self._file(number)
@@ -410,10 +198,13 @@ class World:
 
     def _call(self, agent: str, tool: str, file: File, args: Json) -> tuple[str, bool]:
         self.cause = f"{self.open_turns[agent].owner} called {tool}"
-        result = self.desk.call(agent, tool, {"path": str(file.path)} | args)
+        result = self.desk.call(self._seat(agent), tool, {"path": str(file.path)} | args)
         self.log.append(f"  {self.cause} {args}: {result}")
         self._look_at_disk(file)
         return result
+
+    def _seat(self, agent: str) -> str:
+        return ("mirror" if agent in self.mirror else "hosted") + agent[1:]
 
     def _names(self) -> dict[str, str]:
         return {str(file.path): file.name for file in self.files}
@@ -481,21 +272,26 @@ class World:
             self._answer_of_revert(params, self.turns)
 
     def revert_all(self, order: int = 0) -> dict[str, str]:
-        """All turns of all sessions; the last outcome of each file."""
-        for agent in list(self.open_turns):
-            self.end(agent)
+        """All turns of all sessions; the last outcome of each file. Where one session's work lies
+        on another's, the answer is a conflict until that is gone: a person then tries again."""
         first: dict[str, Turn] = {}
         for turn in self.turns:
             first.setdefault(turn.session, turn)
-        outcomes: dict[str, str] = {}
         turns = list(first.values())
-        for turn in reversed(turns) if order else turns:
-            outcomes |= self._revert(turn, only=False)
+        outcomes: dict[str, str] = {}
+        for _ in range(len(turns)):
+            again: list[Turn] = []
+            for turn in reversed(turns) if order else turns:
+                answer = self._revert(turn, only=False)
+                outcomes |= answer
+                if "conflict" in answer.values():
+                    again.append(turn)
+            if not again or again == turns:
+                break
+            turns = again
         return outcomes
 
     def _revert(self, turn: Turn, *, only: bool) -> dict[str, str]:
-        for agent in list(self.open_turns):
-            self.end(agent)
         later = [t for t in self.turns if t.session == turn.session]
         later = [turn] if only else later[later.index(turn) :]
         self.cause = f"the person reverted {[t.owner for t in later]}"
@@ -503,6 +299,10 @@ class World:
         return self._answer_of_revert(params | ({"only": True} if only else {}), later)
 
     def _answer_of_revert(self, params: Json, turns: list[Turn]) -> dict[str, str]:
+        for agent in list(self.open_turns):
+            self.end(agent)
+        for session in {turn.session for turn in self.turns} - set(self.desk.sessions.values()):
+            self.desk.server.call("agent/resumeSession", {"sessionId": session})
         try:
             answer = self.desk.server.call("agent/revert", params)
         except Refused as refused:

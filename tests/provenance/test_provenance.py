@@ -1,0 +1,75 @@
+"""A person and agents at a real server, and an oracle that knows who wrote each word.
+
+STORM_SEED=4711 pytest tests/provenance -k one_seed -s     repeats one run and shrinks it
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from provenance.oracle import Conflict
+from provenance.storm import Desks, made, pasted, run_on, shrunk
+
+#: Runs of a batch; CI makes two thousand.
+BATCH = 100
+BATCHES = 20
+QUICK = 20
+#: For the shrinking of one run that went wrong.
+_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def desks() -> Iterator[Desks]:
+    made_here = Desks()
+    yield made_here
+    made_here.close()
+
+
+def batch(desks: Desks, seeds: range) -> None:
+    failed: dict[int, str] = {}
+    conflicts: list[Conflict] = []
+    for seed in seeds:
+        outcome = run_on(desks, *made(seed))
+        conflicts += outcome.conflicts
+        if outcome.wrongs:
+            failed[seed] = outcome.kinds[0]
+    needed = sum(conflict.needed for conflict in conflicts)
+    print(f"{len(seeds)} runs; {len(conflicts)} conflicts, {needed} of them needed")
+    if failed:
+        seed = next(iter(failed))
+        told = "\n".join(f"seed {seed}: {kind}" for seed, kind in failed.items())
+        counts = dict(Counter(failed.values()))
+        pytest.fail(f"{len(failed)} of {len(seeds)} runs: {counts}\n{told}\n\n{least(desks, seed)}")
+
+
+def least(desks: Desks, seed: int) -> str:
+    """The run of that seed with the fewest steps, as a test, and what went wrong in it."""
+    setup, steps = made(seed)
+    outcome = run_on(desks, setup, steps)
+    if not outcome.wrongs:
+        return f"seed {seed} went well when it was repeated"
+    setup, steps = shrunk(
+        setup, steps, outcome.kinds[0], lambda *run: run_on(desks, *run), _SECONDS
+    )
+    outcome = run_on(desks, setup, steps)
+    wrong = "\n".join(f"{kind}: {what}" for kind, what in outcome.wrongs)
+    return "\n".join([pasted(f"seed_{seed}", setup, steps), wrong, *outcome.log])
+
+
+def test_no_word_is_lost_in_some_runs(desks: Desks) -> None:
+    batch(desks, range(QUICK))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(BATCHES))
+def test_no_word_is_lost_in_many_runs(desks: Desks, number: int) -> None:
+    batch(desks, range(number * BATCH, (number + 1) * BATCH))
+
+
+def test_one_seed(desks: Desks) -> None:
+    seed = int(os.environ.get("STORM_SEED", "0"))
+    outcome = run_on(desks, *made(seed))
+    print("\n".join(outcome.log))
+    assert outcome.wrongs == [], least(desks, seed)
