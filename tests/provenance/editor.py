@@ -156,6 +156,7 @@ class Editor:
         if keep and buffer.dirty:
             file.hot = buffer
         else:  # the person gives up what was not saved, and what was undone in it
+            self.oracle.touched(file.name, "p", buffer.text, file.state.text)
             file.state = buffer.state.back_to(file.state)
         item = {"uri": buffer.uri}
         self.desk.server.notify("textDocument/didClose", {"textDocument": item})

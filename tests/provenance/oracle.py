@@ -100,6 +100,8 @@ class Oracle:
     #: By file and word, as bits, the words that were seen behind it in one text.
     _behind: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _bits: dict[str, int] = field(default_factory=dict)
+    #: Words of agents that the person once took out, by deleting or by undo.
+    _taken: set[str] = field(default_factory=set)
 
     def say(self, kind: str, what: str) -> None:
         self.wrongs.append(Wrong(kind, what))
@@ -115,6 +117,8 @@ class Oracle:
     def touched(self, file: str, who: str, before: str, after: str) -> None:
         """Notes which lines somebody changed, to judge conflicts by."""
         old, new = set(before.splitlines()), set(after.splitlines())
+        if who == "p":
+            self._taken |= set(words(before)) - set(words(after))
         if changed := old ^ new:
             self._touches[file].append(Touch(who, frozenset(words("\n".join(changed)))))
 
@@ -149,13 +153,18 @@ class Oracle:
     # -- what has to be
 
     def listed(self, file: str, text: str, hunks: Hunks) -> None:
-        """Each word of an agent in the text is in the new text of some hunk that counts as in."""
+        """Each word of an agent in the text is in the new text of some hunk that counts as in; and
+        a hunk that counts as in has something in the text, unless the person took that out."""
         told: set[str] = set()
+        here = set(words(text))
         for status, _, new in hunks:
+            agents = [word for word in words(new) if is_agents(word)]
             if status in ("applied", "kept", "unknown"):
-                told.update(words(new))
-        for word in words(text):
-            if is_agents(word) and word not in told:
+                told.update(agents)
+            if status in ("applied", "kept") and agents and not (here | self._taken) & set(agents):
+                self.say("ghost", f"a hunk is {status}, but {agents} are not in {file}")
+        for word in here - told:
+            if is_agents(word):
                 self.say("unlisted", f"{word} is in {file}, and no edit says so")
 
     def visible(self, file: str, gone: Iterable[str], hunks: Hunks) -> None:

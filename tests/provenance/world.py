@@ -281,11 +281,14 @@ class World(Editor):
         outcomes: dict[str, str] = {}
         for _ in range(len(turns)):
             again: list[Turn] = []
+            conflicts: dict[str, str] = {}
             for turn in reversed(turns) if order else turns:
                 answer = self._revert(turn, only=False)
                 outcomes |= answer
+                conflicts |= {file: it for file, it in answer.items() if it == "conflict"}
                 if "conflict" in answer.values():
                     again.append(turn)
+            outcomes |= conflicts
             if not again or again == turns:
                 break
             turns = again
