@@ -63,7 +63,7 @@ class Mind:
         for row in note.splitlines()[1:]:
             if row.endswith(" changed since you last saw it:"):
                 about = files.get(row.removesuffix(" changed since you last saw it:"))
-            elif about is not None and row[:1] in "@+-.":
+            elif about is not None and row and row[0] in "@+-.":
                 rows[about].append(row)
         for file, of_file in rows.items():
             self._takes_rows(file, of_file)

@@ -17,6 +17,12 @@ PUPPET = Path(__file__).with_name("puppet.py")
 SERVE = [sys.executable, "-P", "-m", "lsp_agent", "serve"]
 AGENTS = 3
 SEATS = [f"{kind}{n}" for n in range(1, AGENTS + 1) for kind in ("hosted", "mirror")]
+#: What an editor can do beyond the standard, by its kind.
+EDITORS: dict[str, Json] = {
+    "plain": {"events": True, "sync": True},
+    "full": {"events": True, "sync": True, "save": True, "reload": True},
+    "bare": {"events": True},
+}
 CAPABILITIES: Json = {
     "general": {"positionEncodings": ["utf-16"]},
     "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
@@ -24,10 +30,8 @@ CAPABILITIES: Json = {
 
 
 class Desk:
-    """``save``: the editor saves what it is asked to, and shows what changed on disk."""
-
-    def __init__(self, *, save: bool) -> None:
-        self.save = save
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
         self.hub = Hub()
         fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.base = Path(tempfile.mkdtemp(prefix="la-", dir=fast))
@@ -58,15 +62,15 @@ class Desk:
             "agent/event": self._event,
             "agent/saveDocument": self._asked("asked_to_save"),
             "agent/reloadDocument": self._asked("asked_to_reload"),
+            "agent/sync": lambda _: {},
             "window/workDoneProgress/create": lambda _: None,
         }
-        agent: Json = {"events": True} | ({"save": True, "reload": True} if self.save else {})
         server.call(
             "initialize",
             {
                 "processId": os.getpid(),
                 "rootUri": None,
-                "capabilities": CAPABILITIES | {"experimental": {"agent": agent}},
+                "capabilities": CAPABILITIES | {"experimental": {"agent": EDITORS[self.kind]}},
                 "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "work"}],
                 "initializationOptions": {"agent": "hosted1", "agents": self._agents()},
             },
@@ -159,30 +163,30 @@ class Desk:
 class Desks:
     """Desks that runs share; one that did not end well is not used again."""
 
-    MOST_RUNS = 40
+    MOST_RUNS = 100
 
     def __init__(self) -> None:
-        self._desks: dict[bool, tuple[Desk, int]] = {}
+        self._desks: dict[str, tuple[Desk, int]] = {}
 
-    def used(self, work: Callable[[Desk], Any], *, save: bool, fresh: bool) -> Any:
+    def used(self, work: Callable[[Desk], Any], *, kind: str, fresh: bool) -> Any:
         """``fresh``: with a server that has no past, and that has no future."""
-        desk, runs = self._desks.pop(save, (None, 0))
+        desk, runs = self._desks.pop(kind, (None, 0))
         if desk is not None and (fresh or runs >= self.MOST_RUNS):
             if fresh:
-                self._desks[save] = desk, runs
+                self._desks[kind] = desk, runs
             else:
                 desk.close()
             desk = None
-        desk = desk or Desk(save=save)
+        desk = desk or Desk(kind)
         try:
             done = work(desk)
         except (Late, OSError):
             desk.close()
             raise
-        if fresh or save in self._desks:
+        if fresh or kind in self._desks:
             desk.close()
         else:
-            self._desks[save] = desk, runs + 1
+            self._desks[kind] = desk, runs + 1
         return done
 
     def close(self) -> None:

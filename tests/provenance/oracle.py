@@ -154,25 +154,24 @@ class Oracle:
 
     def listed(self, file: str, text: str, hunks: Hunks) -> None:
         """Each word of an agent in the text is in the new text of some hunk that counts as in; and
-        a hunk that counts as in has something in the text, unless the person took that out."""
+        a hunk that counts as in has something in the text, unless somebody took that out."""
         told: set[str] = set()
         here = set(words(text))
         for status, _, new in hunks:
             agents = [word for word in words(new) if is_agents(word)]
             if status in ("applied", "kept", "unknown"):
                 told.update(agents)
-            if status in ("applied", "kept") and agents and not (here | self._taken) & set(agents):
+            found = (here | self._taken | self._licensed[file]) & set(agents)
+            if status in ("applied", "kept") and agents and not found:
                 self.say("ghost", f"a hunk is {status}, but {agents} are not in {file}")
         for word in here - told:
             if is_agents(word):
                 self.say("unlisted", f"{word} is in {file}, and no edit says so")
 
-    def visible(self, file: str, gone: Iterable[str], hunks: Hunks) -> None:
-        """What an agent took out is in the old text of some hunk."""
+    def unseen(self, gone: Iterable[str], hunks: Hunks) -> list[str]:
+        """What an agent took out, and is in the old text of no hunk."""
         told = {word for _, old, _ in hunks for word in words(old)}
-        for word in gone:
-            if word not in told:
-                self.say("unseen", f"{word} went from {file}, and no hunk shows it")
+        return [word for word in gone if word not in told]
 
     def without_agents(self, file: str, state: State, outcome: str | None) -> None:
         """After all turns were reverted; ``outcome`` is what the last answer said of the file."""

@@ -65,7 +65,7 @@ def made(seed: int) -> tuple[Json, list[Step]]:
         "files": chance.choice((1, 1, 2)),
         "lines": chance.choice((3, 6, 12)),
         "mirror": [n for n in range(1, sessions + 1) if chance.random() < 0.1],
-        "save": chance.random() < 0.4,
+        "editor": chance.choices(("plain", "full", "bare"), (10, 8, 1))[0],
         "open": chance.random() < 0.8,
     }
     weights = dict(WEIGHTS)
@@ -201,7 +201,7 @@ def run_on(desks: Desks, setup: Json, steps: list[Step], *, fresh: bool = False)
         return one_run(desk, setup, steps)
 
     try:
-        outcome: Outcome = desks.used(work, save=bool(setup.get("save")), fresh=fresh)
+        outcome: Outcome = desks.used(work, kind=setup.get("editor", "plain"), fresh=fresh)
     except Late as late:
         outcome = Outcome([("late", str(late))])
     return outcome
@@ -235,8 +235,8 @@ def shrunk(
         if size == 1 and len(steps) == before:
             break
         size = max(1, size // 2)
-    for name, plain in (("mirror", []), ("files", 1), ("save", False), ("lines", 3)):
-        if setup[name] != plain and fails(setup | {name: plain}, steps):
+    for name, plain in (("mirror", []), ("files", 1), ("editor", "plain"), ("lines", 3)):
+        if setup.get(name) != plain and fails(setup | {name: plain}, steps):
             setup = setup | {name: plain}
     return setup, _simpler(setup, steps, fails)
 
