@@ -108,6 +108,7 @@ class Desk:
     def close(self) -> None:
         self.server.kill()
         self._seats.close()
+        self.hub.close()
         shutil.rmtree(self.base, ignore_errors=True)
 
     def barrier(self) -> None:

@@ -43,6 +43,9 @@ class Hub:
         with contextlib.suppress(KeyError):
             self._chooser.unregister(descriptor)
 
+    def close(self) -> None:
+        self._chooser.close()
+
     def until(self, true: Callable[[], object], what: str, timeout: float = PATIENCE) -> None:
         """:raises Late:"""
         deadline = time.monotonic() + timeout
@@ -196,15 +199,19 @@ class Seat:
         self.heard.remove(message)
         return message
 
+    def close(self) -> None:
+        if not self.gone:
+            self._hub.forget(self._connection.fileno())
+            self._connection.close()
+            self.gone = True
+
     def _hear(self) -> None:
         try:
             chunk = self._connection.recv(1 << 16)
         except OSError:
             chunk = b""
         if not chunk:
-            self._hub.forget(self._connection.fileno())
-            self._connection.close()
-            self.gone = True
+            self.close()
             return
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         self.heard += [json.loads(line) for line in lines]
@@ -234,12 +241,13 @@ class Seats:
     def close(self) -> None:
         self._hub.forget(self._listener.fileno())
         self._listener.close()
+        for seat in self._seats:
+            seat.close()
 
     def _accept(self) -> None:
         self._seats.append(Seat(self._hub, self._listener.accept()[0]))
 
     def _name(self) -> None:
-        for seat in list(self._seats):
-            if seat.heard:
+        for seat in self._seats:
+            if seat.heard and "name" in seat.heard[0]:
                 self.by_name[seat.heard.pop(0)["name"]] = seat
-                self._seats.remove(seat)
