@@ -29,7 +29,7 @@ class Refused(Exception):
 
     def __init__(self, error: Json) -> None:
         super().__init__(error["message"])
-        self.kind: str = (error.get("data") or {}).get("kind", str(error["code"]))
+        self.kind: str = (error.get("data") or {}).get("kind", str(error.get("code")))
 
 
 class Hub:
