@@ -44,7 +44,7 @@ class Mind:
 
     def word(self) -> str:
         self._words += 1
-        return f"{self.name}t{self.turn}.{self._words}"
+        return f"{self.name}t{self.turn}n{self._words}"
 
     def known(self, file: str, age: int = 0) -> str | None:
         texts = self.texts[file]

@@ -47,9 +47,9 @@ class Editor:
         self.log.append(f"{what}\n    {texts}")
 
     def word(self) -> str:
-        """A new word of the person's; every third is not of the plane that UTF-16 counts as one."""
+        """A new word of the person's; every third has a letter that is two units in UTF-16."""
         self._words += 1
-        new = f"p{self._words}" + ("😀é" if self._words % 3 == 0 else "")
+        new = f"p{self._words}" + ("𝒜é" if self._words % 3 == 0 else "")
         self.oracle.born([new])
         return new
 

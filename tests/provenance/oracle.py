@@ -3,7 +3,8 @@
 Each insertion is one word that nothing else is, and a text is lines of such words, each with a
 blank before it: a word is found by splitting, without any comparing of texts. A person's words
 begin with ``p``, the document's with ``s``, those that another program saved with ``x``, and an
-agent's with ``a``: ``a3t2.5`` is the fifth word of turn 2 of agent 3.
+agent's with ``a``: ``a3t2n5`` is the fifth word of turn 2 of agent 3. There is nothing but letters
+and digits in them: a merge may well join two changes of the parts of what a comma divides.
 
 ``will`` says of every word that is no agent's whether the person wants it: from its birth, until
 the person deletes it. Agents never change the will. It belongs to a text, as a buffer, a file on
@@ -29,7 +30,7 @@ def is_agents(word: str) -> bool:
 
 def owner(word: str) -> str:
     """``p``, ``s``, ``x``, or the agent's turn: ``a3t2``."""
-    return word.partition(".")[0] if is_agents(word) else word[0]
+    return word.partition("n")[0] if is_agents(word) else word[0]
 
 
 @dataclass(frozen=True)
@@ -152,16 +153,17 @@ class Oracle:
 
     # -- what has to be
 
-    def listed(self, file: str, text: str, hunks: Hunks) -> None:
+    def listed(self, file: str, text: str, hunks: Hunks, hot: str = "") -> None:
         """Each word of an agent in the text is in the new text of some hunk that counts as in; and
-        a hunk that counts as in has something in the text, unless somebody took that out."""
+        a hunk that counts as in has something in the text, unless somebody took that out, or in
+        the ``hot`` text that a closed editor keeps."""
         told: set[str] = set()
         here = set(words(text))
         for status, _, new in hunks:
             agents = [word for word in words(new) if is_agents(word)]
             if status in ("applied", "kept", "unknown"):
                 told.update(agents)
-            found = (here | self._taken | self._licensed[file]) & set(agents)
+            found = here.union(self._taken, self._licensed[file], words(hot)) & set(agents)
             if status in ("applied", "kept") and agents and not found:
                 self.say("ghost", f"a hunk is {status}, but {agents} are not in {file}")
         for word in here - told:

@@ -168,7 +168,8 @@ def _end(world: World) -> None:
         world.end(agent)
     world.look()
     for file in world.files:
-        oracle.listed(file.name, world.now(file).text, world._hunks(file))
+        hot = file.hot.text if file.hot else ""
+        oracle.listed(file.name, world.now(file).text, world.hunks(file), hot)
     if oracle.wrongs:
         return
     outcomes = world.revert_all()

@@ -199,10 +199,10 @@ class World(Editor):
     def _unseen(self, file: File, went: list[str], *, wait: bool) -> list[str]:
         """``wait``: what an agent did to the disk by itself is found a moment later."""
         for _ in range(20 if wait else 0):
-            if not self.oracle.unseen(went, self._hunks(file)):
+            if not self.oracle.unseen(went, self.hunks(file)):
                 break
             self.desk.hub.rest(0.05)
-        return self.oracle.unseen(went, self._hunks(file))
+        return self.oracle.unseen(went, self.hunks(file))
 
     def _call(self, agent: str, tool: str, file: File, args: Json) -> tuple[str, bool]:
         self.cause = f"{self.open_turns[agent].owner} called {tool}"
@@ -225,7 +225,7 @@ class World(Editor):
         ours = {f.path.as_uri() for f in self.files}
         return [edit for edit in found if edit["uri"] in ours]
 
-    def _hunks(self, file: File) -> Hunks:
+    def hunks(self, file: File) -> Hunks:
         return [
             (hunk["status"], hunk["oldText"], hunk["newText"])
             for edit in self.edits(file)
