@@ -219,11 +219,12 @@ class World(Editor):
 
     # -- the person's decisions
 
-    def edits(self, file: File | None = None) -> list[Json]:
-        params = {"uri": file.path.as_uri()} if file else {}
-        found = self.desk.server.call("agent/edits", params)["edits"]
-        ours = {f.path.as_uri() for f in self.files}
-        return [edit for edit in found if edit["uri"] in ours]
+    def edits(self, *files: File) -> list[Json]:
+        """Of these files, or of all of this run's."""
+        found: list[Json] = []
+        for file in files or self.files:
+            found += self.desk.server.call("agent/edits", {"uri": file.path.as_uri()})["edits"]
+        return found
 
     def hunks(self, file: File) -> Hunks:
         return [
