@@ -170,6 +170,13 @@ class Oracle:
             if is_agents(word):
                 self.say("unlisted", f"{word} is in {file}, and no edit says so")
 
+    def kept(self, file: str, text: str, new: str) -> None:
+        """The answer says that a hunk with this new text is kept: something of it is there, unless
+        the person took it out."""
+        agents = [word for word in words(new) if is_agents(word) and word not in self._taken]
+        if agents and not set(words(text)) & set(agents):
+            self.say("kept", f"{agents} of a kept hunk are not in {file}")
+
     def unseen(self, gone: Iterable[str], hunks: Hunks) -> list[str]:
         """What an agent took out, and is in the old text of no hunk."""
         told = {word for _, old, _ in hunks for word in words(old)}

@@ -2,7 +2,7 @@
 process and in virtual time, so that a run takes milliseconds and no wait costs any.
 
 It stands in for ``desk.py`` and alone here imports lsp_agent. What it leaves out: the wires, the
-server's own frames, mirror agents, and the prompts' notes.
+server's own frames, mirror agents, the prompts' notes, and what a kill leaves behind.
 """
 
 import asyncio
@@ -196,11 +196,9 @@ class VirtualDesk:
             tasks.cancel_scope.cancel()
 
     def stop(self, *, kill: bool) -> None:
-        """A kill leaves the journal as it is; what was in it is on disk."""
+        """In order always: what a kill leaves behind, only a real process shows."""
         self._stop.set()
         self.drive(self._main)
-        if kill:
-            self._shop.ledger.close = lambda: None  # type: ignore[method-assign]
         self._shop.ledger.close()
 
     def close(self) -> None:

@@ -260,13 +260,9 @@ class World(Editor):
             self._kept_is_in(file, answer["edit"], params.get("hunks"))
 
     def _kept_is_in(self, file: File, edit: Json, chosen: list[str] | None) -> None:
-        here = set(words(self.now(file).text))
         for hunk in edit.get("hunks", []):
-            if hunk["status"] != "kept" or (chosen is not None and hunk["hunkId"] not in chosen):
-                continue
-            gone = [w for w in words(hunk["newText"]) if is_agents(w) and w not in here]
-            if gone:
-                self.oracle.say("kept", f"{gone} of a kept hunk are not in {file.name}")
+            if hunk["status"] == "kept" and (chosen is None or hunk["hunkId"] in chosen):
+                self.oracle.kept(file.name, self.now(file).text, hunk["newText"])
 
     def revert(self, number: int, *, only: int = 0) -> None:
         """Takes a turn back, with those after it or alone."""
