@@ -57,14 +57,14 @@ class Outcome:
         return list(dict.fromkeys(kind for kind, _ in self.wrongs))
 
 
-def made(seed: int) -> tuple[Json, list[Step]]:
-    """The setup and steps of a seed."""
+def made(seed: int, *, mirror: bool = True) -> tuple[Json, list[Step]]:
+    """The setup and steps of a seed; without ``mirror`` all agents are hosted."""
     chance = random.Random(seed)
     sessions = chance.choice((1, 1, 1, 2, 2, 3))
     setup: Json = {
         "files": chance.choice((1, 1, 2)),
         "lines": chance.choice((3, 6, 12)),
-        "mirror": [n for n in range(1, sessions + 1) if chance.random() < 0.1],
+        "mirror": [n for n in range(1, sessions + 1) if chance.random() < 0.1 and mirror],
         "editor": chance.choices(("plain", "full", "bare"), (10, 8, 1))[0],
         "open": chance.random() < 0.8,
     }
