@@ -13,12 +13,13 @@ KEY := $(shell (cat pyproject.toml constraints.txt; pwd) | cksum | cut -d ' ' -f
 RUN := $(VENV)/ready-$(KEY)
 TEST := $(RUN)-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: help demo test lint format bench docs vscode clean
+.PHONY: help demo test lint fuzz format bench docs vscode clean
 
 help:
 	@echo 'make demo    set up, then show the main job from end to end, offline'
 	@echo 'make test    set up, then run the tests; LSP_AGENT_ALL=1: all of them, none skipped'
 	@echo 'make lint    ruff and pyright'
+	@echo 'make fuzz    random runs with fresh seeds, MINUTES=5; prints what repeats a failing one'
 	@echo 'make format  let ruff put the code in form'
 	@echo 'make bench   measure against the limits'
 	@echo 'make docs    write the generated pages of docs/ again'
@@ -30,6 +31,11 @@ demo: $(RUN)
 
 test: $(TEST)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --timeout 300 $(ARGS)
+
+MINUTES ?= 5
+
+fuzz: $(TEST)
+	@$(BIN)/python tools/fuzz.py --minutes $(MINUTES) $(ARGS)
 
 # pyright runs on Node: the one on PATH, else one from a wheel.
 lint: $(TEST)

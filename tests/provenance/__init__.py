@@ -1,0 +1,1 @@
+"""Storms whose oracle knows of every word who put it there. Imports nothing of lsp_agent."""
