@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.live_hunks import place_after, with_hunks
-from lsp_agent.text.merge import Merge, merge3_beside, words
+from lsp_agent.text.merge import Lines, Merge, merge3_beside, words
 
 Step = tuple[Text | None, Text | None]
 """A change: the texts before and after it."""
@@ -115,20 +115,33 @@ def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
     before, after = (text or EMPTY for text in step)
     old = before.lines[hunk.old_start : hunk.old_end]
     new = after.lines[hunk.new_start : hunk.new_end]
-    touching = [
-        now.lines[later.new_start : later.new_end]
+    if new and place_after(hunk.new_start, hunk.new_end, list(since))[2]:
+        return False
+    there = [
+        later
         for later in since
         if later.old_start <= hunk.new_end and hunk.new_start <= later.old_end
     ]
+    touching = [now.lines[later.new_start : later.new_end] for later in there]
     came = words(new) - words(old)
     if any(came & words(lines) for lines in touching):
         return False
     if not came and new:  # blank lines, or words in another order
         return tuple(line for lines in touching for line in lines) == old and bool(touching)
-    return any(_holds(lines, old) for lines in touching)
+    if not old:  # nothing tells that it is out, but that nothing else is there
+        was = [line for later in there for line in after.lines[later.old_start : later.old_end]]
+        return not words(tuple(line for lines in touching for line in lines)) - words(tuple(was))
+    return any(_holds(lines, old) for lines in touching) or _most_are_back(old, new, touching)
 
 
-def _holds(lines: Sequence[str], part: Sequence[str]) -> bool:
+def _most_are_back(old: Lines, new: Lines, touching: Sequence[Lines]) -> bool:
+    """Whether most words that the hunk took out are there: put in again they were there twice."""
+    went = words(old) - words(new)
+    back = sum((went & words(lines)).total() for lines in touching)
+    return 0 < went.total() < 2 * back
+
+
+def _holds(lines: Lines, part: Lines) -> bool:
     return any(lines[at : at + len(part)] == part for at in range(len(lines) - len(part) + 1))
 
 

@@ -476,10 +476,16 @@ def _groups(
         return overlap(*range_, start, end) or range_[1] == end == sticky
 
     def restores(hunk: ReviewHunk, step: Hunk) -> bool:
-        """Whether what was deleted is put back at its place."""
-        return hunk.start == hunk.end == step.old_start == step.old_end and (
-            after.lines[step.new_start : step.new_end] == review.base_lines_of(hunk)
-        )
+        """Whether what was deleted is put back at its place, or beside what was changed there."""
+        if hunk.start != hunk.end:
+            return False
+        old, new = review.base_lines_of(hunk), after.lines[step.new_start : step.new_end]
+        if step.old_start == step.old_end:
+            return hunk.start == step.old_start and new == old
+        gone = review.text.lines[step.old_start : step.old_end]
+        above = hunk.start == step.old_start and new[: len(old)] == old != gone[: len(old)]
+        below = hunk.start == step.old_end and new[-len(old) :] == old != gone[-len(old) :]
+        return above or below
 
     while live or steps:
         first_is_live = not steps or (live and _place(live[0]) <= _step_place(steps[0][0]))

@@ -7,7 +7,7 @@ Pure. Lines are 0-based, ranges half-open.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_agent.text.diff import Hunk, diff
+from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after
 from lsp_agent.text.merge import words
@@ -105,4 +105,5 @@ def _is_all(trace: Trace, text: Text, now: Text) -> bool:
 
 
 def _share(one: Trace, other: Trace) -> bool:
-    return one.start <= other.end and other.start <= one.end
+    same = one.start == one.end == other.start == other.end
+    return same or overlap(one.start, one.end, other.start, other.end)
