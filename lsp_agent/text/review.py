@@ -444,23 +444,28 @@ def _with_typed(review: Review, group: _Group) -> Lines | None:
     be told from the agents': line ends above all, and what the base has already."""
     if not any(hunk.touched for hunk in group.live):
         return None
-    for hunk in group.live:
-        left, now = hunk.left, review.lines_of(hunk)
-        if left is not None and (
-            len(left) != len(now)
-            or (words(now) - words(left)) & (words(review.base_lines_of(hunk)) - words(left))
-        ):
-            return None
     lines: list[str] = []
     at = group.start
     for hunk in group.live:
-        without = review.without_hunk(hunk)
+        without = review.without_hunk(hunk) if _can_be_told(review, hunk) else None
         if without is None:
             return None
         lines += review.text.lines[at : hunk.start]
         lines += without
         at = hunk.end
     return (*lines, *review.text.lines[at : group.end])
+
+
+def _can_be_told(review: Review, hunk: ReviewHunk) -> bool:
+    """Whether what a person typed in a hunk is no line end inside of a line, of which nobody knows
+    whose it is, and nothing that the base has already."""
+    if hunk.left is None:
+        return True
+    left, now, base = hunk.left, review.lines_of(hunk), review.base_lines_of(hunk)
+    sizes = [(h.old_end - h.old_start, h.new_end - h.new_start) for h in diff(left, now)]
+    if any(old != new and old and new for old, new in sizes):
+        return False
+    return not (words(now) - words(left)) & (words(base) - words(left))
 
 
 def _groups(

@@ -275,12 +275,15 @@ class Reviews:
         if before is None or before.steps or outcomes or _keys(before) != _keys(state):
             self._ledger.set_review(path, _record(state) if state.review.hunks else None)
         by_change: dict[str, dict[int, EditStatus]] = defaultdict(dict)
+        back: set[str] = set()
         for (change_id, index), status in outcomes:
             by_change[change_id][index] = status
+            if status == "applied":
+                back.add(change_id)
         for change_id, statuses in by_change.items():
             if self._ledger.get(change_id) is None:
                 continue
-            if "applied" in statuses.values():
+            if change_id in back:
                 self._taken.add(change_id)
                 self._ledger.set_status(change_id, "applied")
             self._ledger.decide(change_id, statuses)
