@@ -4,7 +4,7 @@ Works on any strings, so ``merge.py`` diffs tokens with it too.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -52,6 +52,18 @@ def overlap(start: int, end: int, other_start: int, other_end: int) -> bool:
     if other_start == other_end:
         return start < other_start < end
     return start < other_end and other_start < end
+
+
+def by_line(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
+    """Line for line where as many came as went, as if each had been changed by itself."""
+    for hunk in hunks:
+        size = hunk.old_end - hunk.old_start
+        if size != hunk.new_end - hunk.new_start:
+            yield hunk
+            continue
+        for at in range(size):
+            old, new = hunk.old_start + at, hunk.new_start + at
+            yield Hunk(old, old + 1, new, new + 1)
 
 
 def diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:

@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lsp_agent.text.diff import Hunk, diff, overlap
+from lsp_agent.text.diff import Hunk, by_line, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
-from lsp_agent.text.merge import merge3_fine, words
-from lsp_agent.text.traces import Key, Lines, Trace, come_back, followed, is_alone
+from lsp_agent.text.merge import merge3_beside, merge3_fine, words
+from lsp_agent.text.traces import Key, Lines, Trace, come_back, followed
 
 #: How many hunks that it took over a hunk remembers, since a record is written of it each time.
 _MAX_OVER = 256
@@ -94,12 +94,9 @@ class Review:
             place = trace.start, trace.end
             taken = next((hunk for hunk in review.hunks if _range(hunk) == place), None)
             if taken is not None and taken.key != trace.key:
-                if trace.lines == review.base_lines_of(taken) or not is_alone(
-                    trace, self.text, now
-                ):
-                    continue
-                review, more = review._handed_back(taken, trace)
-                turned += more
+                if trace.lines != review.base_lines_of(taken):
+                    review, more = review._handed_back(taken, trace)
+                    turned += more
             elif not any(overlap(*_range(hunk), *place) for hunk in review.hunks):
                 review, more = review._reopened(trace)
                 turned += more
@@ -277,13 +274,16 @@ class Review:
     def base_lines_of(self, hunk: ReviewHunk) -> Lines:
         return self.base.lines[hunk.base_start : hunk.base_end]
 
-    def without_hunk(self, hunk: ReviewHunk) -> Lines | None:
+    def without_hunk(self, hunk: ReviewHunk, *, beside: bool = False) -> Lines | None:
+        """What is left of its lines once it is undone; None where that cannot be told. With
+        ``beside`` it can, where a person typed right before or behind what is undone."""
         base = self.base_lines_of(hunk)
         if hunk.left is None:
             return base
         if hunk.mixed:
             return None
-        merge = merge3_fine(Text(hunk.left), Text(self.lines_of(hunk)), Text(base))
+        merge3 = merge3_beside if beside else merge3_fine
+        merge = merge3(Text(hunk.left), Text(self.lines_of(hunk)), Text(base))
         return merge.text.lines if merge.clean else None
 
 
@@ -311,7 +311,7 @@ def _stepped(
     """``review`` once ``steps`` have made ``after`` of its text; ``owners`` name them if they are
     to be reviewed, else only what is in a hunk is."""
     named: list[tuple[Hunk, Key | None]] = (
-        [(line, None) for step in steps for line in _by_line(step)]
+        [(line, None) for line in by_line(steps)]
         if owners is None
         else list(zip(steps, owners, strict=True))
     )
@@ -370,18 +370,6 @@ def _stepped(
     base.add(review.base.lines[copied:])
     made = base.review(review.base, after, hunks)
     return replace(made, traces=followed(review.traces, list(steps), traces)), gone
-
-
-def _by_line(step: Hunk) -> Iterator[Hunk]:
-    """Line for line where as many came as went: a person who types in neighbouring lines joins no
-    hunks."""
-    size = step.old_end - step.old_start
-    if size != step.new_end - step.new_start:
-        yield step
-        return
-    for at in range(size):
-        old, new = step.old_start + at, step.new_start + at
-        yield Hunk(old, old + 1, new, new + 1)
 
 
 def _owner(group: _Group) -> Key:
@@ -447,7 +435,8 @@ def _with_typed(review: Review, group: _Group) -> Lines | None:
     lines: list[str] = []
     at = group.start
     for hunk in group.live:
-        without = review.without_hunk(hunk) if _can_be_told(review, hunk) else None
+        told = _can_be_told(review, hunk)
+        without = review.without_hunk(hunk, beside=True) if told else None
         if without is None:
             return None
         lines += review.text.lines[at : hunk.start]

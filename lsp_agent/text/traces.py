@@ -7,10 +7,9 @@ Pure. Lines are 0-based, ranges half-open.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_agent.text.diff import Hunk, diff, overlap
+from lsp_agent.text.diff import Hunk, by_line, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after
-from lsp_agent.text.merge import words
 
 Key = tuple[str, int]
 """Which hunk of which change: the change's id and the hunk's place in the change's diff."""
@@ -52,7 +51,7 @@ def followed(traces: Iterable[Trace], steps: list[Hunk], new: Sequence[Trace]) -
 def come_back(traces: Sequence[Trace], text: Text, now: Text) -> list[Trace]:
     """Those whose lines ``now`` has and ``text`` has not, from the last to the first; no two of
     them share a line. Blank lines alone tell nobody."""
-    steps = diff(text.lines, now.lines) if traces else []
+    steps = list(by_line(diff(text.lines, now.lines))) if traces else []
     found: list[Trace] = []
     for trace in reversed(traces):
         if not _can_tell(trace, text):
@@ -63,12 +62,6 @@ def come_back(traces: Sequence[Trace], text: Text, now: Text) -> list[Trace]:
     return sorted(found, key=lambda trace: (trace.start, trace.end), reverse=True)
 
 
-def is_alone(trace: Trace, text: Text, now: Text) -> bool:
-    """Whether nothing else stands at its place in ``now``."""
-    start, end, _ = place_after(trace.start, trace.end, diff(text.lines, now.lines))
-    return now.lines[start:end] == trace.lines or _is_all(trace, text, now)
-
-
 def _can_tell(trace: Trace, text: Text) -> bool:
     """Not by blank lines alone, nor by a last line without an end, which becomes another one by
     what is put behind it."""
@@ -77,19 +70,19 @@ def _can_tell(trace: Trace, text: Text) -> bool:
     return whole and words and text.lines[trace.start : trace.end] != trace.lines
 
 
-def _is_there(trace: Trace, steps: Sequence[Hunk], now: Text) -> bool:
-    if not trace.lines:  # what was deleted
-        start, end, intact = place_after(trace.start, trace.end, list(steps))
-        return start == end and not intact
-    start, end, _ = place_after(trace.start, trace.end, list(steps))
-    if (words(trace.stood) - words(trace.lines)) & words(now.lines[start:end]):
-        return False  # what took their place still stands: these are lines that are alike
+def _is_there(trace: Trace, steps: list[Hunk], now: Text) -> bool:
+    start, end, intact = place_after(trace.start, trace.end, steps)
+    if not intact and now.lines[start:end] == trace.lines:
+        return True
     size = len(trace.lines)
-    return any(
-        now.lines[at : at + size] == trace.lines
-        for step in steps
-        if step.old_start <= trace.end and trace.start <= step.old_end
-        for at in range(step.new_start, step.new_end - size + 1)
+    return (
+        not trace.stood
+        and any(  # beside what was changed there too
+            now.lines[at : at + size] == trace.lines
+            for step in steps
+            if step.old_start <= trace.end and trace.start <= step.old_end
+            for at in range(step.new_start, step.new_end - size + 1)
+        )
     )
 
 
