@@ -32,10 +32,12 @@ class Grants:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``reason`` is what the model reads where ``policy`` is "deny"."""
+    """``reason`` is what the model reads where ``policy`` is "deny"; ``by_pattern``: it is "allow"
+    only for a pattern."""
 
     policy: Policy
     reason: str = ""
+    by_pattern: bool = False
 
 
 class Permissions:
@@ -62,11 +64,12 @@ class Permissions:
         policy = decide(request, settings, self._grants)
         if policy == "ask" and kind == "command" and self._grants.patterns:
             granted = pattern_of(subject(request), self._inside()) in self._grants.patterns
-            return Judgement("allow" if granted else "ask")
+            return Judgement("allow", by_pattern=True) if granted else Judgement("ask")
         if policy == "deny":
             return Judgement("deny", f'Not run: permissions.{kind} is "deny" in the settings.')
         if kind not in ("read", "edit"):
-            return Judgement(policy)
+            asked = _configured(kind, settings) == "ask" and not self.granted(request)
+            return Judgement(policy, by_pattern=asked and policy == "allow")
         paths = paths_of(request)
         if len(paths) > 1:
             return Judgement("deny", "Not run: the call names several paths.")

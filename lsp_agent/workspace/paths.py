@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.git_folders import becomes_git_folder, is_git_folder, is_git_name
 
 # Left as they are in URIs; VS Code and Neovim decode whatever we write.
 _URI_SAFE = "/~-._"
@@ -31,8 +32,6 @@ _MOST_SYMLINKS = 40
 #: opens; and its files hold the environments of processes.
 _PROCESSES = "/proc"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-#: HFS+ leaves these out of names, so that ``.g\u200cit`` is ``.git`` there.
-_NOT_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _GIT_RULE = "which only git may write"
 #: What ``readlink`` says of a name that is no symlink, or that we may not know more of.
 _NO_SYMLINK = frozenset({errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM})
@@ -145,41 +144,25 @@ def _refuse_write(path: str, plain: str, real: str) -> None:
     if _CONTROL.search(path):
         raise OutsideWorkspace(path, "has a control character in its name")
     # Both, for a `.git` that is a symlink.
-    if any(_is_git(name) for place in (plain, real) for name in place.split("/")):
+    if any(is_git_name(name) for place in (plain, real) for name in place.split("/")):
         raise OutsideWorkspace(path, f"lies in .git, {_GIT_RULE}")
     try:
-        repository = next(filter(_is_git_folder, Path(real).parents), None)
+        repository = next(filter(is_git_folder, Path(real).parents), None)
+        made = becomes_git_folder(real)
     except OSError as error:
         raise _unjudged(path, error) from None
     if repository is not None:
         raise OutsideWorkspace(path, f"lies in {shown_path(str(repository))}, {_GIT_RULE}")
+    if made is not None:
+        raise OutsideWorkspace(
+            path,
+            f"with it {shown_path(str(made))} could be taken for a repository, {_GIT_RULE};"
+            " give the file another name",
+        )
 
 
 def _unjudged(path: str, error: OSError) -> OutsideWorkspace:
     return OutsideWorkspace(path, f"cannot be judged: {error.strerror or error}")
-
-
-def _is_git(name: str) -> bool:
-    """Whether some system takes ``name`` for ``.git`` (git's own protectHFS and protectNTFS)."""
-    plain = _NOT_IN_NAMES.sub("", name).partition(":")[0].rstrip(". ").casefold()
-    return plain in {".git", "git~1"}
-
-
-def _is_git_folder(folder: Path) -> bool:
-    """As git tells it: bare, or that of a work tree whose ``.git`` names it. Raises OSError where
-    that cannot be told, which pathlib's own questions answer by no in some versions."""
-    if not stat.S_ISREG(_mode(folder / "HEAD")):
-        return False
-    is_whole = all(stat.S_ISDIR(_mode(folder / name)) for name in ("objects", "refs"))
-    return is_whole or stat.S_ISREG(_mode(folder / "commondir"))
-
-
-def _mode(path: Path) -> int:
-    """0 where there is nothing."""
-    try:
-        return os.stat(path).st_mode  # noqa: PTH116
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
 
 
 def _resolved(path: str, given: str) -> str:
