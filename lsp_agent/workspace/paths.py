@@ -36,6 +36,8 @@ _GIT_RULE = "which only git may write"
 #: What ``readlink`` says of a name that is no symlink, or that we may not know more of.
 _NO_SYMLINK = frozenset({errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM})
 _LONGEST_SHOWN = 200
+#: How names of files end that Python runs without being told to.
+_MODULES = (".py", ".pyc", ".so", ".pyd", ".pth")
 #: In characters; each name of it is looked at, and the system takes a quarter at most.
 _LONGEST_PATH = 16_384
 
@@ -61,7 +63,8 @@ class SafePath:
 class Reserved:
     """A file or a folder with all in it that agents are kept from wherever it lies.
 
-    ``rule`` says why, as in "belongs to …". ``prefix`` takes ``path`` for the beginning of names.
+    ``rule`` says why, as in "belongs to …". ``prefix`` takes ``path`` for the beginning of names;
+    ``modules`` are only those files right in it that Python would import from there.
     ``readable`` keeps agents from writing only.
     """
 
@@ -69,6 +72,7 @@ class Reserved:
     rule: str
     prefix: bool = False
     readable: bool = False
+    modules: bool = False
 
     def resolved(self) -> "Reserved":
         """With its real path."""
@@ -76,7 +80,11 @@ class Reserved:
 
     def holds(self, path: str) -> bool:
         """Whether the real ``path`` is one of it, which is resolved."""
-        return path.startswith(self.path) if self.prefix else _within(path, self.path)
+        if self.prefix:
+            return path.startswith(self.path)
+        if self.modules:
+            return _within(path, self.path) and _is_module(path[len(self.path) :].strip(os.sep))
+        return _within(path, self.path)
 
 
 class Confinement:
@@ -252,6 +260,13 @@ def path_to_uri(path: str) -> str:
     if not path.startswith("/"):
         raise ValueError(f"{path!r} is not absolute")
     return "file://" + quote(os.fsencode(path), safe=_URI_SAFE)
+
+
+def _is_module(name: str) -> bool:
+    """Whether a file of this relative name is a module or makes its folder a package."""
+    top, _, inner = name.partition(os.sep)
+    module = inner if inner.startswith("__init__.") else "" if inner else top
+    return module.casefold().endswith(_MODULES)
 
 
 def _within(path: str, folder: str) -> bool:
