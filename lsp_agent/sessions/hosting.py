@@ -37,6 +37,7 @@ from lsp_agent.wires.wire import (
     RunTool,
     WriteText,
 )
+from lsp_agent.workspace.paths import refuse_together
 
 HostingState = Literal["starting", "hosted", "mirror"]
 
@@ -328,7 +329,11 @@ class Hosting:
             if isinstance(verdict, Block):
                 break
             verdict = await self._leave(replace(call, args={**request.args, "path": path}))
-        return Refused(verdict.reason) if isinstance(verdict, Block) else Granted(verdict.note)
+        if isinstance(verdict, Block):
+            return Refused(verdict.reason)
+        if tool_kind(request.tool) == "edit":
+            refuse_together(request.paths, self._owner.cwd)
+        return Granted(verdict.note)
 
     async def _leave(self, call: ToolRequest) -> Allow | Block:
         verdict = await self.intercept(call)

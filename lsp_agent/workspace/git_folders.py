@@ -8,7 +8,7 @@ place of the last two.
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 #: HFS+ leaves these out of names, so that ``.g\u200cit`` is ``.git`` there.
@@ -44,6 +44,18 @@ def becomes_git_folder(real: str) -> Path | None:
         elif name in _BESIDE_HEAD and _has_head(folder):
             return folder
     return None
+
+
+def become_git_folder(reals: Iterable[str]) -> Path | None:
+    """The same of several writes at once, of which none is there yet."""
+    heads: set[Path] = set()
+    beside: set[Path] = set()
+    for folder, name, is_last in (place for real in reals for place in _places(real)):
+        if name == _HEAD.lower() and is_last:
+            heads.add(folder)
+        elif name in _BESIDE_HEAD:
+            beside.add(folder)
+    return next(iter(heads & beside), None)
 
 
 def _places(real: str) -> Iterator[tuple[Path, str, bool]]:

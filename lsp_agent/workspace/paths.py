@@ -20,7 +20,12 @@ from urllib.parse import quote, unquote
 
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.plain import escaped_line
-from lsp_agent.workspace.git_folders import becomes_git_folder, is_git_folder, is_git_name
+from lsp_agent.workspace.git_folders import (
+    become_git_folder,
+    becomes_git_folder,
+    is_git_folder,
+    is_git_name,
+)
 
 # Left as they are in URIs; VS Code and Neovim decode whatever we write.
 _URI_SAFE = "/~-._"
@@ -162,11 +167,26 @@ def _refuse_write(path: str, plain: str, real: str) -> None:
     if repository is not None:
         raise OutsideWorkspace(path, f"lies in {shown_path(str(repository))}, {_GIT_RULE}")
     if made is not None:
-        raise OutsideWorkspace(
-            path,
-            f"with it {shown_path(str(made))} could be taken for a repository, {_GIT_RULE};"
-            " give the file another name",
-        )
+        raise _repository(path, made)
+
+
+def refuse_together(paths: Sequence[str], cwd: str) -> None:
+    """Of files that one call would write, each of which may be written: raises OutsideWorkspace
+    where they may not be all."""
+    made = become_git_folder(
+        os.path.realpath(os.path.join(cwd, path))  # noqa: PTH118
+        for path in paths
+    )
+    if made is not None:
+        raise _repository(paths[0], made)
+
+
+def _repository(path: str, made: Path) -> OutsideWorkspace:
+    return OutsideWorkspace(
+        path,
+        f"with it {shown_path(str(made))} could be taken for a repository, {_GIT_RULE};"
+        " give the file another name",
+    )
 
 
 def _unjudged(path: str, error: OSError) -> OutsideWorkspace:

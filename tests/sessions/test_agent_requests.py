@@ -183,6 +183,17 @@ async def test_a_call_that_touches_several_files_needs_leave_for_each(
     )
 
 
+@pytest.mark.asyncio
+async def test_one_call_for_several_files_makes_no_folder_a_repository(desk: Desk) -> None:
+    """Each alone is an ordinary name, and none is there while leave is asked for."""
+    hosting = await desk.hosting()
+    for beside in ("bare/objects/x", "bare/Refs/x"):
+        patch = Approve("k", "edit", {"path": "bare/HEAD"}, "c1", ("bare/HEAD", beside))
+        assert "could be taken for a repository" in refusal(await hosting.answer(patch))
+    apart = Approve("k", "edit", {"path": "a/HEAD"}, "c2", ("a/HEAD", "b/objects/x", "b/refs/x"))
+    assert isinstance(await hosting.answer(apart), Granted)
+
+
 TOO_LONG = ["n" * 300 + "/x", "d/" * 3000 + "x"]
 
 
