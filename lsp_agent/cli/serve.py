@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         # The client has its answer to ``initialize`` by now; the rest may take its time.
         from lsp_agent.server.app import App  # noqa: PLC0415
 
-        await App.open(face, client)
+        await App.open(face, client, args.log_file)
 
     face.on_initialize = build
     return face.run(channel.recv, channel.send)

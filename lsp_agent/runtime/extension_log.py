@@ -6,15 +6,15 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
+from lsp_agent.protocol.data_folder import log_folder
+
 #: A log of this size is put aside, and the one that was put aside before is dropped.
 LOG_BYTES = 1 << 20
 
 
 def log_path(name: str) -> Path:
     """Where the log of the extension ``name`` is; what was put aside lies beside it, ``.log.1``."""
-    from platformdirs import user_log_path  # noqa: PLC0415  only with extensions
-
-    return user_log_path("lsp-agent", appauthor=False) / f"ext-{name}.log"
+    return log_folder() / f"ext-{name}.log"
 
 
 class ExtensionLog:

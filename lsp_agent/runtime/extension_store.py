@@ -24,6 +24,7 @@ from lsp_agent.protocol.extension_folders import (
     is_name,
     own_folder,
 )
+from lsp_agent.protocol.git_environment import git_environment, unread
 
 _GIT_ADDRESS = re.compile(r"\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+|.+\.git/?")
 _CLONE_SECONDS = 300.0
@@ -132,7 +133,8 @@ def _copy(source: Path, new: Path) -> None:
 
 def _clone(address: str, new: Path) -> None:
     command = ["git", "clone", "--quiet", "--depth", "1", "--", address, str(new)]
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
+    environment = {**os.environ, **git_environment(os.environ), "GIT_TERMINAL_PROMPT": "0"}
+    environment |= [unread(environment)]
     try:
         ended = subprocess.run(  # noqa: S603  the person's own words
             command,
