@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_agent.cli.surroundings import need_stdio
 from lsp_agent.protocol.errors import UsageError
 from lsp_agent.server import startup
 
@@ -24,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.tcp is None:
+        need_stdio("serve")
     startup.begun()
     _log_to(args.log_file, args.log_level)
     # Imported only now: the collector is off while hundreds of classes are made.
