@@ -27,7 +27,7 @@ def started(
     arguments: list[str], *, closed: int | None = None, **options: object
 ) -> subprocess.CompletedProcess[str]:
     closing: Callable[[], None] = (lambda: os.close(closed)) if closed is not None else lambda: None
-    return subprocess.run(  # noqa: PLW1509  nothing of it is threaded here
+    return subprocess.run(
         [*LSP_AGENT, *arguments],
         stdin=subprocess.DEVNULL if closed != 0 else None,
         capture_output=True,
@@ -69,16 +69,16 @@ def test_no_command_fails_unexpectedly_without_a_stream(
 @pytest.mark.parametrize("stream", [0, 1])
 def test_no_socket_takes_the_place_of_a_stream(tmp_path: Path, stream: int) -> None:
     """What the server starts would have it as its own."""
-    server = subprocess.Popen(  # noqa: PLW1509
+    server = subprocess.Popen(
         [*LSP_AGENT, "serve", "--tcp", "127.0.0.1:0"],
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: os.close(stream),
+        preexec_fn=lambda: os.close(stream),  # noqa: PLW1509  nothing of it is threaded here
     )
     with server:
         try:
             assert server.stderr
             assert b"listening" in server.stderr.readline()
-            assert os.readlink(f"/proc/{server.pid}/fd/{stream}") == os.devnull
+            assert Path(f"/proc/{server.pid}/fd/{stream}").readlink() == Path(os.devnull)
         finally:
             server.kill()
 
@@ -101,7 +101,7 @@ def test_the_server_runs_in_a_folder_that_is_gone(tmp_path: Path) -> None:
 def _in_a_gone_folder(base: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     gone = base / "gone"
     gone.mkdir()
-    return subprocess.run(  # noqa: PLW1509
+    return subprocess.run(
         [*LSP_AGENT, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
