@@ -81,6 +81,10 @@ def _acp_agent(program: str) -> str | None:
     return f"no {program}: .ci/acp_agents .venv/acp brings one"
 
 
+def _root() -> str | None:
+    return None if os.getuid() == 0 else "not root, who alone can be another user"
+
+
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
@@ -92,6 +96,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "emacs": lambda: _plain_editor("emacs", "emacs"),
     "pi": _pi,
     "opencode": lambda: _acp_agent("opencode"),
+    "root": _root,
     "qwen": lambda: _acp_agent("qwen"),
 }
 

@@ -28,7 +28,7 @@ def made_token(port: int) -> tuple[str, Path]:
     """A new one, and the file where only this user reads it. Raises ``UsageError``."""
     token, path = secrets.token_urlsafe(32), data_folder() / f"tcp-{port}.token"
     try:
-        make_private(path.parent, data_folder())
+        make_private(path.parent)
         with open(open_private(path), "w", encoding="ascii") as file:  # noqa: PTH123
             file.write(f"{token}\n")
     except OSError as error:
