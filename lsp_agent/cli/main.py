@@ -147,7 +147,10 @@ def _within(error: BaseException, kind: type[E]) -> E | None:
 
 
 def _fail(message: str, code: int) -> int:
-    print("lsp-agent:", " ".join(message.split()), file=sys.stderr)  # always one line
+    from lsp_agent.text.plain import escaped_line  # noqa: PLC0415  not at each start
+
+    # Always one line, and what a server or a file's name says does not steer the terminal.
+    print("lsp-agent:", escaped_line(" ".join(message.split())), file=sys.stderr)
     return code
 
 
