@@ -121,9 +121,8 @@ def _show_rest(console: Console, report: dict[str, Any]) -> None:
         console.print("\n[bold]Settings that are not the defaults[/]")
     for each in own:
         value = json.dumps(each["value"], ensure_ascii=False)
-        console.print(
-            f"  {_harmless(each['key'])} = {_harmless(value)} [dim]{_harmless(each['source'])}[/]"
-        )
+        setting = _harmless(f"{each['key']} = {value}")
+        console.print(f"  {setting} [dim]{_harmless(each['source'])}[/]")
     failures = sum(check["status"] == "failure" for check in report["checks"])
     warnings = sum(check["status"] == "warning" for check in report["checks"])
     if failures:

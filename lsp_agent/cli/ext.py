@@ -110,9 +110,8 @@ def _install(args: argparse.Namespace) -> None:
     from lsp_agent.runtime import extension_store as store  # noqa: PLC0415  see ``_run``
 
     manifest = store.install(args.source)
-    print(
-        f"Installed {manifest.name} in {escaped_line(manifest.folder)}; it runs from the agent's next start."
-    )
+    folder = escaped_line(manifest.folder)
+    print(f"Installed {manifest.name} in {folder}; it runs from the agent's next start.")
     if problem := store.why_not_startable(manifest):
         print(f"It cannot be started yet: {_printable(problem)}.")
 
