@@ -82,7 +82,7 @@ def _acp_agent(program: str) -> str | None:
 
 
 def _other_user() -> str | None:
-    return None if os.geteuid() == 0 else "only root can own a file as another user"
+    return None if os.geteuid() == 0 else "not root, who alone can be another user"
 
 
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.

@@ -25,6 +25,7 @@ from lsp_agent.protocol.extension_folders import (
     own_folder,
 )
 from lsp_agent.protocol.git_environment import git_environment, unread
+from lsp_agent.protocol.private_files import make_private
 
 _GIT_ADDRESS = re.compile(r"\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+|.+\.git/?")
 _CLONE_SECONDS = 300.0
@@ -112,7 +113,7 @@ def why_not_startable(manifest: Manifest) -> str | None:
 def _new_folder() -> Generator[Path]:
     """A folder beside the extensions, which is gone at the end unless it was moved."""
     try:
-        own_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(own_folder())
         outer = tempfile.mkdtemp(prefix=".installing-", dir=own_folder())
     except OSError as error:
         raise ExtensionProblem(f"{own_folder()} cannot be used: {error.strerror}") from None

@@ -20,6 +20,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from lsp_agent.text.plain import is_seen
+
 #: With any of these a command line is more than one simple command, so that a pattern's ``*``
 #: could let something through which its author never meant.
 COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
@@ -161,7 +163,7 @@ def offer(line: str, inside: Callable[[str], bool]) -> str | None:
 
 def _words(line: str) -> list[str]:
     """As the shell would split a simple command; empty for anything else."""
-    if len(line) > _LONGEST_LINE or COMPOUND.search(line) or "\\" in line or not line.isprintable():
+    if len(line) > _LONGEST_LINE or COMPOUND.search(line) or "\\" in line or not is_seen(line):
         return []
     try:
         words = shlex.split(line)
