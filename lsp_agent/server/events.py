@@ -4,11 +4,11 @@ Deltas that follow each other closely are joined: of the same turn, kind and too
 adjacent in their session. A delta goes out at once when the stream was quiet for a millisecond;
 those that come faster are joined until the next quiet millisecond, for up to 16 ms, and further
 while the client leaves much unread. Any other event goes out at once, behind what waits. Nothing
-is dropped or reordered.
+is reordered, and nothing dropped but the middle of a long output (``output_limit.py``).
 
 **seq.** Sessions number every event before it comes here. Of joined events the client sees one,
 so the events behind it are renumbered: ``seq`` is the session's own, less the events that were
-joined away so far. For the client it stays without gaps.
+joined away or left out so far. For the client it stays without gaps.
 """
 
 from collections.abc import Callable
@@ -26,6 +26,7 @@ from lsp_agent.protocol.events import (
 )
 from lsp_agent.protocol.methods import EVENT_NOTIFICATION
 from lsp_agent.server.connection import Connection
+from lsp_agent.server.output_limit import OutputLimit
 
 #: The longest that a delta waits for others, in seconds.
 JOIN_SECONDS = 0.016
@@ -69,6 +70,7 @@ class EventStream:
         self._waiting: list[_Waiting] = []
         self._last: dict[str, _Waiting] = {}  # each session's newest in _waiting
         self._joined_away: dict[str, int] = {}
+        self._limit = OutputLimit()
         self._backlog = 0
         self._flushed_at = 0.0
         self._came_at = 0.0  # the newest delta
@@ -77,6 +79,18 @@ class EventStream:
 
     def publish(self, stamped: StampedEvent) -> None:
         """Takes the next event of a session. Does not block."""
+        shown = self._limit.shown(stamped)
+        away = self._joined_away
+        away.setdefault(stamped.session_id, 0)
+        if not shown:
+            away[stamped.session_id] += 1
+            return
+        for each in shown[:-1]:
+            self._publish(each)
+            away[stamped.session_id] -= 1  # it has the place of one that was left out
+        self._publish(shown[-1])
+
+    def _publish(self, stamped: StampedEvent) -> None:
         key = _key(stamped)
         if key is None:
             at_once = True
