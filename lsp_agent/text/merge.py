@@ -150,9 +150,10 @@ def _by_tokens_beside(region: _Region) -> Lines | None:
     if lines is not None:
         return lines
     for longer, same in ((region.ours, region.theirs), (region.theirs, region.ours)):
-        # Both made the same of it, and one put something beside it.
+        # Both made the same of it, and one put something beside it: nothing that was there before.
         if same and same in (longer[: len(same)], longer[-len(same) :]):
-            return longer
+            beside = words(longer) - words(same)
+            return None if beside & words(region.base) else longer
     return None
 
 

@@ -101,16 +101,16 @@ def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
 
 def not_risen(steps: Iterable[Step], now: Text | None, left: Text | None) -> Text | None:
     """``left`` without those hunks of ``steps`` (newest first) that are in it and not in ``now``:
-    what had taken their place was taken out. Of a hunk that only took something out, nothing
-    rises."""
+    what had taken their place was taken out. Words that ``now`` has do not rise."""
     for step in steps:
         before, after = (text or EMPTY for text in step)
         was = set(_present_hunks(step, now) or ())
-        hunks = _diff(step)
+        there = words((now or EMPTY).lines)
+        came = [_came(hunk, before, after) for hunk in _diff(step)]
         risen = [
             index
             for index in _present_hunks(step, left) or ()
-            if index not in was and _came(hunks[index], before, after)
+            if index not in was and came[index] - there
         ]
         if risen:
             left = without(with_only(step, risen), left)
@@ -133,24 +133,28 @@ def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
     words that came with the hunk."""
     before, after = (text or EMPTY for text in step)
     old = before.lines[hunk.old_start : hunk.old_end]
-    new = after.lines[hunk.new_start : hunk.new_end]
-    if new and place_after(hunk.new_start, hunk.new_end, list(since))[2]:
+    came, went = _came(hunk, before, after), _went(hunk, before, after)
+    if came and place_after(hunk.new_start, hunk.new_end, list(since))[2]:
         return False
     there = [
         later
         for later in since
         if later.old_start <= hunk.new_end and hunk.new_start <= later.old_end
     ]
-    touching = [now.lines[later.new_start : later.new_end] for later in there]
-    came = _came(hunk, before, after)
-    if any(came & words(lines) for lines in touching):
+    now_there = _joined(now.lines[later.new_start : later.new_end] for later in there)
+    if came & words(now_there):
         return False
-    if not came and new:  # blank lines, or words in another order
-        return tuple(line for lines in touching for line in lines) == old and bool(touching)
+    if not came and not went:  # blank lines, or words in another order
+        return bool(there) and now_there == old
     if not old:  # nothing tells that it is out, but that nothing else is there
-        was = [line for later in there for line in after.lines[later.old_start : later.old_end]]
-        return not words(tuple(line for lines in touching for line in lines)) - words(tuple(was))
-    return any(_holds(lines, old) for lines in touching) or _most_are_back(old, new, touching)
+        was = _joined(after.lines[later.old_start : later.old_end] for later in there)
+        return not words(now_there) - words(was)
+    # Put in again, most of its words were there twice.
+    return _holds(now_there, old) or 0 < went.total() < 2 * (went & words(now_there)).total()
+
+
+def _joined(parts: Iterable[Lines]) -> Lines:
+    return tuple(line for lines in parts for line in lines)
 
 
 def _came(hunk: Hunk, before: Text, after: Text) -> Counter[str]:
@@ -159,11 +163,10 @@ def _came(hunk: Hunk, before: Text, after: Text) -> Counter[str]:
     return words(new) - words(before.lines[hunk.old_start : hunk.old_end])
 
 
-def _most_are_back(old: Lines, new: Lines, touching: Sequence[Lines]) -> bool:
-    """Whether most words that the hunk took out are there: put in again they were there twice."""
-    went = words(old) - words(new)
-    back = sum((went & words(lines)).total() for lines in touching)
-    return 0 < went.total() < 2 * back
+def _went(hunk: Hunk, before: Text, after: Text) -> Counter[str]:
+    """The words that it took out."""
+    old = before.lines[hunk.old_start : hunk.old_end]
+    return words(old) - words(after.lines[hunk.new_start : hunk.new_end])
 
 
 def _holds(lines: Lines, part: Lines) -> bool:

@@ -4,7 +4,7 @@ editor's own undo or redo, or by whatever else puts the same lines there.
 Pure. Lines are 0-based, ranges half-open.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
@@ -50,16 +50,25 @@ def followed(traces: Iterable[Trace], steps: list[Hunk], new: Sequence[Trace]) -
 
 def come_back(traces: Sequence[Trace], text: Text, now: Text) -> list[Trace]:
     """Those whose lines ``now`` has and ``text`` has not, from the last to the first; no two of
-    them share a line. Blank lines alone tell nobody."""
+    them share a line. Blank lines alone tell nobody. What a person had typed in them may be gone:
+    then as they were without it."""
     steps = list(by_line(diff(text.lines, now.lines))) if traces else []
     found: list[Trace] = []
     for trace in reversed(traces):
-        if not _can_tell(trace, text):
-            continue
-        is_back = _is_there(trace, steps, now) or _is_all(trace, text, now)
-        if is_back and not any(_share(trace, other) for other in found):
-            found.append(trace)
+        back = next((each for each in _shapes(trace) if _is_back(each, text, now, steps)), None)
+        if back is not None and not any(_share(back, other) for other in found):
+            found.append(back)
     return sorted(found, key=lambda trace: (trace.start, trace.end), reverse=True)
+
+
+def _shapes(trace: Trace) -> Iterator[Trace]:
+    yield trace
+    if trace.left is not None and not trace.mixed:
+        yield replace(trace, lines=trace.left, left=None)
+
+
+def _is_back(trace: Trace, text: Text, now: Text, steps: list[Hunk]) -> bool:
+    return _can_tell(trace, text) and (_is_there(trace, steps, now) or _is_all(trace, text, now))
 
 
 def _can_tell(trace: Trace, text: Text) -> bool:

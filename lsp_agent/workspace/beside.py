@@ -78,6 +78,13 @@ async def catch_up(
         return
     if editor.traits.can_reload and await editor.reload(document.uri):
         await _comes(document, disk)
+    await merge_in(document, before, disk, editor, timings)
+
+
+async def merge_in(
+    document: OpenDocument, before: Text, disk: Text, editor: Editor, timings: Timings
+) -> None:
+    """``catch_up`` for a document with unsaved text, which no editor reloads by itself."""
     saved = document.saved
 
     def resolve(now: Text) -> Text:

@@ -7,13 +7,13 @@ of such a text: nobody has taken the edit out.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import anyio
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.beside import catch_up
+from lsp_agent.workspace.beside import catch_up, merge_in
 from lsp_agent.workspace.documents import Documents
 from lsp_agent.workspace.editor import Editor
 from lsp_agent.workspace.flight import Timings
@@ -25,6 +25,9 @@ from lsp_agent.workspace.reviews import Reviews
 _SECONDS = 5.0
 #: Of how many documents it is remembered what was unsaved in them when they were closed.
 _MAX_LEFT = 64
+
+
+_BringIn = Callable[[OpenDocument, Text, Text, Editor, Timings], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class StaleOpens:
         self._timings = timings
         self._written: dict[str, _Written] = {}
         self._left: OrderedDict[str, _Left] = OrderedDict()
-        self._opened: asyncio.Queue[tuple[OpenDocument, _Written]] = asyncio.Queue()
+        self._opened: asyncio.Queue[tuple[OpenDocument, _Written, _BringIn]] = asyncio.Queue()
         documents.on_open(self._look)
         documents.on_close(self._leave)
 
@@ -87,8 +90,10 @@ class StaleOpens:
     def _look(self, document: OpenDocument) -> None:
         path = document.path or ""
         written, left = self._written.pop(path, None), self._left.pop(path, None)
+        bring_in = catch_up
         if left is not None and left.written is not None and document.text == left.text:
             written = left.written
+            bring_in = merge_in
         elif (
             written is None
             or self._clock() - written.at >= _SECONDS
@@ -96,16 +101,20 @@ class StaleOpens:
         ):
             return
         self._reviews.pause(path)
-        self._opened.put_nowait((document, written))
+        self._opened.put_nowait((document, written, bring_in))
 
     async def _bring_in(
-        self, document: OpenDocument, written: _Written, lock: Callable[[SafePath], anyio.Lock]
+        self,
+        document: OpenDocument,
+        written: _Written,
+        bring_in: _BringIn,
+        lock: Callable[[SafePath], anyio.Lock],
     ) -> None:
         try:
             async with lock(written.path):
                 await document.compared()
                 if document.disk == written.after and not document.closed:
                     before, after = written.before, written.after
-                    await catch_up(document, before, after, self._editor, self._timings)
+                    await bring_in(document, before, after, self._editor, self._timings)
         finally:
             self._reviews.resume(written.path.path)

@@ -55,8 +55,6 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["type", 0, 7, 0],
         ],
     ),
-}
-OPEN: dict[str, tuple[Json, list[Step]]] = {
     "kept, and then opened without it": (
         {"lines": 6},
         [
@@ -125,14 +123,6 @@ OPEN: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 25, None],
         ],
     ),
-    "a revert writes what was never saved": (
-        {"lines": 6},
-        [
-            ["newline", 0, 15],
-            ["write", "a1", 0, 0, [["line", 13], ["cut", 17]]],
-            ["close", 1, 0],
-        ],
-    ),
     "a write brings back what was given up by closing": (
         {},
         [
@@ -150,6 +140,16 @@ OPEN: dict[str, tuple[Json, list[Step]]] = {
             ["type", 1, 14, 3],
             ["write", "a1", 0, 0, [["cut", 22]]],
             ["write", "a2", 1, 0, [["line", 24], ["swap", 14]]],
+        ],
+    ),
+}
+OPEN: dict[str, tuple[Json, list[Step]]] = {
+    "a revert writes what was never saved": (
+        {"lines": 6},
+        [
+            ["newline", 0, 15],
+            ["write", "a1", 0, 0, [["line", 13], ["cut", 17]]],
+            ["close", 1, 0],
         ],
     ),
 }
