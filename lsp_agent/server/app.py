@@ -89,7 +89,8 @@ class App:
         edits = Edits(self._ledger, host, documents, reviews, self._settings.of)
         self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
         whole = WholeQuestions(face, self._review.shower, self._review.previews, tasks)
-        questions = Questions(tasks, PersonAsker(face, client, whole))
+        shown = Shown()
+        questions = Questions(tasks, PersonAsker(face, client, whole, shown))
         self._events = EventStream(face)
         if client.events:
             tasks.start_soon(self._events.run)
@@ -124,6 +125,7 @@ class App:
             reverts=reverts,
             questions=questions,
             whole=whole,
+            shown=shown,
             answers=LastAnswers(face, client),
             displays=displays,
             settings=self._settings,

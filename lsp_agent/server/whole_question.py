@@ -50,9 +50,10 @@ class WholeQuestions:
         self._tasks.start_soon(self.show, question)
 
     def menu(self, question: Question) -> tuple[Option | None, ...]:
-        """The options that a menu may offer now; None stands for ``SHOW_ALL``."""
+        """The options that a menu may offer now; None stands for ``SHOW_ALL``. That is the first:
+        editors choose it for who presses Enter in a menu that was opened for something else."""
         if fits_menu(question) or question.question_id == self._shown_last:
-            return tuple(question.options)
+            return None, *question.options
         return None, *refusals(question)
 
     async def _shown_as_file(self, question: Question, text: str) -> bool:

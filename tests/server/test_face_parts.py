@@ -417,7 +417,7 @@ def question() -> Question:
 
 def asker_of(wire: Wire, client: ClientInfo) -> PersonAsker:
     """One that is asked only what fits a message, so that nothing is shown whole."""
-    return PersonAsker(wire, client, cast(WholeQuestions, None))
+    return PersonAsker(wire, client, cast(WholeQuestions, None), Shown())
 
 
 @pytest.mark.asyncio
@@ -442,7 +442,11 @@ async def test_buttons_are_the_options_names(answer: Any, chosen: str | None) ->
     assert await asker_of(wire, ClientInfo(show_message_request=True))(question()) == chosen
     (params,) = wire.values("window/showMessageRequest")
     assert params["message"] == "Run?\nrm -r x"
-    assert [action["title"] for action in params["actions"]] == ["Allow once", "Deny"]
+    assert [action["title"] for action in params["actions"]] == [
+        "Show all of it",
+        "Allow once",
+        "Deny",
+    ]
 
 
 @pytest.mark.asyncio

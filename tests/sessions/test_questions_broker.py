@@ -228,7 +228,7 @@ class Client:
     async def ask(self, method: str, params: Any, timeout: float | None) -> Any:
         assert (method, timeout) == ("window/showMessageRequest", None)
         self.titles = [action["title"] for action in params["actions"]]
-        await anyio.lowlevel.checkpoint()
+        await anyio.sleep(0.35)  # they read it
         return {"title": self.press}
 
     def notify(self, method: str, params: object = None) -> None:
@@ -244,7 +244,7 @@ async def test_buttons_of_one_name_are_told_apart(press: str, answer: str | None
     client = Client(press)
     whole: Any = None  # a message shows all of it
     asker: Callable[[Question], Awaitable[Any]] = PersonAsker(
-        client, ClientInfo(show_message_request=True), whole
+        client, ClientInfo(show_message_request=True), whole, Shown()
     )
     async with desk(asker) as at:
         await at.ask(kind="agent", options=options)
