@@ -24,6 +24,7 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.in_order import ChangesInOrder
 from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.meant import Shown
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.protocol import NotificationHandler

@@ -1,4 +1,4 @@
-"""An agent's questions: never in the way of typing, answered in the chat or once they are opened."""
+"""An agent's questions: never in the way of typing, answered in the chat or once opened."""
 
 import time
 

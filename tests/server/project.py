@@ -36,7 +36,7 @@ CAPABILITIES: Json = {
 EVENTS: Json = {"events": True}
 #: A client that is sent message requests, as it shows them where they take no key.
 BESIDE: Json = {"name": "Visual Studio Code"}
-#: Seconds, and a little more: until then a question has not been read, and no answer is meant for it.
+#: Seconds, and a little more: until then nobody has read a question, and no answer is meant.
 UNREAD = 0.35
 ALLOWED: Json = {"permissions": {"command": "allow"}}
 

@@ -13,6 +13,7 @@ from lsp_agent.protocol.events import QuestionAnswered, QuestionAsked
 from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked, Option, OptionKind, Question
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.meant import Shown
 from lsp_agent.sessions.questions import Questions
 
 pytestmark = pytest.mark.asyncio
@@ -237,7 +238,7 @@ class Client:
 
 @pytest.mark.parametrize(
     ("press", "answer"),
-    [("Yes", "proceed_once"), ("Yes (3)", "deny"), ("allow", "allow"), ("yes", None), ("", None)],
+    [("Yes", "proceed_once"), ("Yes (4)", "deny"), ("allow", "allow"), ("yes", None), ("", None)],
 )
 async def test_buttons_of_one_name_are_told_apart(press: str, answer: str | None) -> None:
     options = [Option(option_id=i, name=n, kind=k) for i, n, k in AGENTS]
@@ -248,6 +249,6 @@ async def test_buttons_of_one_name_are_told_apart(press: str, answer: str | None
     )
     async with desk(asker) as at:
         await at.ask(kind="agent", options=options)
-        assert len(set(client.titles)) == len(AGENTS)
-        assert client.titles[1:4] == ["Yes", "Yes (3)", "allow"]
+        assert len(set(client.titles)) == len(AGENTS) + 1  # the one that answers nothing
+        assert client.titles[2:5] == ["Yes", "Yes (4)", "allow"]
         assert at.answers == {"Run?": answer}
