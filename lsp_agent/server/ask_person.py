@@ -75,8 +75,8 @@ class PersonAsker:
         return _member(answer, "optionId")
 
     async def _show(self, question: Question) -> str | NotAsked | None:
-        """Before the answers stands a button that gives none: VS Code's key for a message's first
-        one is another one's key in its text (a comment's, on Linux)."""
+        """Before the answers stands a button that gives none: with a screen reader VS Code has a
+        key that presses the first one, which on Linux is the key for a comment."""
         is_whole = fits_message(question)
         unread = 0
         while unread < _MOST_UNREAD:

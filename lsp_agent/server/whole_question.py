@@ -39,9 +39,10 @@ class WholeQuestions:
         self._shown_last: str | None = None
 
     async def show(self, question: Question) -> None:
-        """By ``window/showDocument``, else by a message with the whole text."""
+        """By a message with the whole text; where that would be cut by ``window/showDocument``,
+        which takes the focus."""
         text = whole_text(question)
-        if not await self._shown_as_file(question, text):
+        if fits_message(question) or not await self._shown_as_file(question, text):
             self._connection.notify("window/showMessage", {"type": _WARNING, "message": text})
         self._shown_last = question.question_id
 

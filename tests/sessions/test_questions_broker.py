@@ -249,6 +249,7 @@ async def test_buttons_of_one_name_are_told_apart(press: str, answer: str | None
     )
     async with desk(asker) as at:
         await at.ask(kind="agent", options=options)
+        await anyio.sleep(0.5)
         assert len(set(client.titles)) == len(AGENTS) + 1  # the one that answers nothing
         assert client.titles[2:5] == ["Yes", "Yes (4)", "allow"]
         assert at.answers == {"Run?": answer}

@@ -111,7 +111,11 @@ const createQuickPick = () => {
   return list;
 };
 Object.assign(vscode.window, { showWarningMessage: toast, createQuickPick });
-const press = async (title, wait = 1000) => { now += wait; toasts.shift()(title); await settled(); };
+const press = async (title, wait = 1000) => {
+  now += wait;
+  toasts.shift()(title);
+  await settled();
+};
 const look = async (session) => { shown = session; all.notifyUnwatched(); await settled(); };
 const all = new questions.Questions((session) => session === shown,
   async ({ sessionId }) => { shown = sessionId; all.notifyUnwatched(); });

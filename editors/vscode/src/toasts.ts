@@ -22,9 +22,9 @@ export interface Button {
   leads: { to: "answer"; option: Option } | { to: "list" } | { to: "chat" } | { to: "nothing" };
 }
 
-/** The first of every notification: VS Code has a key that presses it from wherever the person
- * types, and on Linux that is the key for a block comment. So it neither answers nor takes the
- * focus. */
+/** The first of every notification: with a screen reader VS Code has a key that presses it from
+ * wherever the person types, and on Linux that is the key for a block comment. So it neither
+ * answers nor takes the focus. */
 const LATER: Button = { title: "Not Now", leads: { to: "nothing" } };
 
 /** The question as a notification; with answers only where all of it is seen. */
