@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from lsp_agent.text.positions import Encoding
 
 #: Editors that show a message request beside the text, where no key that is typed reaches it. In
-#: others (Neovim, Eglot, newer Helix) it has the focus at once; of the rest nobody has looked.
+#: others (Neovim, Eglot) it has the focus at once; of the rest nobody has looked.
 _SHOW_BESIDE = ("Visual Studio Code", "VSCodium", "Code - OSS", "code-server")
 
 #: Names of the request that a Neovim makes when it is told to ask anew (see ``barrier.py``).

@@ -101,7 +101,10 @@ class Sitting:
         for _ in range(tries - tries * 9 // 10):
             burst(self.editor, menu, self.tries, self.rng)
             self.tries += 1
-        time.sleep(1)  # a C-g still throws away what is typed behind it
+        for _ in range(2):  # C-g throws away what is typed behind it, sometimes the Enter before
+            time.sleep(0.7)
+            self.editor.keys(menu[-1])
+        time.sleep(0.7)
         if not self.accidents:
             self.editor.choose(1, f"Agent asks: bash: {command(self.denied)}: Deny")
             self.denied += 1
