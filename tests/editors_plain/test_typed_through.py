@@ -39,7 +39,7 @@ EMACS = (
     ("C-x", "C-s"),
     ("(2)", "Enter"),
 )
-EMACS_MENU = ("C-c", "(aa)", "", "Enter", "C-g")
+EMACS_MENU = ("C-c", "(aa)", "", "Enter", "", "C-g")
 
 Burst = Sequence[str]
 Record = Callable[[str, object], None]
@@ -67,7 +67,7 @@ def burst(editor: Terminal, keys: Burst, number: int, rng: random.Random) -> str
             editor.keys(key)
             typed += {"Enter": "\n", "Space": " "}.get(key, "")
         else:
-            time.sleep(rng.choice((0, 0.05, 0.2)))
+            time.sleep(rng.choice((0.05, 0.1, 0.2)))
     return typed
 
 
