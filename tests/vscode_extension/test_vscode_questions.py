@@ -215,6 +215,7 @@ def test_a_long_command_is_allowed_only_where_all_of_it_is_seen(person: Product)
     toasts.get_by_role("button", name="Show in Chat").wait_for()
     person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.answer')")
     person.turn.locator(".question.open").wait_for()  # and no list, which could not show it
+    person.read()
     person.press("Allow")
     wait_until((person.folder / "allowed.txt").exists)
     person.wait_for_end()
