@@ -24,6 +24,7 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.in_order import ChangesInOrder
 from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.meant import Shown
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.protocol import NotificationHandler
@@ -89,7 +90,8 @@ class App:
         edits = Edits(self._ledger, host, documents, reviews, self._settings.of)
         self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
         whole = WholeQuestions(face, self._review.shower, self._review.previews, tasks)
-        questions = Questions(tasks, PersonAsker(face, client, whole))
+        shown = Shown()
+        questions = Questions(tasks, PersonAsker(face, client, whole, shown))
         self._events = EventStream(face)
         if client.events:
             tasks.start_soon(self._events.run)
@@ -124,6 +126,7 @@ class App:
             reverts=reverts,
             questions=questions,
             whole=whole,
+            shown=shown,
             answers=LastAnswers(face, client),
             displays=displays,
             settings=self._settings,

@@ -26,6 +26,7 @@ from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.editor_port import EditorPort, traits_of
 from lsp_agent.server.events import JOIN_SECONDS, EventStream
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.meant import REST, Shown
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.rpc_error import ClientRefused
 from lsp_agent.server.settings_pull import SettingsPull
@@ -417,7 +418,7 @@ def question() -> Question:
 
 def asker_of(wire: Wire, client: ClientInfo) -> PersonAsker:
     """One that is asked only what fits a message, so that nothing is shown whole."""
-    return PersonAsker(wire, client, cast(WholeQuestions, None))
+    return PersonAsker(wire, client, cast(WholeQuestions, None), Shown())
 
 
 @pytest.mark.asyncio
@@ -438,11 +439,32 @@ async def test_agent_ask_is_preferred_where_the_client_has_it() -> None:
     ],
 )
 async def test_buttons_are_the_options_names(answer: Any, chosen: str | None) -> None:
-    wire = Wire(window__showMessageRequest=answer)
+    wire = Wire(window__showMessageRequest=lambda _: time.sleep(REST) or answer)
     assert await asker_of(wire, ClientInfo(show_message_request=True))(question()) == chosen
     (params,) = wire.values("window/showMessageRequest")
     assert params["message"] == "Run?\nrm -r x"
-    assert [action["title"] for action in params["actions"]] == ["Allow once", "Deny"]
+    assert [action["title"] for action in params["actions"]] == [
+        "Show all of it",
+        "Allow once",
+        "Deny",
+    ]
+
+
+@pytest.mark.asyncio
+async def test_an_answer_as_a_message_comes_up_is_not_meant() -> None:
+    times = itertools.count()
+    wire = Wire(
+        window__showMessageRequest=lambda _: (
+            time.sleep(REST if next(times) == 2 else 0) or {"title": "Allow once"}
+        )
+    )
+    asker = asker_of(wire, ClientInfo(show_message_request=True))
+    assert await asker(question()) == "yes"
+    assert len(wire.values("window/showMessageRequest")) == 3
+    hasty = Wire(window__showMessageRequest={"title": "Allow once"})
+    asker = asker_of(hasty, ClientInfo(show_message_request=True))
+    assert await asker(question()) == CANNOT_ASK
+    assert hasty.sent[-1][1]["message"].startswith("Answer the agent by code action")
 
 
 @pytest.mark.asyncio
@@ -451,6 +473,27 @@ async def test_after_method_not_found_the_client_is_not_asked_that_way_again() -
     asker = asker_of(wire, ClientInfo(show_message_request=True))
     assert [await asker(question()), await asker(question())] == [CANNOT_ASK, CANNOT_ASK]
     assert len(wire.values("window/showMessageRequest")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "is_asked"),
+    [
+        ("Visual Studio Code", True),
+        ("Visual Studio Code - Insiders", True),
+        ("VSCodium", True),
+        ("Neovim", False),
+        ("helix", False),
+        ("Eglot", False),
+        ("Zed", False),
+        ("Not Visual Studio Code", False),
+        ("", False),
+    ],
+)
+def test_a_message_request_goes_only_where_it_takes_no_key(name: str, is_asked: bool) -> None:
+    params = {"clientInfo": {"name": name}, "capabilities": {"window": {"showMessage": {}}}}
+    assert ClientInfo.of(params, "utf-16").show_message_request is is_asked
+    nameless = {"capabilities": params["capabilities"]}
+    assert not ClientInfo.of(nameless, "utf-16").show_message_request
 
 
 @pytest.mark.asyncio
