@@ -7,8 +7,8 @@ while the client leaves much unread. Any other event goes out at once, behind wh
 joined to a long text goes out in pieces, so that an answer never waits behind all of it.
 
 **What gives way.** Pieces that a client has kept waiting are given up once what has the whole of
-them waits behind them: a tool's output for its result, a call's arguments for the call, and in a
-turn that was stopped a message's text for the message. Nothing else is dropped, or reordered.
+them waits behind them: a tool's output for its result, a call's arguments for the call. Nothing
+else is dropped, or reordered.
 
 **seq.** Sessions number every event before it comes here. The client's are counted here, as they
 go out, from the session's own first: what was joined, cut or given up leaves no gap.
@@ -18,16 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lsp_agent.protocol.events import (
-    AssistantMessage,
     StampedEvent,
-    StepStarted,
     TextDelta,
     ThinkingDelta,
     ToolArgsDelta,
     ToolCall,
     ToolProgress,
     ToolResult,
-    TurnEnded,
     to_json,
 )
 from lsp_agent.server.outbox import Outbox
@@ -38,8 +35,6 @@ _EVENT_COST = 256
 
 _Delta = TextDelta | ThinkingDelta | ToolArgsDelta | ToolProgress
 _Key = tuple[type[_Delta], str | None, str | None]
-#: By the type of a message's block, the deltas that it has the whole of.
-_DELTA_OF = {"text": TextDelta, "thinking": ThinkingDelta}
 #: The message ``agent/event`` of an event, as bytes.
 Encode = Callable[[dict[str, object]], bytes]
 
@@ -116,48 +111,23 @@ class EventStream:
         return _Waiting(self, stamped, key, [text], self._outbox.messages, size)
 
     def _give_way(self, stamped: StampedEvent) -> None:
-        """Gives up what waits before an event and is in it, or in one that waits as well."""
+        """Gives up what waits before an event and is in it."""
         match stamped.event:
             case ToolResult(tool_call_id):
                 self._drop(stamped, (ToolProgress, stamped.turn_id, tool_call_id))
             case ToolCall(tool_call_id, args=args) if args is not None:
                 self._drop(stamped, (ToolArgsDelta, stamped.turn_id, tool_call_id))
-            case TurnEnded("aborted"):
-                self._drop_told_texts(stamped)
             case _:
                 pass
 
     def _drop(self, whole: StampedEvent, key: _Key) -> None:
-        for entry in self._of_turn(whole):
-            if entry.key == key:
+        for entry in self._outbox:
+            if (
+                isinstance(entry, _Waiting)
+                and entry.key == key
+                and entry.stamped.session_id == whole.session_id
+            ):
                 self._outbox.drop(entry)
-
-    def _drop_told_texts(self, ended: StampedEvent) -> None:
-        """Those of steps whose message waits behind them."""
-        texts: list[_Waiting] = []
-        for entry in self._of_turn(ended):
-            match entry.stamped.event:
-                case TextDelta() | ThinkingDelta():
-                    texts.append(entry)
-                case AssistantMessage(message):
-                    told = {_DELTA_OF.get(block["type"]) for block in message["content"]}
-                    for text in texts:
-                        if type(text.stamped.event) in told:
-                            self._outbox.drop(text)
-                    texts.clear()
-                case StepStarted():
-                    texts.clear()
-                case _:
-                    pass
-
-    def _of_turn(self, stamped: StampedEvent) -> list[_Waiting]:
-        turn = stamped.session_id, stamped.turn_id
-        return [
-            entry
-            for entry in self._outbox
-            if isinstance(entry, _Waiting)
-            and (entry.stamped.session_id, entry.stamped.turn_id) == turn
-        ]
 
 
 def _key(stamped: StampedEvent, event: _Delta) -> _Key:

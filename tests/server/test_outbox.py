@@ -5,17 +5,13 @@ import pytest
 from outbox_kit import Client, Clock, message, stamped, stream_to
 
 from lsp_agent.protocol.events import (
-    AssistantMessage,
     Event,
     Notice,
-    StepStarted,
     TextDelta,
-    ThinkingDelta,
     ToolArgsDelta,
     ToolCall,
     ToolProgress,
     ToolResult,
-    TurnEnded,
 )
 from lsp_agent.protocol.messages import text
 from lsp_agent.server.outbox import JOIN_SECONDS, Outbox
@@ -147,21 +143,6 @@ def test_waiting_arguments_give_way_to_the_call_unless_it_has_none() -> None:
     assert told(*held(*whole, *cut)) == ["toolCall", "toolArgsDelta", "toolCall"]
 
 
-SAID = AssistantMessage({"role": "assistant", "content": [text("ab")]})
-
-
-def test_waiting_text_gives_way_to_its_message_where_the_turn_was_stopped() -> None:
-    said = TextDelta("a"), ThinkingDelta("z"), TextDelta("b"), SAID, TextDelta("c")
-    kinds = ["thinkingDelta", "assistantMessage", "textDelta", "turnEnded"]
-    assert told(*held(*said, TurnEnded("aborted"))) == kinds
-
-
-def test_the_text_of_a_step_without_a_message_stays_though_the_next_has_one() -> None:
-    said = TextDelta("a"), StepStarted(2), TextDelta("ab"), SAID
-    kinds = ["textDelta", "stepStarted", "assistantMessage", "turnEnded"]
-    assert told(*held(*said, TurnEnded("aborted"))) == kinds
-
-
 def test_what_waits_of_another_session_stays() -> None:
     client = Client()
     client.behind = True
@@ -177,20 +158,13 @@ def test_what_waits_of_another_session_stays() -> None:
     assert [event["sessionId"] for event in client.events] == ["r", "s"]
 
 
-def test_waiting_text_stays_where_the_turn_went_to_its_end() -> None:
-    kinds = ["textDelta", "assistantMessage", "turnEnded"]
-    assert told(*held(TextDelta("ab"), SAID, TurnEnded("endTurn"))) == kinds
-
-
 def test_a_client_that_keeps_up_is_told_all() -> None:
     client, clock = Client(), Clock()
     outbox = Outbox(client, clock)
     stream = stream_to(outbox)
-    events = ToolProgress("1", "a"), ToolResult("1", False, []), TextDelta("ab"), SAID
-    for each in stamped(*events, TurnEnded("aborted")):
+    for each in stamped(ToolProgress("1", "a"), ToolResult("1", False, [])):
         stream.publish(each)
-    kinds = ["toolProgress", "toolResult", "textDelta", "assistantMessage", "turnEnded"]
-    assert told(client, outbox) == kinds
+    assert told(client, outbox) == ["toolProgress", "toolResult"]
 
 
 # Messages

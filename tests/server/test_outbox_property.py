@@ -1,7 +1,7 @@
 """However a client reads, it ends with the same state, and is told all else in the same order.
 
 The state is a client's that knows ``docs/protocol.md`` and nothing of how events are written: it
-adds deltas, and takes a message, a call and a result for the whole of what they end.
+adds deltas, and takes a call and a result for the whole of what they end.
 """
 
 from collections.abc import Iterator
@@ -60,8 +60,6 @@ class State:
                 self.order.append({**event, "seq": None})
         match kind:
             case "assistantMessage":
-                for block in event["message"]["content"]:
-                    steps[-1][block["type"]] = block["text"]
                 steps.append({"text": "", "thinking": ""})
             case "stepStarted":
                 steps.append({"text": "", "thinking": ""})
