@@ -1,30 +1,17 @@
 """What is built on a connection: events, progress, questions, the editor, settings."""
 
-import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import anyio
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lsp_agent.protocol.events import (
-    Event,
-    Notice,
-    StampedEvent,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolProgress,
-)
 from lsp_agent.protocol.questions import CANNOT_ASK, Option, Question
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.editor_port import EditorPort, traits_of
-from lsp_agent.server.events import JOIN_SECONDS, EventStream
 from lsp_agent.server.live_settings import LiveSettings
 from lsp_agent.server.meant import REST, Shown
 from lsp_agent.server.progress import ProgressBoard
@@ -45,11 +32,13 @@ class Wire:
     def __init__(self, **answers: Any) -> None:
         self.answers = {name.replace("__", "/"): answer for name, answer in answers.items()}
         self.sent: list[tuple[str, Any]] = []
-        self.behind = False
-        self.caught_up = anyio.Event()
 
     def notify(self, method: str, params: Any) -> None:
         self.sent.append((method, params))
+
+    def notify_newest(self, method: str, params: Any, of: Any) -> None:
+        assert params["token"] == of
+        self.notify(method, params)
 
     async def ask(self, method: str, params: Any, timeout: float | None) -> Any:
         self.sent.append((method, params))
@@ -61,142 +50,8 @@ class Wire:
             raise answer
         return answer
 
-    async def drain(self) -> None:
-        if self.behind:
-            await self.caught_up.wait()
-
     def values(self, method: str) -> list[Any]:
         return [params for name, params in self.sent if name == method]
-
-
-def stamp(events: list[Event], session: str = "s") -> Iterator[StampedEvent]:
-    for seq, event in enumerate(events, 1):
-        yield StampedEvent(session, "t", seq, 0.0, event)
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-# Events
-
-
-deltas = st.sampled_from(["a", "b"]).flatmap(
-    lambda text: st.sampled_from(
-        [
-            TextDelta(text),
-            ThinkingDelta(text),
-            ToolArgsDelta("1", text),
-            ToolArgsDelta("2", text),
-            ToolProgress("1", text),
-            Notice("info", text, "x"),
-        ]
-    )
-)
-
-
-def split(events: list[Json]) -> list[tuple[Any, ...]]:
-    """The events with each text cut into its characters: what joining must keep."""
-    return [
-        (event["type"], event.get("toolCallId"), char)
-        for event in events
-        for char in event.get("text", event.get("message", ""))
-    ]
-
-
-@given(st.lists(st.tuples(deltas, st.booleans(), st.sampled_from(["s", "r"]))))
-def test_events_keep_their_order_and_text_and_their_seq_has_no_gaps(
-    steps: list[tuple[Event, bool, str]],
-) -> None:
-    wire, clock = Wire(), Clock()
-    stream = EventStream(wire, clock)
-    seqs = {"s": itertools.count(1), "r": itertools.count(1)}
-    unjoined: dict[str, list[Json]] = {"s": [], "r": []}
-    for event, behind, session in steps:
-        wire.behind = behind
-        clock.now += 0.0004
-        stamped = StampedEvent(session, "t", next(seqs[session]), 0.0, event)
-        unjoined[session].append(_plain(event))
-        stream.publish(stamped)
-    stream.flush()
-    for session, expected in unjoined.items():
-        got = [e for e in wire.values("agent/event") if e["sessionId"] == session]
-        assert split(got) == split(expected)
-        assert [e["seq"] for e in got] == list(range(1, len(got) + 1))
-
-
-def _plain(event: Event) -> Json:
-    wire = Wire()
-    stream = EventStream(wire, Clock())
-    stream.publish(StampedEvent("s", "t", 1, 0.0, event))
-    stream.flush()
-    return wire.values("agent/event")[0]
-
-
-def test_a_delta_after_a_quiet_moment_goes_out_at_once() -> None:
-    wire, clock = Wire(), Clock()
-    stream = EventStream(wire, clock)
-    for stamped in stamp([TextDelta("a"), TextDelta("b")]):
-        clock.now += 0.002
-        stream.publish(stamped)
-    assert [e["text"] for e in wire.values("agent/event")] == ["a", "b"]
-
-
-@pytest.mark.asyncio
-async def test_a_burst_of_deltas_is_joined_for_16_ms() -> None:
-    wire = Wire()
-    stream = EventStream(wire)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stream.run)
-        await anyio.sleep(0.01)
-        for stamped in stamp([TextDelta("x")] * 1000):
-            stream.publish(stamped)
-        await anyio.sleep(0.06)
-        tasks.cancel_scope.cancel()
-    texts = [e["text"] for e in wire.values("agent/event")]
-    assert len(texts) <= 3
-    assert "".join(texts) == "x" * 1000
-
-
-@pytest.mark.asyncio
-async def test_a_delta_close_behind_another_waits_only_for_the_next_quiet_moment() -> None:
-    counts: list[int] = []
-    for _ in range(5):  # once is enough: the machine may be busy
-        wire = Wire()
-        stream = EventStream(wire)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stream.run)
-            for stamped in stamp([TextDelta("a"), TextDelta("b")]):
-                stream.publish(stamped)
-            await anyio.sleep(JOIN_SECONDS / 2)
-            counts.append(len(wire.values("agent/event")))
-            tasks.cancel_scope.cancel()
-    assert max(counts) == 2
-
-
-@pytest.mark.asyncio
-async def test_a_client_that_does_not_keep_up_gets_everything_joined_and_holds_the_agent() -> None:
-    wire = Wire()
-    wire.behind = True
-    stream = EventStream(wire)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stream.run)
-        for stamped in stamp([TextDelta("x" * 1000)] * 2000):
-            stream.publish(stamped)
-        await anyio.sleep(0.05)
-        assert wire.sent == []
-        with anyio.move_on_after(0.05) as held:
-            await stream.drain()
-        assert held.cancelled_caught
-        wire.behind = False
-        wire.caught_up.set()
-        with anyio.fail_after(2):
-            await stream.drain()
-        tasks.cancel_scope.cancel()
-    assert [len(e["text"]) for e in wire.values("agent/event")] == [2_000_000]
 
 
 # Progress
