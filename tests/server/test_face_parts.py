@@ -1,5 +1,6 @@
 """What is built on a connection: events, progress, questions, the editor, settings."""
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any, cast
