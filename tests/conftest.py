@@ -81,6 +81,10 @@ def _acp_agent(program: str) -> str | None:
     return f"no {program}: .ci/acp_agents .venv/acp brings one"
 
 
+def _other_user() -> str | None:
+    return None if os.geteuid() == 0 else "not root, who alone can be another user"
+
+
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
 TOOLS: Mapping[str, Callable[[], str | None]] = {
     "zot": _zot,
@@ -93,6 +97,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "pi": _pi,
     "opencode": lambda: _acp_agent("opencode"),
     "qwen": lambda: _acp_agent("qwen"),
+    "other_user": _other_user,
 }
 
 

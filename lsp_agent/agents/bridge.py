@@ -20,11 +20,12 @@ from anyio.abc import TaskGroup
 from lsp_agent.agents import commands
 from lsp_agent.agents import extension_frames as frames
 from lsp_agent.agents.extension_frames import BadFrame, Frame
+from lsp_agent.agents.first_lines import FirstLines
 from lsp_agent.agents.framing import LineSplitter
 from lsp_agent.agents.gatekeeper import Gatekeeper
 from lsp_agent.agents.local_socket import accept, listening
 from lsp_agent.agents.peers import peer_of
-from lsp_agent.agents.private_folder import PrivateFolder, unset_line, without_our_lines
+from lsp_agent.agents.private_folder import PrivateFolder
 from lsp_agent.agents.tool_host import (
     Allow,
     Block,
@@ -64,8 +65,8 @@ class Bridge:
     """Use as an async context manager around the agent's life; ``folder`` is for ``--ext``.
 
     ``unset`` names environment variables that commands must not see; a name that no shell can
-    unset is left out. Without ``file_tools`` the
-    agent keeps its own, and its calls are only asked about.
+    unset is left out. ``for_unread`` is a variable, with its value, for commands that nobody has
+    read. Without ``file_tools`` the agent keeps its own, and its calls are only asked about.
     """
 
     def __init__(
@@ -73,13 +74,14 @@ class Bridge:
         host: ToolHost,
         *,
         unset: Sequence[str] = (),
+        for_unread: tuple[str, str] | None = None,
         file_tools: bool = True,
         limits: Limits | None = None,
     ) -> None:
         self._host = host
         # A shell has no variable of another name: `unset my-key` is an error, and most shells
         # do not hand such a one on to what they start.
-        self._unset = tuple(name for name in unset if _VARIABLE.fullmatch(name))
+        self._lines = FirstLines([name for name in unset if _VARIABLE.fullmatch(name)], for_unread)
         self._file_tools = file_tools
         self._limits = limits or Limits()
         self._stack: AsyncExitStack
@@ -172,7 +174,7 @@ class Bridge:
         """A command's result, which begins with ``$`` and the command, without the lines that we
         put before the command."""
         head, command = output[:2], output[2:]
-        return head + without_our_lines(command, self._unset) if head == "$ " else output
+        return head + self._lines.left_out(command) if head == "$ " else output
 
     def call_ended(self, tool_call_id: str) -> None:
         """The wire told a result of that call."""
@@ -229,7 +231,7 @@ class Bridge:
         command, args = None, frame.args
         if frame.tool == commands.TOOL:
             try:
-                command = commands.command_of(args, self._unset)
+                command = commands.command_of(args, self._lines)
             except commands.AmbiguousCommand:
                 return frames.blocked(frame.id, _AMBIGUOUS)
             args = command.args if command else args
@@ -265,12 +267,13 @@ class Bridge:
     ) -> Mapping[str, object]:
         if isinstance(verdict, Gate):
             number = self._gatekeeper.expect(request, command.timeout)
-            return command.gated_args(self._place.gate_line(number, self._unset))
+            return command.gated_args(self._lines.of(self._place.gate(number)))
         if verdict.note is None:
-            return command.allowed_args(unset_line(self._unset))
+            return command.allowed_args(self._lines.of(unread=verdict.unread))
         # A gate that opens at once says the note, so that the header stays readable.
         number = self._gatekeeper.expect(request, None, verdict)
-        return command.allowed_args(self._place.gate_line(number, self._unset))
+        gate = self._place.gate(number)
+        return command.allowed_args(self._lines.of(gate, unread=verdict.unread))
 
     def _call_id(self, tool: str) -> str | None:
         """Calls run one after another, so it is the last one of that name let through."""

@@ -1,9 +1,9 @@
 """The arguments of the agent's ``bash`` tool, and what is put before a command."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lsp_agent.agents.private_folder import without_our_lines
+from lsp_agent.agents.first_lines import FirstLines
 
 TOOL = "bash"
 
@@ -37,7 +37,7 @@ class AmbiguousCommand(Exception):
     """Several keys that the agent would all read as ``command``."""
 
 
-def command_of(args: Mapping[str, object], unset: Sequence[str]) -> Command | None:
+def command_of(args: Mapping[str, object], lines: FirstLines) -> Command | None:
     """The command without lines of ours that the model copied; None if there is none to run.
 
     The agent matches keys without case. Raises AmbiguousCommand if what it would run cannot be
@@ -49,7 +49,7 @@ def command_of(args: Mapping[str, object], unset: Sequence[str]) -> Command | No
     text = args[keys[0]] if keys else None
     if not isinstance(text, str):
         return None
-    text = without_our_lines(text, unset)
+    text = lines.left_out(text)
     rest = {key: value for key, value in args.items() if key not in keys}
     return Command(text, {"command": text, **rest})
 

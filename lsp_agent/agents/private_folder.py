@@ -9,7 +9,6 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_agent.agents.guard import gate, path_of, pipe
@@ -21,7 +20,8 @@ BRIDGE_NAME = "bridge"
 _LONGEST_FOLDER = 80
 #: The kernel cuts longer first lines of scripts.
 _LONGEST_INTERPRETER = 100
-_PREFIX = "lsp-agent-bridge-"
+#: How the names of such folders begin.
+PREFIX = "lsp-agent-bridge-"
 _GATE_SOCKET = "gate.sock"
 #: A younger folder may belong to a server that is just about to listen.
 _ABANDONED_SECONDS = 60
@@ -37,10 +37,10 @@ class PrivateFolder:
     def __init__(self, answer_seconds: float) -> None:
         """``answer_seconds`` is how long the extension waits before it blocks a call itself."""
         parent = _parent()
-        for folder in Path(parent).glob(f"{_PREFIX}*"):
+        for folder in Path(parent).glob(f"{PREFIX}*"):
             if _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
-        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent)
+        self._folder = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent)
         self.path = Path(self._folder.name)
         self.extension_socket = self.path / "bridge.sock"
         self.gate_socket = self.path / _GATE_SOCKET
@@ -48,9 +48,9 @@ class PrivateFolder:
         self._write_extension(answer_seconds)
         self._gate = self._write_gate()
 
-    def gate_line(self, identifier: str, unset: Sequence[str]) -> str:
-        """What goes before a command that must be decided, its line end included."""
-        return f"{self._gate} {identifier} || exit{'; ' if unset else ''}{_unset(unset)}\n"
+    def gate(self, identifier: str) -> str:
+        """The shell words that a command waits behind until it is decided on."""
+        return f"{self._gate} {identifier} || exit"
 
     def remove(self) -> None:
         self._folder.cleanup()
@@ -80,27 +80,7 @@ class PrivateFolder:
 
 def starts() -> list[str]:
     """How the paths of such folders begin, wherever they may be made."""
-    return [os.path.join(parent, _PREFIX) for parent in _parents()]  # noqa: PTH118
-
-
-def unset_line(names: Sequence[str]) -> str:
-    """What goes before a command that needs no decision, "" if nothing must be hidden."""
-    return f"{_unset(names)}\n" if names else ""
-
-
-def without_our_lines(command: str, unset: Sequence[str]) -> str:
-    """``command`` without the first lines that a model copied from an earlier result."""
-    unset_words = re.escape(_unset(unset)) if unset else "(?!)"
-    ours = re.compile(
-        rf"[^\n;&|]*/{_PREFIX}\w+/gate'? \d+ \|\| exit(?:; {unset_words})?\n|{unset_words}\n"
-    )
-    while match := ours.match(command):
-        command = command[match.end() :]
-    return command
-
-
-def _unset(names: Sequence[str]) -> str:
-    return " ".join(("unset", *names)) if names else ""
+    return [os.path.join(parent, PREFIX) for parent in _parents()]  # noqa: PTH118
 
 
 def _is_abandoned(folder: Path) -> bool:
@@ -127,7 +107,7 @@ def _parents() -> list[str]:
 def _parent() -> str:
     """The first that can be used."""
     for candidate in _parents():
-        if len(os.fsencode(candidate)) <= _LONGEST_FOLDER - len(_PREFIX) - 8 and os.access(
+        if len(os.fsencode(candidate)) <= _LONGEST_FOLDER - len(PREFIX) - 8 and os.access(
             candidate, os.W_OK | os.X_OK
         ):
             return candidate

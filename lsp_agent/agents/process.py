@@ -8,6 +8,7 @@ frames come; the supervisor says when, and how, the agent itself has ended.
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -33,6 +34,8 @@ _STDERR_TAIL = 4096
 _SAMPLE = 200
 #: How long the supervisor may take to kill everything before it is killed itself.
 _LAST_RESORT = 5.0
+#: How often one that ends is woken, where something keeps stopping it.
+_WAKE_SECONDS = 0.05
 #: How long streams may take to drain after the end.
 _DRAIN = 0.5
 
@@ -164,12 +167,14 @@ class AgentProcess:
     async def keep(self, *, workers: bool = False) -> None:
         """Remembers the agent's present descendants: they are no commands of it, nor is what they
         will start, unless they are its ``workers``."""
+        self._wake()
         await self._control.request("work" if workers else "keep")
 
     async def kill_commands(self) -> int:
         """Kills every descendant but those that ``keep`` is about, however it hid,
         and returns how many; 0 if the agent has ended, since nothing outlives it. After 1 s it
         returns although one, asleep in the kernel, may take longer to die."""
+        self._wake()
         return await self._control.request("kill")
 
     async def wait(self) -> Exit:
@@ -202,7 +207,10 @@ class AgentProcess:
         with anyio.CancelScope(shield=True):
             self._control.end()
             with anyio.move_on_after(_LAST_RESORT) as patience:
-                await self.wait()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._keep_awake)
+                    await self.wait()
+                    tasks.cancel_scope.cancel()
             if patience.cancelled_caught:
                 # Gone, and only its end was not yet told; or it ends by itself or not at all.
                 with suppress(ProcessLookupError, PermissionError):
@@ -210,6 +218,16 @@ class AgentProcess:
             await self.wait()
             await self._stdio.finish(_DRAIN)
         return await self.wait()
+
+    async def _keep_awake(self) -> None:
+        while True:
+            self._wake()
+            await anyio.sleep(_WAKE_SECONDS)
+
+    def _wake(self) -> None:
+        """A command may have stopped the supervisor, or go on stopping it."""
+        with suppress(ProcessLookupError, PermissionError):
+            self._stdio.transport.send_signal(signal.SIGCONT)
 
     def _decode(self, lines: Sequence[bytes | TooLong]) -> list[object]:
         try:

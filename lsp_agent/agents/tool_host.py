@@ -35,9 +35,11 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Let it run. ``note`` is put before a command's output, for the model to read."""
+    """Let it run. ``note`` is put before a command's output, for the model to read; ``unread`` is
+    a command that a pattern allows, so that nobody has looked at it."""
 
     note: str | None = None
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

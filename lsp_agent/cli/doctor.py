@@ -20,6 +20,7 @@ from lsp_agent.cli.doctor_checks import Finding, Status
 from lsp_agent.cli.doctor_trial import chosen_agent_starts, scripted_turn
 from lsp_agent.protocol.settings_files import load_for_folder
 from lsp_agent.protocol.settings_sources import DEFAULTS
+from lsp_agent.text.plain import escaped_lines
 
 _MARKS: Mapping[Status, str] = {
     "ok": "[green]✓[/]",
@@ -81,13 +82,18 @@ def _examine(folder: Path, console: Console | None) -> dict[str, Any]:
 
 def _show(console: Console, finding: Finding) -> None:
     mark, check = _MARKS[finding.status], f"{finding.check:<11}"
-    console.print(f"{mark} [dim]{check}[/] {escape(finding.message)}")
+    console.print(f"{mark} [dim]{check}[/] {_harmless(finding.message)}")
     if finding.remedy is not None:
         console.print(_arrow(finding.remedy, 14))
 
 
+def _harmless(text: str) -> str:
+    """As markup. What it names, a folder or a setting, does not steer the terminal."""
+    return escape(escaped_lines(text))
+
+
 def _arrow(remedy: str, column: int) -> str:
-    lines = escape(remedy).replace("\n", f"\n{'':<{column + 2}}")
+    lines = _harmless(remedy).replace("\n", f"\n{'':<{column + 2}}")
     return f"{'':<{column}}[dim]→[/] {lines}"
 
 
@@ -96,7 +102,7 @@ def _show_agent(console: Console, agent: dict[str, Any]) -> None:
     mark = "[green]✓[/]" if usable else "[blue]·[/]"
     where = agent["path"] or f"its program {agent['program']!r} is not found"
     version = f" ({agent['version']})" if agent["version"] else ""
-    console.print(f"{mark} {escape(agent['name'])}: {escape(where + version)}")
+    console.print(f"{mark} {_harmless(agent['name'])}: {_harmless(where + version)}")
     if agent["path"]:
         words = f"speaks {agent['wire']}, {HOSTING_WORDS[agent['hosting']]}"
         console.print(f"{'':<4}[dim]{words}[/]")
@@ -115,7 +121,8 @@ def _show_rest(console: Console, report: dict[str, Any]) -> None:
         console.print("\n[bold]Settings that are not the defaults[/]")
     for each in own:
         value = json.dumps(each["value"], ensure_ascii=False)
-        console.print(f"  {escape(each['key'])} = {escape(value)} [dim]{escape(each['source'])}[/]")
+        setting = _harmless(f"{each['key']} = {value}")
+        console.print(f"  {setting} [dim]{_harmless(each['source'])}[/]")
     failures = sum(check["status"] == "failure" for check in report["checks"])
     warnings = sum(check["status"] == "warning" for check in report["checks"])
     if failures:

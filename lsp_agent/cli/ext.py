@@ -22,6 +22,7 @@ from lsp_agent.protocol.extension_folders import (
     trust,
     why_not_trusted,
 )
+from lsp_agent.text.plain import escaped_line, escaped_lines, is_seen
 
 _POLL_SECONDS = 0.2
 
@@ -102,14 +103,15 @@ def _row(folder: Path, whose: str) -> tuple[str, str, str, str]:
 
 def _printable(text: str) -> str:
     """A manifest's own words must not steer a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    return "".join(character if is_seen(character) else " " for character in text)
 
 
 def _install(args: argparse.Namespace) -> None:
     from lsp_agent.runtime import extension_store as store  # noqa: PLC0415  see ``_run``
 
     manifest = store.install(args.source)
-    print(f"Installed {manifest.name} in {manifest.folder}; it runs from the agent's next start.")
+    folder = escaped_line(manifest.folder)
+    print(f"Installed {manifest.name} in {folder}; it runs from the agent's next start.")
     if problem := store.why_not_startable(manifest):
         print(f"It cannot be started yet: {_printable(problem)}.")
 
@@ -165,8 +167,9 @@ def _logs(args: argparse.Namespace) -> None:
 
 
 def _print(file: BinaryIO) -> None:
-    """What is new."""
-    sys.stdout.write(file.read().decode(errors="replace"))
+    """What is new. An extension writes there what others told it."""
+    text = file.read().decode(errors="replace")
+    sys.stdout.write(escaped_lines(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 
@@ -177,12 +180,13 @@ def _trust(args: argparse.Namespace) -> None:
         raise ExtensionProblem(f"{folder} has no extensions in {REPOSITORY_FOLDER}")
     trust(str(folder))
     names = ", ".join(_printable(each.name) for each in found)
-    print(f"Trusted in {folder}, as long as they stay as they are: {names}.")
+    print(f"Trusted in {escaped_line(str(folder))}, as long as they stay as they are: {names}.")
 
 
 def _distrust(args: argparse.Namespace) -> None:
     folder = Path(args.folder).resolve()
-    print(f"{folder} {'is no longer' if distrust(str(folder)) else 'was not'} trusted.")
+    how = "is no longer" if distrust(str(folder)) else "was not"
+    print(f"{escaped_line(str(folder))} {how} trusted.")
 
 
 def _run(args: argparse.Namespace) -> None:

@@ -15,6 +15,7 @@ from io import TextIOWrapper
 from typing import NoReturn, Protocol, TypeVar, cast
 
 from lsp_agent import __version__
+from lsp_agent.cli.surroundings import hold_closed_streams, need_folder
 from lsp_agent.protocol.errors import LspAgentError, UsageError, causes
 
 E = TypeVar("E", bound=BaseException)
@@ -27,6 +28,9 @@ COMMANDS: Mapping[str, str] = {
     "rpc": "run the embedded agent, which speaks zot's rpc protocol on stdio",
     "ext": "manage the extensions of the embedded agent",
 }
+
+#: Its client names the folders; the editor may have outlived the one that it was started in.
+_NEEDS_NO_FOLDER = "serve"
 
 #: Set to anything: an unexpected error shows its traceback. For those who work on lsp-agent.
 TRACEBACK_VARIABLE = "LSP_AGENT_TRACEBACK"
@@ -44,6 +48,7 @@ class Command(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line ``argv`` (of this process if None); answers its exit code."""
+    hold_closed_streams()
     stdout = cast(TextIOWrapper | None, sys.stdout)  # None if it was closed before we began
     if stdout is not None:
         # For what a terminal of another encoding cannot show.
@@ -74,7 +79,10 @@ def _run(argv: Sequence[str]) -> int:
     command = cast(Command, import_module(f"lsp_agent.cli.{name}"))
     parser = _Parser(prog=f"lsp-agent {name}", description=_sentence(COMMANDS[name]))
     command.add_arguments(parser)
-    return command.run(parser.parse_args(argv[1:]))
+    args = parser.parse_args(argv[1:])
+    if name != _NEEDS_NO_FOLDER:
+        need_folder()
+    return command.run(args)
 
 
 def _without_command(argv: Sequence[str]) -> int:
@@ -139,7 +147,10 @@ def _within(error: BaseException, kind: type[E]) -> E | None:
 
 
 def _fail(message: str, code: int) -> int:
-    print("lsp-agent:", " ".join(message.split()), file=sys.stderr)  # always one line
+    from lsp_agent.text.plain import escaped_line  # noqa: PLC0415  not at each start
+
+    # Always one line, and what a server or a file's name says does not steer the terminal.
+    print("lsp-agent:", escaped_line(" ".join(message.split())), file=sys.stderr)
     return code
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 
+from lsp_agent.cli.surroundings import need_stdio
 from lsp_agent.runtime import options
 
 add_arguments = options.add_arguments
@@ -9,6 +10,7 @@ add_arguments = options.add_arguments
 
 def run(args: argparse.Namespace) -> int:
     """The agent's exit code: 0 when stdin ended, 1 after a wrong token, 128 + N for signal N."""
+    need_stdio("rpc")
     # After the arguments are known to be right: the event loop is most of the start-up time.
     from lsp_agent.runtime.rpc import serve  # noqa: PLC0415
 

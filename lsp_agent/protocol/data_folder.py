@@ -12,6 +12,13 @@ def data_folder() -> Path:
     return user_data_path("lsp-agent", appauthor=False)
 
 
+def log_folder() -> Path:
+    """Where logs are kept. Not made here; ``~/.local/state/lsp-agent/log`` on Linux."""
+    from platformdirs import user_log_path  # noqa: PLC0415  as above
+
+    return user_log_path("lsp-agent", appauthor=False)
+
+
 def workspace_data(folders: list[str]) -> str:
     """One a workspace: named by the real path of its first folder, as those in ``folders`` are."""
     name = hashlib.sha256(os.fsencode(folders[0] if folders else "")).hexdigest()[:16]

@@ -71,7 +71,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress:
-    """New output of a running tool; may be cut anywhere, the result has the whole."""
+    """New output of a running tool; may be cut anywhere. Of a long one only the beginning is sent
+    while it runs, and its end before the result."""
 
     tool_call_id: str
     text: str

@@ -21,6 +21,12 @@ from typing import cast
 
 from lsp_agent.protocol.data_folder import data_folder
 from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.private_files import (
+    make_private,
+    open_private,
+    why_not_ours,
+    why_not_private,
+)
 
 MANIFEST = "extension.json"
 #: An extension whose program this is runs with the Python that runs lsp-agent itself.
@@ -143,6 +149,10 @@ class _Search:
     folders: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
 
+    @property
+    def found(self) -> Found:
+        return Found(tuple(self.folders), tuple(self.problems))
+
     def look(self, folder: Path) -> None:
         for each in extensions_in(folder):
             try:
@@ -167,8 +177,26 @@ def find(cwd: str, own: Path, taken: frozenset[str] = frozenset()) -> Found:
             search.look(repository)
         else:
             search.problems.append(distrust)
-    search.look(own)
-    return Found(tuple(search.folders), tuple(search.problems))
+    if own == own_folder() and (problem := _why_not_run(own)) is not None:
+        search.problems.append(problem)
+    else:
+        search.look(own)
+    return search.found
+
+
+def _why_not_run(own: Path) -> str | None:
+    """Why what lies in our own folder of extensions may be another user's programs."""
+    with suppress(OSError):  # there is none, or it cannot be read
+        found = {own: why_not_private(own)} | {
+            each: why_not_ours(each) for each in extensions_in(own)
+        }
+        for folder, why in found.items():
+            if why is not None:
+                return (
+                    f"Your extensions are not run: {folder}: {why}. Remove from {own} what is not"
+                    f" yours, then say: chmod go-w {shlex.quote(str(own))}"
+                )
+    return None
 
 
 def extensions_in(folder: Path) -> list[Path]:
@@ -185,11 +213,13 @@ def extensions_in(folder: Path) -> list[Path]:
 
 def why_not_trusted(cwd: str) -> str | None:
     """Why the extensions in ``cwd`` may not run, with the remedy; None if they may."""
-    known = trusted_folders().get(os.path.realpath(cwd))
+    disbelief = _why_not_believed()
+    known = None if disbelief else trusted_folders().get(os.path.realpath(cwd))
     if known is None:
         return (
             f"Extensions in {Path(cwd) / REPOSITORY_FOLDER} are not run: they are programs of the"
             f" repository's. Look at them, then say: lsp-agent ext trust {shlex.quote(cwd)}"
+            f"{disbelief or ''}"
         )
     try:
         if fingerprint(cwd) == known:
@@ -204,7 +234,9 @@ def why_not_trusted(cwd: str) -> str | None:
 
 def trusted_folders() -> Mapping[str, str]:
     """The fingerprint of what is trusted, by the repository's real path; none where the record
-    cannot be read."""
+    cannot be read, or may be another user's words."""
+    if _why_not_believed() is not None:
+        return {}
     try:
         with _trust_record().open(encoding="utf-8") as file:
             data = json.load(file)
@@ -214,6 +246,16 @@ def trusted_folders() -> Mapping[str, str]:
         return {}
     entries = cast(dict[str, object], data).items()
     return {folder: mark for folder, mark in entries if isinstance(mark, str)}
+
+
+def _why_not_believed() -> str | None:
+    """A sentence; None if the record of trust is believed, or there is none."""
+    record = _trust_record()
+    for path in (record.parent, record):
+        with suppress(OSError):
+            if (why := why_not_private(path)) is not None:
+                return f" (What was trusted before is not: {path}: {why}. Trusting mends that.)"
+    return None
 
 
 def trust(cwd: str) -> None:
@@ -291,7 +333,7 @@ def _trust_record() -> Path:
 def _record(known: Mapping[str, str]) -> None:
     path = _trust_record()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         _replace(path, json.dumps(known, indent=2) + "\n")
     except OSError as error:
         raise ExtensionProblem(f"{path} cannot be written: {error.strerror}") from None
@@ -301,7 +343,7 @@ def _replace(path: Path, text: str) -> None:
     """Writes a file as a whole or not at all. Raises OSError."""
     new = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        with new.open("x", encoding="utf-8") as file:
+        with open(open_private(new), "w", encoding="utf-8") as file:  # noqa: PTH123  by descriptor
             file.write(text)
         new.replace(path)
     except OSError:

@@ -21,6 +21,7 @@ from typing import Any, cast
 import orjson
 
 from lsp_agent.protocol.conversations import CONVERSATION, conversation_file, conversations_folder
+from lsp_agent.protocol.private_files import make_private
 from lsp_agent.runtime.transcript import Block, Message, Native, Usage, message, text_block
 
 #: How many conversations are kept; the oldest go.
@@ -40,7 +41,7 @@ class Conversation:
     def begin(cls) -> "Conversation":
         """A new one, in the place of the oldest if there are many. Raises OSError."""
         folder = conversations_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         _make_room(folder)
         name = f"c-{uuid.uuid4().hex}"
         return cls(name, _locked(conversation_file(name), os.O_CREAT | os.O_EXCL))

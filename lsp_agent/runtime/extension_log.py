@@ -6,15 +6,16 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
+from lsp_agent.protocol.data_folder import log_folder
+from lsp_agent.protocol.private_files import make_private
+
 #: A log of this size is put aside, and the one that was put aside before is dropped.
 LOG_BYTES = 1 << 20
 
 
 def log_path(name: str) -> Path:
     """Where the log of the extension ``name`` is; what was put aside lies beside it, ``.log.1``."""
-    from platformdirs import user_log_path  # noqa: PLC0415  only with extensions
-
-    return user_log_path("lsp-agent", appauthor=False) / f"ext-{name}.log"
+    return log_folder() / f"ext-{name}.log"
 
 
 class ExtensionLog:
@@ -31,8 +32,9 @@ class ExtensionLog:
     def write(self, text: bytes) -> None:
         with self._using, suppress(OSError):
             if self._file is None:
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._file = self._path.open("ab", buffering=0)
+                make_private(self._path.parent)
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+                self._file = os.fdopen(os.open(self._path, flags, 0o600), "ab", buffering=0)
             self._file.write(text[-LOG_BYTES:])
             if os.fstat(self._file.fileno()).st_size > LOG_BYTES:
                 self._put_aside(self._file)

@@ -24,6 +24,8 @@ from lsp_agent.protocol.extension_folders import (
     is_name,
     own_folder,
 )
+from lsp_agent.protocol.git_environment import git_environment, unread
+from lsp_agent.protocol.private_files import make_private
 
 _GIT_ADDRESS = re.compile(r"\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+|.+\.git/?")
 _CLONE_SECONDS = 300.0
@@ -111,7 +113,7 @@ def why_not_startable(manifest: Manifest) -> str | None:
 def _new_folder() -> Generator[Path]:
     """A folder beside the extensions, which is gone at the end unless it was moved."""
     try:
-        own_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(own_folder())
         outer = tempfile.mkdtemp(prefix=".installing-", dir=own_folder())
     except OSError as error:
         raise ExtensionProblem(f"{own_folder()} cannot be used: {error.strerror}") from None
@@ -132,7 +134,8 @@ def _copy(source: Path, new: Path) -> None:
 
 def _clone(address: str, new: Path) -> None:
     command = ["git", "clone", "--quiet", "--depth", "1", "--", address, str(new)]
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
+    environment = {**os.environ, **git_environment(os.environ), "GIT_TERMINAL_PROMPT": "0"}
+    environment |= [unread(environment)]
     try:
         ended = subprocess.run(  # noqa: S603  the person's own words
             command,

@@ -1,7 +1,8 @@
 """What a model is told before the conversation: our own words, and the repository's AGENTS.md.
 
 AGENTS.md is text for the model and nothing else. It may come from a repository that the person
-does not trust, so it is read only where it lies inside of it, and is called what it is.
+does not trust, so it is read only where it lies inside of it, and is called what it is. Of a
+repository above the workspace it is read only where both are the person's own.
 """
 
 import os
@@ -12,6 +13,7 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
+from lsp_agent.protocol.owners import Owners
 from lsp_agent.runtime import json_text
 from lsp_agent.runtime.options import Options
 
@@ -83,20 +85,27 @@ def _place(cwd: str) -> str:
 
 def instructions(cwd: str) -> Iterator[tuple[str, str]]:
     """Path and text of each AGENTS.md from the root of the repository down to ``cwd``; the nearer
-    one comes later. Without a repository only ``cwd`` itself is looked into."""
+    one comes later. Without a repository only ``cwd`` itself is looked into, and what another user
+    has put anywhere does not count."""
     folder = Path(cwd)
-    root = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    try:
+        owners = Owners(folder)
+        root = owners.repository() or folder
+    except OSError:  # who could tell whose it is?
+        return
     below = [one for one in (folder, *folder.parents) if one.is_relative_to(root)]
     for one in reversed(below):
         path = one / FILE_NAME
-        text = _text(path, root)
+        text = _text(path, root, owners)
         if text is not None:
             yield str(path), text
 
 
-def _text(path: Path, root: Path) -> str | None:
+def _text(path: Path, root: Path, owners: Owners) -> str | None:
     """None where there is none that may be read: a link could name any file of the person's."""
     with suppress(OSError):
+        if not (owners.own(path.parent) and owners.own(path)):
+            return None
         real = Path(os.path.realpath(path, strict=True))
         if not real.is_relative_to(root.resolve()):
             return None

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -33,7 +34,7 @@ from lsp_agent.server.meant import Shown
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.protocol import NotificationHandler
-from lsp_agent.server.reserved import reserved
+from lsp_agent.server.reserved import ReservedPlaces
 from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.settings_pull import SettingsPull
 from lsp_agent.server.turn_display import TurnDisplays
@@ -74,16 +75,17 @@ class App:
         reviews: Reviews,
         folder: str,
         temporary: TemporaryDirectory[str] | None = None,
+        log_file: Path | None = None,
     ) -> None:
         """``folder`` is where the workspace's sessions lie, ``temporary`` the same one and that
-        of ``ledger`` if it is to go when the server ends."""
+        of ``ledger`` if it is to go when the server ends; ``log_file`` is what we log to."""
         self._face = face
         self._client = client
         self._folders = _by_path(face.folders)
         self._settings = LiveSettings(client.options, self._report)
         self._settings.follow(self._folders)
         self._pull = SettingsPull(face, client, self._settings, lambda: self._folders)
-        self._data = str(data_folder())
+        self._reserved = ReservedPlaces(str(data_folder()), log_file, self._settings.of)
         self._ledger = ledger
         self._temporary = temporary
         tasks = face.tasks
@@ -143,7 +145,7 @@ class App:
         self._register(documents, board)
 
     @classmethod
-    async def open(cls, face: Face, client: ClientInfo) -> "App":
+    async def open(cls, face: Face, client: ClientInfo, log_file: Path | None = None) -> "App":
         """With the workspace's ledger; without a usable data folder with one that lasts as long
         as the server does, which the person is told."""
         folder = workspace_data(list(_by_path(face.folders)))
@@ -165,7 +167,7 @@ class App:
         reviews = Reviews(ledger)
         if lost := ledger.lost.union(await reviews.restore()):
             face.notify("window/showMessage", {"type": _WARNING, "message": _told(lost, folder)})
-        return cls(face, client, ledger, reviews, folder, temporary)
+        return cls(face, client, ledger, reviews, folder, temporary, log_file)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
         face = self._face
@@ -229,8 +231,8 @@ class App:
         self._pull.refresh(self._face.tasks)
 
     def _confinement(self, anywhere: bool) -> Confinement:
-        rules = reserved(self._data, self._folders)
-        return Confinement([os.sep] if anywhere else list(self._folders), rules)
+        folders = list(self._folders)
+        return Confinement([os.sep] if anywhere else folders, self._reserved.of(folders))
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)

@@ -6,12 +6,12 @@ those that come faster are joined until the next quiet millisecond, for up to 16
 while the client leaves much unread. Any other event goes out at once, behind what waits. What was
 joined to a long text goes out in pieces, so that an answer never waits behind all of it.
 
-**What gives way.** Pieces that a client has kept waiting are given up once what has the whole of
-them waits behind them: a tool's output for its result, a call's arguments for the call. Nothing
-else is dropped, or reordered.
+**What is left out.** The middle of a long output (``output_limit.py``). And pieces that a client
+has kept waiting are given up once what has the whole of them waits behind them: a tool's output
+for its result, a call's arguments for the call. Nothing else is dropped, or reordered.
 
 **seq.** Sessions number every event before it comes here. The client's are counted here, as they
-go out, from the session's own first: what was joined, cut or given up leaves no gap.
+go out, from the session's own first: what was joined, cut, added or left out leaves no gap.
 """
 
 from collections.abc import Callable
@@ -28,6 +28,7 @@ from lsp_agent.protocol.events import (
     to_json,
 )
 from lsp_agent.server.outbox import Outbox
+from lsp_agent.server.output_limit import OutputLimit
 
 #: The longest text of one delta, in characters.
 _PIECE = 2048
@@ -69,12 +70,17 @@ class EventStream:
     def __init__(self, outbox: Outbox, encode: Encode) -> None:
         self._outbox = outbox
         self._encode = encode
+        self._limit = OutputLimit()
         self._last: dict[str, _Waiting] = {}  # each session's newest, if it is a delta
         self._told: dict[str, int] = {}  # each session's newest seq that the client knows
 
     def publish(self, stamped: StampedEvent) -> None:
         """Takes the next event of a session. Does not block."""
         self._told.setdefault(stamped.session_id, stamped.seq - 1)
+        for each in self._limit.shown(stamped):
+            self._add(each)
+
+    def _add(self, stamped: StampedEvent) -> None:
         event = stamped.event
         if isinstance(event, _Delta):
             self._add_delta(stamped, event)

@@ -6,7 +6,6 @@ event loop never waits for the client, and an open stdin does not hold the proce
 """
 
 import asyncio
-import ipaddress
 import logging
 import os
 import queue
@@ -16,8 +15,6 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-
-from lsp_agent.protocol.errors import UsageError
 
 if sys.platform != "win32":
     import fcntl
@@ -56,11 +53,11 @@ def stdio() -> Channel:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    _hold_little(sink)
+    hold_little(sink)
     return Channel(lambda n: os.read(source, n), lambda view: os.write(sink, view))
 
 
-def _hold_little(descriptor: int) -> None:
+def hold_little(descriptor: int) -> None:
     """Has the system hold less for a client that does not read, where that can be told it."""
     mode = os.fstat(descriptor).st_mode
     try:
@@ -71,47 +68,6 @@ def _hold_little(descriptor: int) -> None:
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _SYSTEM_HOLDS)
     except OSError as exc:
         log.debug("the system's buffer stays as it is: %s", exc)
-
-
-def parse_address(text: str) -> tuple[str, int]:
-    """``HOST:PORT`` (``[::1]:7000`` for IPv6). Raises ``UsageError``."""
-    host, _, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{text!r} is not HOST:PORT; for example 127.0.0.1:7000")
-    return host, int(port)
-
-
-def tcp(host: str, port: int, listening: Callable[[str, int], None]) -> Channel:
-    """Waits for one client on a loopback address; ``listening`` is told the real one (port 0).
-
-    Raises ``UsageError`` for any other address: there is no authentication on this wire.
-    """
-    with _listen(host, port) as listener:
-        address = listener.getsockname()
-        listening(address[0], address[1])
-        connection, _ = listener.accept()
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    _hold_little(connection.fileno())
-    return Channel(connection.recv, connection.send)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (OSError, UnicodeError) as exc:
-        raise UsageError(f"{host!r} is not an address: {exc}") from exc
-    if not ipaddress.ip_address(address[0]).is_loopback:
-        raise UsageError(f"{host!r} is not a loopback address; use 127.0.0.1 or ::1")
-    try:
-        listener = socket.socket(family)
-        if os.name == "posix":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(1)
-    except OSError as exc:
-        raise UsageError(f"cannot listen on {host}:{port}: {exc.strerror or exc}") from exc
-    return listener
 
 
 async def chunks(recv: Recv) -> AsyncGenerator[bytes, None]:

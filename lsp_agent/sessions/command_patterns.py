@@ -20,6 +20,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from lsp_agent.text.plain import is_seen
+
 #: With any of these a command line is more than one simple command, so that a pattern's ``*``
 #: could let something through which its author never meant.
 COMPOUND = re.compile(r"[;&|`<>\n\r$(){}]")
@@ -36,6 +38,8 @@ _PARTS = re.compile(r"[=:,@]")
 _GLOB = re.compile(r"[*?\[]")
 #: What may be options of one letter, with the value of the last: each letter could be the last.
 _LETTERS = re.compile(r"-[^\s=:,/]*")
+#: As globs: those that are hidden too.
+_ALL_IN_IT = ("*", ".*")
 #: ``.*`` may become ``..``.
 _HIDDEN_GLOB = re.compile(r"(^|/)\.[^/]*[*?\[]")
 
@@ -44,11 +48,13 @@ _HIDDEN_GLOB = re.compile(r"(^|/)\.[^/]*[*?\[]")
 class _Family:
     """Commands that begin alike. ``uncovered`` are options that ``*`` does not stand for; with
     ``named`` the next word belongs to the pattern too (``npm run build``); with ``exact`` all
-    words do, and there is no ``*``."""
+    words do, and there is no ``*``. ``lists``: of a folder that is named, the files in it are
+    opened as if they were named."""
 
     uncovered: tuple[str, ...] = ()
     named: bool = False
     exact: bool = False
+    lists: bool = False
 
 
 def _each(prefix: str, words: str, family: _Family) -> dict[tuple[str, ...], _Family]:
@@ -62,24 +68,30 @@ _GIT = _Family(
 _RG_PROGRAMS = ("--pre", "--hostname-bin", "--search-zip", "-z")
 _CARGO = _Family(("--config", "-C", "-Z"))
 _GO_TOOLS = ("exec", "toolexec", "vettool", "overlay", "modfile", "compiler")
-_GO = _Family((*_GO_TOOLS, "asmflags", "gcflags", "gccgoflags", "ldflags", "C", "o"))
+_GO = _Family((*_GO_TOOLS, "asmflags", "gcflags", "gccgoflags", "ldflags", "C", "o", "http"))
 _NPM_SETTINGS = ("--script-shell", "--node-options", "--userconfig", "--globalconfig")
-_NPM = (*_NPM_SETTINGS, "--prefix", "-C", "--dir", "--cwd", "--registry")
+_NPM_SERVERS = ("--registry", "--proxy", "--https-proxy", "--noproxy")
+_NPM = (*_NPM_SETTINGS, *_NPM_SERVERS, "--prefix", "-C", "--dir", "--cwd")
 _PIP = _Family(("--python", "--index-url", "--extra-index-url", "-i", "--log", "--proxy"))
 _DOCKER = _Family(("--host", "-H", "--context", "-c", "--config"))
 _OTHER_CLUSTER = ("--kubeconfig", "--server", "-s", "--context", "--cluster", "--user", "--as")
-_KUBECTL = _Family((*_OTHER_CLUSTER, "--raw", "--filename", "-f", "--kustomize", "-k"), named=True)
+_KUBECTL_FILES = ("--profile", "--profile-output", "--cache-dir", "--log-dir", "--log-file")
+_KUBECTL_SOURCES = ("--raw", "--filename", "-f", "--kustomize", "-k")
+_KUBECTL = _Family((*_OTHER_CLUSTER, *_KUBECTL_FILES, *_KUBECTL_SOURCES), named=True)
+_PYTEST = _Family(("--pastebin",))
 
 _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     # What only reads, or adds a folder or an empty file.
-    **_each("", "basename cat cmp cut df dirname head ls md5sum", _PLAIN_FAMILY),
+    **_each("", "basename cat cmp cut df dirname head md5sum", _PLAIN_FAMILY),
     **_each("", "mkdir nl od readlink realpath sha256sum stat tail touch which", _PLAIN_FAMILY),
-    **_each("", "diff", _Family(("--recursive", "-r"))),
+    **_each("", "diff", _Family(("--recursive", "-r"), lists=True)),
+    **_each("", "ls", _Family(("--dereference", "-L"))),
     **_each("", "grep", _Family(("--dereference-recursive", "-R", "-S"))),
     **_each("", "rg", _Family((*_RG_PROGRAMS, "--follow", "-L"))),
     **_each("", "sort", _Family(("--output", "-o", "--compress-program", "--files0-from"))),
-    **_each("", "du wc", _Family(("--files0-from",))),
-    **_each("", "tree", _Family(("-o", "-l"))),
+    **_each("", "du", _Family(("--files0-from", "--dereference", "-L"))),
+    **_each("", "wc", _Family(("--files0-from",))),
+    **_each("", "tree", _Family(("-o", "-R", "-l"))),
     **_each("", "file", _Family(("--compile", "-C", "--files-from", "-f"))),
     **_each("git", "add blame commit describe diff grep log ls-files merge-base rev-list", _GIT),
     **_each("git", "rev-parse shortlog show status", _GIT),
@@ -87,23 +99,30 @@ _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     **_each("kubectl", "describe explain get logs top", _KUBECTL),
     **_each("pip", "check freeze list show", _PIP),
     **_each("uv pip", "check freeze list show tree", _PIP),
-    **_each("uv", "tree", _PIP),
     # What builds or tests the workspace.
-    **_each("", "black flake8 isort jest prettier pytest ruff tsc vitest", _PLAIN_FAMILY),
-    **_each("python -m", "black flake8 isort pytest ruff unittest", _PLAIN_FAMILY),
-    **_each("python3 -m", "black flake8 isort pytest ruff unittest", _PLAIN_FAMILY),
-    **_each("uv run", "black flake8 isort pytest ruff", _PLAIN_FAMILY),
+    **_each("", "black flake8 isort jest prettier ruff tsc vitest", _PLAIN_FAMILY),
+    **_each("python -m", "black flake8 isort ruff unittest", _PLAIN_FAMILY),
+    **_each("python3 -m", "black flake8 isort ruff unittest", _PLAIN_FAMILY),
+    **_each("uv run", "black flake8 isort ruff", _PLAIN_FAMILY),
+    **_each("", "pytest", _PYTEST),
+    **_each("python -m", "pytest", _PYTEST),
+    **_each("python3 -m", "pytest", _PYTEST),
+    **_each("uv run", "pytest", _PYTEST),
     **_each("", "eslint", _Family(("--output-file", "-o"))),
     **_each("", "mypy", _Family(("--python-executable", "--install-types"))),
     **_each("", "pyright", _Family(("--pythonpath",))),
     **_each("cargo", "bench build check clippy doc fmt metadata run test tree", _CARGO),
     **_each("go", "build doc fmt list test vet", _GO),
-    **_each("npm", "ls outdated test", _Family(_NPM)),
+    **_each("npm", "ls test", _Family(_NPM)),
     **_each("npm", "run", _Family(_NPM, named=True)),
-    **_each("pnpm", "list outdated test", _Family(_NPM)),
+    **_each("pnpm", "list test", _Family(_NPM)),
     **_each("pnpm", "run", _Family(_NPM, named=True)),
-    **_each("yarn", "list outdated test", _Family(_NPM)),
+    **_each("yarn", "list test", _Family(_NPM)),
     **_each("yarn", "run", _Family(_NPM, named=True)),
+    # Any setting may be an option of it, among them where it sends the person's token.
+    **_each("npm", "outdated", _Family(exact=True)),
+    **_each("pnpm", "outdated", _Family(exact=True)),
+    **_each("yarn", "outdated", _Family(exact=True)),
     # Its further words are targets and variables, each as much as the first.
     **_each("", "make", _Family(exact=True)),
 }
@@ -128,7 +147,7 @@ def pattern_of(line: str, inside: Callable[[str], bool]) -> str | None:
         or not all(_PLAIN.fullmatch(word) for word in words[len(key) : kept])
         # Written otherwise (quotes, two spaces), it is not what the pattern shows.
         or not (line.strip() + " ").startswith(pattern + " ")
-        or not all(_is_covered(word, family.uncovered, inside) for word in rest)
+        or not all(_is_covered(word, family, inside) for word in rest)
     ):
         return None
     return pattern if family.exact else f"{pattern}*"
@@ -144,7 +163,7 @@ def offer(line: str, inside: Callable[[str], bool]) -> str | None:
 
 def _words(line: str) -> list[str]:
     """As the shell would split a simple command; empty for anything else."""
-    if len(line) > _LONGEST_LINE or COMPOUND.search(line) or "\\" in line or not line.isprintable():
+    if len(line) > _LONGEST_LINE or COMPOUND.search(line) or "\\" in line or not is_seen(line):
         return []
     try:
         words = shlex.split(line)
@@ -158,17 +177,18 @@ def _keys(words: list[str]) -> Iterator[tuple[str, ...]]:
         yield tuple(words[:length])
 
 
-def _is_covered(word: str, uncovered: tuple[str, ...], inside: Callable[[str], bool]) -> bool:
+def _is_covered(word: str, family: _Family, inside: Callable[[str], bool]) -> bool:
     name = word.partition("=")[0]
-    if word.startswith("-") and (_GLOB.search(name) or any(_means(name, o) for o in uncovered)):
+    if word.startswith("-") and (
+        _GLOB.search(name) or any(_means(name, option) for option in family.uncovered)
+    ):
         return False
-    return all(
-        not path.startswith("~")
-        and not _HIDDEN_GLOB.search(path)
-        and (_is_too_long_a_name(path) or inside(path))
-        for path in dict.fromkeys(_possible_paths(word))
-        if path
-    )
+    paths = [path for path in dict.fromkeys(_possible_paths(word)) if path]
+    if any(path.startswith("~") or _HIDDEN_GLOB.search(path) for path in paths):
+        return False
+    paths = [path for path in paths if not _is_too_long_a_name(path)]
+    listed = [f"{path}/{each}" for path in paths for each in _ALL_IN_IT if family.lists]
+    return all(inside(path) for path in paths + listed)
 
 
 def _means(name: str, option: str) -> bool:

@@ -76,7 +76,7 @@ class Consent:
             case "ask":
                 return Gate()
             case "allow":
-                return self._allowed(request)
+                return self._allowed(request, unread=judgement.by_pattern)
 
     def _judge(self, request: ToolRequest) -> Judgement:
         """As the settings and grants say. What an agent writes to disk itself cannot be a
@@ -101,7 +101,7 @@ class Consent:
             return Block(STOPPED)
         judgement = self._judge(request)
         if judgement.policy == "allow":  # granted meanwhile
-            return self._allowed(request)
+            return self._allowed(request, unread=judgement.by_pattern)
         if judgement.policy == "deny":  # the settings may change at any time
             return Block(judgement.reason)
         kind = tool_kind(request.tool)
@@ -173,8 +173,9 @@ class Consent:
             self._permissions.spend()
         return answer
 
-    def _allowed(self, request: ToolRequest) -> Allow:
-        return Allow(self._unwritten.note() if tool_kind(request.tool) == "command" else None)
+    def _allowed(self, request: ToolRequest, *, unread: bool = False) -> Allow:
+        is_command = tool_kind(request.tool) == "command"
+        return Allow(self._unwritten.note() if is_command else None, unread)
 
 
 def _what(request: ToolRequest, other: str = "call") -> str:

@@ -1,5 +1,6 @@
 """How a session's agent reaches files: through us (hosted), or by itself (mirror)."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, Protocol
@@ -13,6 +14,7 @@ from lsp_agent.agents.tool_host import Allow, Block, Gate, ToolAnswer, ToolReque
 from lsp_agent.protocol import messages
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.events import Event, Notice, ToolCall, ToolKind, ToolResult
+from lsp_agent.protocol.git_environment import unread
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.sessions.mirroring import Mirroring
 from lsp_agent.sessions.own_commands import OwnCommands
@@ -35,6 +37,7 @@ from lsp_agent.wires.wire import (
     RunTool,
     WriteText,
 )
+from lsp_agent.workspace.paths import refuse_together
 
 HostingState = Literal["starting", "hosted", "mirror"]
 
@@ -132,11 +135,11 @@ class Hosting:
         turn = self._owner.turn
         return lambda: self._owner.turn is turn and not self.stopped
 
-    async def open_bridge(self, unset: tuple[str, ...], tasks: TaskGroup) -> Bridge:
-        """A bridge for a starting agent; the one before is closed."""
+    async def open_bridge(self, launch: Launch, tasks: TaskGroup) -> Bridge:
+        """A bridge for an agent that starts as ``launch`` says; the one before is closed."""
         self.close_bridge()
         self._bridge_closing = anyio.Event()
-        bridge: Bridge = await tasks.start(self._hold_bridge, unset, self._bridge_closing)
+        bridge: Bridge = await tasks.start(self._hold_bridge, launch, self._bridge_closing)
         self._bridge = bridge
         return bridge
 
@@ -151,13 +154,18 @@ class Hosting:
 
     async def _hold_bridge(
         self,
-        unset: tuple[str, ...],
+        launch: Launch,
         closing: anyio.Event,
         *,
         task_status: TaskStatus[Bridge],
     ) -> None:
         """One task enters and leaves the bridge, whoever asks for its end."""
-        async with Bridge(self, unset=unset, file_tools=not self._asked_to_mirror) as bridge:
+        async with Bridge(
+            self,
+            unset=launch.secrets,
+            for_unread=unread({**os.environ, **launch.env}),
+            file_tools=not self._asked_to_mirror,
+        ) as bridge:
             task_status.started(bridge)
             await closing.wait()
 
@@ -321,7 +329,11 @@ class Hosting:
             if isinstance(verdict, Block):
                 break
             verdict = await self._leave(replace(call, args={**request.args, "path": path}))
-        return Refused(verdict.reason) if isinstance(verdict, Block) else Granted(verdict.note)
+        if isinstance(verdict, Block):
+            return Refused(verdict.reason)
+        if tool_kind(request.tool) == "edit":
+            refuse_together(request.paths, self._owner.cwd)
+        return Granted(verdict.note)
 
     async def _leave(self, call: ToolRequest) -> Allow | Block:
         verdict = await self.intercept(call)
@@ -350,7 +362,7 @@ class Hosting:
         if not still_wanted():
             return Refused(_STOPPED)
         left = None if seconds is None else seconds - (anyio.current_time() - began)
-        return await self._own_commands.run(call, verdict.note, self.turn_id, left)
+        return await self._own_commands.run(call, verdict, self.turn_id, left)
 
     def _come_to_us(self, tool_call_id: str | None) -> None:
         if tool_call_id is not None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio.to_thread
@@ -12,6 +12,7 @@ from lsp_agent.agents.private_folder import BRIDGE_NAME
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.extension_folders import find, own_folder, zot_folder
+from lsp_agent.protocol.git_environment import git_environment
 from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, provider_of
 from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings, Settings
 from lsp_agent.sessions.agent_link import AgentLink, Callbacks
@@ -81,6 +82,12 @@ async def _with_extensions(
     return with_extensions(launch, found.folders)
 
 
+def _guarded(launch: Launch) -> Launch:
+    """With what keeps the git of its commands from running what a repository names."""
+    environment = {**os.environ, **launch.env}
+    return replace(launch, env={**launch.env, **git_environment(environment)})
+
+
 def _has_provider(agent: AgentSettings) -> bool:
     """Whether the embedded agent will find one; a key that only the system's keyring has is not
     looked for here, it may have to be unlocked first."""
@@ -108,9 +115,9 @@ async def start_agent(
     bridge = None
     if wire.bridged:
         # It must know the secrets before its folder is known; a wire remembers its launch.
-        secrets = choice.wire().launch(choice.agent, cwd, None).secrets
-        bridge = await hosting.open_bridge(secrets, tasks)
-    launch = wire.launch(choice.agent, cwd, bridge.folder if bridge else None)
+        planned = _guarded(choice.wire().launch(choice.agent, cwd, None))
+        bridge = await hosting.open_bridge(planned, tasks)
+    launch = _guarded(wire.launch(choice.agent, cwd, bridge.folder if bridge else None))
     hosting.agent_starts(launch, tasks)
     if choice.agent.wire == "zot":
         launch = await _with_extensions(launch, choice, cwd, callbacks)

@@ -1,13 +1,15 @@
 """The commands of an agent that has no shell of its own: run by us, once they are allowed."""
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 import anyio
 
 from lsp_agent.agents.own_command import run_command
-from lsp_agent.agents.tool_host import ToolRequest
+from lsp_agent.agents.tool_host import Allow, ToolRequest
 from lsp_agent.protocol.events import ToolProgress
+from lsp_agent.protocol.git_environment import unread
 from lsp_agent.sessions.questions import Emitter
 from lsp_agent.wires import zot_tools
 from lsp_agent.wires.wire import Answer, Answered, Refused
@@ -24,6 +26,7 @@ class OwnCommands:
         self._cwd = cwd
         self._emit = emit
         self._env: Mapping[str, str] = {}
+        self._unread: Mapping[str, str] = {}
         self._hidden: Sequence[str] = ()
         self._running: set[anyio.CancelScope] = set()
         self._ended = anyio.Event()
@@ -32,12 +35,14 @@ class OwnCommands:
         """``env`` is added to the server's own environment; ``hidden`` are names in it that no
         command may see."""
         self._env = {name: value for name, value in env.items() if name not in hidden}
+        self._unread = dict([unread({**os.environ, **env})])
         self._hidden = hidden
 
     async def run(
-        self, request: ToolRequest, note: str | None, turn_id: str | None, seconds: float | None
+        self, request: ToolRequest, allowed: Allow, turn_id: str | None, seconds: float | None
     ) -> Answer:
-        """The result of a ``bash`` call, before ``seconds`` are over; ``note`` stands before it.
+        """The result of a ``bash`` call, before ``seconds`` are over, after the note of what
+        ``allowed`` it.
 
         :raises RequestFailed: where it cannot be started
         """
@@ -57,13 +62,13 @@ class OwnCommands:
             ended = await run_command(
                 args.command,
                 cwd=self._cwd,
-                env=self._env,
+                env={**self._env, **self._unread} if allowed.unread else self._env,
                 hidden=self._hidden,
                 on_output=progress,
                 seconds=limit,
                 overdue=_AGENT_WAITS_NO_LONGER if limit == seconds else overdue,
             )
-            text = (f"{note}\n" if note else "") + ended.text
+            text = (f"{allowed.note}\n" if allowed.note else "") + ended.text
             return Answered(text) if ended.code == 0 else Refused(text)
         return Refused(_STOPPED)
 

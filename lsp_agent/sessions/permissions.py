@@ -1,6 +1,6 @@
 """Who may run what: decisions from the settings and what a person has granted."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -10,6 +10,7 @@ from lsp_agent.protocol.nesting import containers_at
 from lsp_agent.protocol.settings import PermissionSettings, Policy
 from lsp_agent.sessions.command_globs import Globs
 from lsp_agent.sessions.command_patterns import COMPOUND, offer, pattern_of
+from lsp_agent.sessions.path_patterns import Place, allowed_by, places_of
 from lsp_agent.wires.tool_kinds import tool_kind
 from lsp_agent.workspace.paths import Confinement, OutsideWorkspace, SafePath
 
@@ -32,10 +33,12 @@ class Grants:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``reason`` is what the model reads where ``policy`` is "deny"."""
+    """``reason`` is what the model reads where ``policy`` is "deny"; ``by_pattern``: it is "allow"
+    only for a pattern."""
 
     policy: Policy
     reason: str = ""
+    by_pattern: bool = False
 
 
 class Permissions:
@@ -59,14 +62,15 @@ class Permissions:
         kind, settings = tool_kind(request.tool), self._settings()
         if kind == "command" and "\0" in subject(request):
             return Judgement("deny", _NUL)
-        policy = decide(request, settings, self._grants)
+        policy = decide(request, settings, self._grants, self._places(request))
         if policy == "ask" and kind == "command" and self._grants.patterns:
             granted = pattern_of(subject(request), self._inside()) in self._grants.patterns
-            return Judgement("allow" if granted else "ask")
+            return Judgement("allow", by_pattern=True) if granted else Judgement("ask")
         if policy == "deny":
             return Judgement("deny", f'Not run: permissions.{kind} is "deny" in the settings.')
         if kind not in ("read", "edit"):
-            return Judgement(policy)
+            asked = _configured(kind, settings) == "ask" and not self.granted(request)
+            return Judgement(policy, by_pattern=asked and policy == "allow")
         paths = paths_of(request)
         if len(paths) > 1:
             return Judgement("deny", "Not run: the call names several paths.")
@@ -157,6 +161,14 @@ class Permissions:
 
         return inside
 
+    def _places(self, request: ToolRequest) -> list[Place]:
+        """Of a file call, for the settings' patterns; none where it may not be in any case."""
+        kind, paths = tool_kind(request.tool), paths_of(request)
+        if kind not in ("read", "edit") or len(paths) != 1 or not self._settings().allow:
+            return []
+        real = self._outside(paths[0], write=kind == "edit")
+        return places_of(paths[0], self._cwd, real.path) if real else []
+
     def _outside(self, path: str, *, write: bool) -> SafePath | None:
         """The path, if the settings could allow it at all."""
         try:
@@ -186,34 +198,42 @@ def subject(request: ToolRequest) -> str:
             return f"{request.tool} {dict(request.args)}" if request.args else request.tool
 
 
-def decide(request: ToolRequest, settings: PermissionSettings, grants: Grants) -> Policy:
-    """The policy for one call, wherever its path lies.
+def decide(
+    request: ToolRequest, settings: PermissionSettings, grants: Grants, places: Sequence[Place]
+) -> Policy:
+    """The policy for one call, wherever its path lies; ``places`` are those of a file call.
 
     "deny" in the settings is final; grants and patterns only spare a question.
     """
     kind = tool_kind(request.tool)
     policy = _configured(kind, settings)
-    granted = request.tool in grants.tools
-    if policy == "ask" and (granted or matches_pattern(kind, subject(request), settings.allow)):
-        return "allow"
-    return policy
+    if policy != "ask":
+        return policy
+    if kind in ("read", "edit"):
+        fits = allowed_by(_globs(kind, settings.allow), places)
+    else:
+        fits = matches_pattern(kind, subject(request), settings.allow)
+    return "allow" if fits or request.tool in grants.tools else "ask"
 
 
 def matches_pattern(kind: ToolKind, subject: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern such as ``command: git status*`` allows ``subject``.
+    """Whether a pattern such as ``command: git status*`` allows ``subject``, which is no path.
 
     A compound command line is matched only by a pattern that is equal to it.
     """
+    line = subject.strip()
+    return any(
+        glob == line or (not COMPOUND.search(subject) and fnmatchcase(line, glob))
+        for glob in _globs(kind, patterns)
+    )
+
+
+def _globs(kind: ToolKind, patterns: Iterable[str]) -> Iterator[str]:
+    """Of the patterns for that kind."""
     for pattern in patterns:
-        pattern_kind, separator, glob = pattern.partition(":")
-        if not separator or pattern_kind.strip() != kind:
-            continue
-        glob = glob.strip()
-        if glob == subject.strip():
-            return True
-        if not COMPOUND.search(subject) and fnmatchcase(subject.strip(), glob):
-            return True
-    return False
+        its_kind, separator, glob = pattern.partition(":")
+        if separator and its_kind.strip() == kind:
+            yield glob.strip()
 
 
 def _configured(kind: ToolKind, settings: PermissionSettings) -> Policy:

@@ -10,7 +10,8 @@ pi keeps its transcripts where ``sessionDir`` of ``.pi/settings.json`` says, bef
 the folder is trusted (tried with 1.5.2, with ``--no-approve``), also from within a ``__proto__``
 and where Python would take the file for no JSON. It tells its model what the
 instructions in its folder and those above lead to, and opencode, once it reads a file, what those
-beside it do: a link may lead to any file of the person's.
+beside it do: a link may lead to any file of the person's, and what is above a workspace may be
+another user's.
 """
 
 import os
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.owners import Owners
 from lsp_agent.protocol.settings import AgentSettings
 
 #: In an agent's ``env``, which only the person's own settings can set: it may run such code.
@@ -80,6 +82,9 @@ def _require_none(name: str, agent: AgentSettings, cwd: str) -> None:
             led = next(_leading_out(Path(cwd)), None)
             if led is not None:
                 raise _refused(name, f"would tell its model what {led} leads to, a file elsewhere")
+            strange = next(_strange(Path(cwd)), None)
+            if strange is not None:
+                raise _refused(name, f"would tell its model what another user has put in {strange}")
 
 
 def linked_instructions(path: str, cwd: str) -> Iterator[str]:
@@ -120,13 +125,22 @@ def _refused(agent: str, what: str) -> RequestFailed:
 def _leading_out(cwd: Path) -> Iterator[Path]:
     """Instructions in ``cwd`` or above that are no file of the repository, or, above it, of the
     folder that they lie in."""
-    folders = (cwd, *cwd.parents)
-    root = next((one for one in folders if (one / ".git").exists()), cwd)
-    for folder in folders:
+    root = Owners(cwd).repository() or cwd
+    for folder in (cwd, *cwd.parents):
         home = os.path.realpath(root if folder.is_relative_to(root) else folder)
         for name in _INSTRUCTIONS:
             place = folder / name
             if place.is_symlink() and not Path(os.path.realpath(place)).is_relative_to(home):
+                yield place
+
+
+def _strange(cwd: Path) -> Iterator[Path]:
+    """Instructions in ``cwd`` or above that are another user's, or lie in a folder that is."""
+    owners = Owners(cwd)
+    for folder in (cwd, *cwd.parents):
+        for name in _INSTRUCTIONS:
+            place = folder / name
+            if os.path.lexists(place) and not (owners.own(folder) and owners.own(place)):
                 yield place
 
 

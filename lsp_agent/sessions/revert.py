@@ -25,7 +25,7 @@ from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, taken_out, with_only
+from lsp_agent.text.presence import Clash, Step, not_risen, taken_out, with_only
 from lsp_agent.workspace.file_host import Origin, Placed, View
 from lsp_agent.workspace.ledger import Change
 from lsp_agent.workspace.paths import OutsideWorkspace, SafePath, path_to_uri
@@ -97,6 +97,8 @@ class Reverts:
         self._sessions = sessions
         self._say = say
         self._turns: OrderedDict[str, str] = OrderedDict()
+        #: Changes that were out of their files already when they were reverted.
+        self._gone: set[str] = set()
         self._one_at_a_time = anyio.Lock()
         services.ledger.subscribe(self._on_change)
 
@@ -126,7 +128,8 @@ class Reverts:
             await self._services.edits.look(session_id)
             changes = self._changes_of(session_id)
             by_path: defaultdict[str, list[Change]] = defaultdict(list)
-            for change in _meant(changes, turn_id, only=only):
+            turns = [turn_id, *(() if only else self._since(turn_id))]
+            for change in _meant(changes, turns, only=only):
                 by_path[change.path].append(change)
             files = [
                 await self._file(session_id, revert_id, path, named)
@@ -165,6 +168,14 @@ class Reverts:
         while len(self._turns) > _TURNS:
             self._turns.popitem(last=False)
 
+    def _since(self, turn_id: str | None) -> list[str]:
+        """The turns of its session that ended after it: it may have changed nothing itself."""
+        known = list(self._turns)
+        if turn_id is None or turn_id not in known:
+            return []
+        later = known[known.index(turn_id) + 1 :]
+        return [each for each in later if self._turns[each] == self._turns[turn_id]]
+
     # -- one file
 
     async def _file(
@@ -180,22 +191,41 @@ class Reverts:
                 return FileReverted(path, uri, "unchanged")
             takes_out = {part.change_id: part.hunks for part in parts}
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
-            placed = await self._take_out(origin, safe, [part.step for part in parts])
+            back = any(_is_revert(change.turn_id) for change in changes)
+            gone = [] if back else self._reverted(path)
+            gone = [await self._services.ledger.loaded(change.id) for change in gone]
+            placed = await self._take_out(
+                origin,
+                safe,
+                [part.step for part in parts],
+                [(change.before, change.after) for change in gone],
+            )
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
             return FileReverted(path, uri, "conflict", placed.note or f"it is {placed.status}")
         if placed.change is None:  # the file was without them already
+            self._gone.update(takes_out)
             self._out(takes_out)
         return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
 
-    async def _take_out(self, origin: Origin, path: SafePath, steps: Sequence[Step]) -> Placed:
+    def _reverted(self, path: str) -> list[Change]:
+        """What earlier reverts took out of a file, or found to be out of it."""
+        changes = sorted(self._services.ledger.changes(path=path), key=lambda change: change.time)
+        out = self._gone.union(*(change.takes_out for change in changes))
+        rejected = [change for change in changes if change.status == "rejected"]
+        return [c for c in rejected if c.id in out and not _is_revert(c.turn_id)]
+
+    async def _take_out(
+        self, origin: Origin, path: SafePath, steps: Sequence[Step], gone: Sequence[Step]
+    ) -> Placed:
+        """``gone`` was taken out before, and does not come back with what ``steps`` leave."""
         shown = await self._services.host.view(path, None)
-        foreseen = await anyio.to_thread.run_sync(_without, steps, _text_of(shown))
+        foreseen = await anyio.to_thread.run_sync(_without, steps, gone, _text_of(shown))
 
         def resolve(view: View) -> Text:
             now = _text_of(view)
-            left = foreseen if foreseen.now == now else _without(steps, now)
+            left = foreseen if foreseen.now == now else _without(steps, gone, now)
             if left.clash is not None:
                 raise _ChangedSince(path.path, left.clash.lines)
             return left.text or EMPTY
@@ -278,16 +308,17 @@ def _is_revert(turn_id: str | None) -> bool:
     return turn_id is not None and turn_id.startswith(_PREFIX)
 
 
-def _meant(changes: Sequence[Change], turn_id: str | None, *, only: bool) -> list[Change]:
-    """The changes of the turns that are taken back."""
-    if _is_revert(turn_id):
-        return [change for change in changes if change.turn_id == turn_id]
+def _meant(changes: Sequence[Change], turns: Sequence[str | None], *, only: bool) -> list[Change]:
+    """The changes of the turns that are taken back: from the first of ``turns`` that has any, or
+    ``only`` its own."""
+    if _is_revert(turns[0]):
+        return [change for change in changes if change.turn_id == turns[0]]
     made = [change for change in changes if not _is_revert(change.turn_id)]
-    if turn_id is None:
+    if turns[0] is None:
         made = [change for change in made if _any_in(change)]
-        turn_id = made[-1].turn_id if made else None
-    places = [place for place, change in enumerate(made) if change.turn_id == turn_id]
-    if not places or turn_id is None:
+        turns = [change.turn_id for change in made[-1:]]
+    places = [place for place, change in enumerate(made) if change.turn_id in turns]
+    if not places:
         return []
     return [made[place] for place in places] if only else made[places[0] :]
 
@@ -303,9 +334,9 @@ def _text_of(view: View) -> Text | None:
     return view.require_text() if view.exists else None
 
 
-def _without(steps: Sequence[Step], now: Text | None) -> _Left:
+def _without(steps: Sequence[Step], gone: Sequence[Step], now: Text | None) -> _Left:
     try:
-        return _Left(now, taken_out(reversed(steps), now))
+        return _Left(now, not_risen(reversed(gone), now, taken_out(reversed(steps), now)))
     except Clash as clash:
         return _Left(now, None, clash)
 

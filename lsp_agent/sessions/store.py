@@ -30,6 +30,7 @@ import anyio
 from lsp_agent.protocol.conversations import forget_conversation
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.private_files import make_private
 from lsp_agent.sessions.transcript import Transcript, replayed
 from lsp_agent.text.surrogates import whole
 
@@ -161,7 +162,7 @@ class SessionStore:
 
     def make(self, place: "_Place", about: About) -> None:
         """Lays out the folder of a new session, in the place of the oldest if there are many."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         known = sorted(self._folder.iterdir(), key=_age)
         too_many = len(known) + 1 - MAX_SESSIONS
         for path in known if too_many > 0 else ():

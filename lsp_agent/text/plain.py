@@ -1,13 +1,20 @@
 """Texts of agents, made fit to be shown to a person.
 
-Control characters and those that turn the direction of writing can make a command look like
-another one. What a person decides on therefore shows them escaped, and drops none of them.
+Control characters, those that turn the direction of writing and those that take no room can make
+a command look like another one. What a person decides on therefore shows them escaped, and drops
+none of them.
 """
 
 import re
 from collections.abc import Sequence
 
 _ESCAPE_SEQUENCES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+#: Printable, says Unicode's category, and shown as nothing or as a blank: variation selectors, the
+#: grapheme joiner, fillers of Hangul, vowels of Khmer, the empty Braille cell, a note's empty head.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U0001d159\U000e0100-\U000e01ef]"
+)
 _MOST_NAMES = 10
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 
@@ -31,13 +38,18 @@ def first_of(names: Sequence[str]) -> str:
 def printable_line(line: str) -> str:
     """``line`` as a terminal would leave it: no escape sequences, no control characters."""
     plain = _ESCAPE_SEQUENCES.sub("", line).replace("\t", " ")
-    return "".join(char for char in plain if char.isprintable()).strip()
+    return "".join(char for char in plain if is_seen(char)).strip()
+
+
+def is_seen(text: str) -> bool:
+    """Whether each of its characters shows as itself; a plain space does."""
+    return text.isprintable() and _UNSEEN.search(text) is None
 
 
 def _escaped(text: str, keep: str) -> str:
-    if text.isprintable():
+    if is_seen(text):
         return text
-    return "".join(c if c.isprintable() or c in keep else _written(c) for c in text)
+    return "".join(c if is_seen(c) or c in keep else _written(c) for c in text)
 
 
 def _written(char: str) -> str:

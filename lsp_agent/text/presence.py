@@ -3,6 +3,7 @@
 Pure. A text of None is a file that is not there.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lsp_agent.text.diff import Hunk, diff
@@ -98,6 +99,24 @@ def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
     return out
 
 
+def not_risen(steps: Iterable[Step], now: Text | None, left: Text | None) -> Text | None:
+    """``left`` without those hunks of ``steps`` (newest first) that are in it and not in ``now``:
+    what had taken their place was taken out. Of a hunk that only took something out, nothing
+    rises."""
+    for step in steps:
+        before, after = (text or EMPTY for text in step)
+        was = set(_present_hunks(step, now) or ())
+        hunks = _diff(step)
+        risen = [
+            index
+            for index in _present_hunks(step, left) or ()
+            if index not in was and _came(hunks[index], before, after)
+        ]
+        if risen:
+            left = without(with_only(step, risen), left)
+    return left
+
+
 def _not_out(step: Step, now: Text | None) -> Step:
     """``step`` without its hunks that ``now`` has as they were before. What was deleted would be
     put in a second time where its neighbours have changed."""
@@ -123,7 +142,7 @@ def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
         if later.old_start <= hunk.new_end and hunk.new_start <= later.old_end
     ]
     touching = [now.lines[later.new_start : later.new_end] for later in there]
-    came = words(new) - words(old)
+    came = _came(hunk, before, after)
     if any(came & words(lines) for lines in touching):
         return False
     if not came and new:  # blank lines, or words in another order
@@ -132,6 +151,12 @@ def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
         was = [line for later in there for line in after.lines[later.old_start : later.old_end]]
         return not words(tuple(line for lines in touching for line in lines)) - words(tuple(was))
     return any(_holds(lines, old) for lines in touching) or _most_are_back(old, new, touching)
+
+
+def _came(hunk: Hunk, before: Text, after: Text) -> Counter[str]:
+    """The words that it put in."""
+    new = after.lines[hunk.new_start : hunk.new_end]
+    return words(new) - words(before.lines[hunk.old_start : hunk.old_end])
 
 
 def _most_are_back(old: Lines, new: Lines, touching: Sequence[Lines]) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from lsp_agent.protocol.private_files import why_not_private
 from lsp_agent.workspace.ledger import Change, Ledger, LedgerFailed, Origin
 
 _log = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ def _left_beside(folder: str) -> list[str]:
 
 def _is_left(ledger: Path) -> bool:
     try:
-        if not (ledger / "journal.jsonl").stat().st_size:
+        if why_not_private(ledger) or not (ledger / "journal.jsonl").stat().st_size:
             return False
         lock = os.open(ledger / "lock", os.O_RDWR | os.O_CLOEXEC)
     except OSError:

@@ -26,6 +26,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.protocol.private_files import make_private
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.records import (
     ChangeStatus,
@@ -335,7 +336,7 @@ def _own(folder: Path) -> tuple[int, Path]:
     """The lock of ``folder``, or of the first of its neighbours that nobody holds."""
     own, number = folder, 1
     while True:
-        own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(own)
         lock = os.open(own / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,6 +20,12 @@ from urllib.parse import quote, unquote
 
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.git_folders import (
+    become_git_folder,
+    becomes_git_folder,
+    is_git_folder,
+    is_git_name,
+)
 
 # Left as they are in URIs; VS Code and Neovim decode whatever we write.
 _URI_SAFE = "/~-._"
@@ -31,12 +37,12 @@ _MOST_SYMLINKS = 40
 #: opens; and its files hold the environments of processes.
 _PROCESSES = "/proc"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-#: HFS+ leaves these out of names, so that ``.g\u200cit`` is ``.git`` there.
-_NOT_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _GIT_RULE = "which only git may write"
 #: What ``readlink`` says of a name that is no symlink, or that we may not know more of.
 _NO_SYMLINK = frozenset({errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM})
 _LONGEST_SHOWN = 200
+#: How names of files end that Python runs without being told to.
+_MODULES = (".py", ".pyc", ".so", ".pyd", ".pth")
 #: In characters; each name of it is looked at, and the system takes a quarter at most.
 _LONGEST_PATH = 16_384
 
@@ -62,7 +68,8 @@ class SafePath:
 class Reserved:
     """A file or a folder with all in it that agents are kept from wherever it lies.
 
-    ``rule`` says why, as in "belongs to …". ``prefix`` takes ``path`` for the beginning of names.
+    ``rule`` says why, as in "belongs to …". ``prefix`` takes ``path`` for the beginning of names;
+    ``modules`` are only those files right in it that Python would import from there.
     ``readable`` keeps agents from writing only.
     """
 
@@ -70,6 +77,7 @@ class Reserved:
     rule: str
     prefix: bool = False
     readable: bool = False
+    modules: bool = False
 
     def resolved(self) -> "Reserved":
         """With its real path."""
@@ -77,7 +85,11 @@ class Reserved:
 
     def holds(self, path: str) -> bool:
         """Whether the real ``path`` is one of it, which is resolved."""
-        return path.startswith(self.path) if self.prefix else _within(path, self.path)
+        if self.prefix:
+            return path.startswith(self.path)
+        if self.modules:
+            return _within(path, self.path) and _is_module(path[len(self.path) :].strip(os.sep))
+        return _within(path, self.path)
 
 
 class Confinement:
@@ -145,41 +157,40 @@ def _refuse_write(path: str, plain: str, real: str) -> None:
     if _CONTROL.search(path):
         raise OutsideWorkspace(path, "has a control character in its name")
     # Both, for a `.git` that is a symlink.
-    if any(_is_git(name) for place in (plain, real) for name in place.split("/")):
+    if any(is_git_name(name) for place in (plain, real) for name in place.split("/")):
         raise OutsideWorkspace(path, f"lies in .git, {_GIT_RULE}")
     try:
-        repository = next(filter(_is_git_folder, Path(real).parents), None)
+        repository = next(filter(is_git_folder, Path(real).parents), None)
+        made = becomes_git_folder(real)
     except OSError as error:
         raise _unjudged(path, error) from None
     if repository is not None:
         raise OutsideWorkspace(path, f"lies in {shown_path(str(repository))}, {_GIT_RULE}")
+    if made is not None:
+        raise _repository(path, made)
+
+
+def refuse_together(paths: Sequence[str], cwd: str) -> None:
+    """Of files that one call would write, each of which may be written: raises OutsideWorkspace
+    where they may not be all."""
+    made = become_git_folder(
+        os.path.realpath(os.path.join(cwd, path))  # noqa: PTH118
+        for path in paths
+    )
+    if made is not None:
+        raise _repository(paths[0], made)
+
+
+def _repository(path: str, made: Path) -> OutsideWorkspace:
+    return OutsideWorkspace(
+        path,
+        f"with it {shown_path(str(made))} could be taken for a repository, {_GIT_RULE};"
+        " give the file another name",
+    )
 
 
 def _unjudged(path: str, error: OSError) -> OutsideWorkspace:
     return OutsideWorkspace(path, f"cannot be judged: {error.strerror or error}")
-
-
-def _is_git(name: str) -> bool:
-    """Whether some system takes ``name`` for ``.git`` (git's own protectHFS and protectNTFS)."""
-    plain = _NOT_IN_NAMES.sub("", name).partition(":")[0].rstrip(". ").casefold()
-    return plain in {".git", "git~1"}
-
-
-def _is_git_folder(folder: Path) -> bool:
-    """As git tells it: bare, or that of a work tree whose ``.git`` names it. Raises OSError where
-    that cannot be told, which pathlib's own questions answer by no in some versions."""
-    if not stat.S_ISREG(_mode(folder / "HEAD")):
-        return False
-    is_whole = all(stat.S_ISDIR(_mode(folder / name)) for name in ("objects", "refs"))
-    return is_whole or stat.S_ISREG(_mode(folder / "commondir"))
-
-
-def _mode(path: Path) -> int:
-    """0 where there is nothing."""
-    try:
-        return os.stat(path).st_mode  # noqa: PTH116
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
 
 
 def _resolved(path: str, given: str) -> str:
@@ -269,6 +280,13 @@ def path_to_uri(path: str) -> str:
     if not path.startswith("/"):
         raise ValueError(f"{path!r} is not absolute")
     return "file://" + quote(os.fsencode(path), safe=_URI_SAFE)
+
+
+def _is_module(name: str) -> bool:
+    """Whether a file of this relative name is a module or makes its folder a package."""
+    top, _, inner = name.partition(os.sep)
+    module = inner if inner.startswith("__init__.") else "" if inner else top
+    return module.casefold().endswith(_MODULES)
 
 
 def _within(path: str, folder: str) -> bool:

@@ -360,6 +360,8 @@ async def test_nothing_is_left_though_a_supervisor_that_hangs_may_not_be_killed(
     send, refused = os.kill, []
 
     def refusing(pid: int, number: int) -> None:
+        if (pid, number) == (agent.process.pid, signal.SIGCONT):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
         if (pid, number) == (agent.process.pid, signal.SIGKILL):
             refused.append(pid)
             send(pid, signal.SIGCONT)

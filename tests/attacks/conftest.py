@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "server"))  # raw_client, project
+for _folder in ("providers", "server"):  # loopback_service; raw_client, project
+    sys.path.insert(0, str(Path(__file__).parents[1] / _folder))
 
-from ground import Ground, new_ground
+from ground import Ground, new_ground  # noqa: E402
 
 Report = Callable[[str, str, str, str], None]
 

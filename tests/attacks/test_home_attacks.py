@@ -10,6 +10,7 @@ from project import call, edit, step, write
 
 SETTINGS = "belongs to the user's own settings"
 DATA = "belongs to lsp-agent's own data"
+LOG = "belongs to lsp-agent's own logs"
 RUNNING = "belongs to the running lsp-agent"
 LOOSER = '[permissions]\ncommand = "allow"\noutside = "allow"\n'
 
@@ -84,3 +85,23 @@ def test_even_a_person_who_allows_all_paths_does_not_allow_these(
     for (name, (_, rule)), text in zip(attacks.items(), editor.tool_texts(), strict=True):
         assert rule in text
         report(name, mode, "refused", ground.shown(text))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_logs_are_out_of_reach_for_whoever_may_go_outside(
+    ground: Ground, mode: str, report: Callable[[str, str, str, str], None]
+) -> None:
+    """They tell what others said, and are told what nobody should be able to take back."""
+    folder = ground.home / "state" / "lsp-agent" / "log"
+    folder.mkdir(parents=True)
+    (folder / "ext-x.log").write_text(f"{ground.secret}\n")
+    targets = [str(folder / "ext-x.log"), str(folder / "new.log"), str(ground.log)]
+    steps = [step("", call("read", path=path), write(path, "x")) for path in targets]
+    options = {"permissions": {"outside": "allow"}}
+    editor = ground.attacked(mode, *steps, step("Done."), options=options)
+    editor.ask_agent("Go.")
+    ground.check(editor)
+    texts = editor.tool_texts()
+    assert len(texts) == 2 * len(targets)
+    assert all(LOG in text for text in texts), texts
+    report("allowed outside: the logs", mode, "refused", ground.shown(texts[0]))

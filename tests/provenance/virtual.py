@@ -25,6 +25,7 @@ from world import without_threads
 
 from lsp_agent.agents.tool_host import ToolRequest
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
+from lsp_agent.protocol.events import StampedEvent, TurnEnded
 from lsp_agent.protocol.methods import EditParams, EditsParams, RejectEditParams, RevertParams
 from lsp_agent.protocol.settings import Settings
 from lsp_agent.server.client_info import ClientInfo
@@ -125,9 +126,9 @@ class Workshop:
         )
         self.settings = settings
         nobody = SimpleNamespace(all=list, get=lambda _: None, to_stop=lambda *_: None)
-        reverts = Reverts(self._services, cast(Any, nobody), lambda _: None)
+        self._reverts = Reverts(self._services, cast(Any, nobody), lambda _: None)
         self.context: Any = SimpleNamespace(
-            edits=edits, reverts=reverts, recovery=self.recovery, sessions=nobody
+            edits=edits, reverts=self._reverts, recovery=self.recovery, sessions=nobody
         )
         self.host = host
 
@@ -141,6 +142,9 @@ class Workshop:
             lambda *_: None,
             lambda: self.settings,
         )
+
+    def ended(self, session_id: str, turn_id: str) -> None:
+        self._reverts.take(StampedEvent(session_id, turn_id, 0, 0.0, TurnEnded("endTurn")))
 
     def _lines(self, uri: str) -> Any:
         document = self.documents.get(uri)
@@ -284,6 +288,7 @@ class VirtualDesk:
 
     def end_turn(self, seat: str, turn: str) -> None:
         self._shop.turns[seat].turn_id = None
+        self._shop.ended(self.sessions[seat], turn)
 
     def _agents_call(self, seat: str, tool: str, args: Json) -> tuple[str, bool]:
         self._ids += 1

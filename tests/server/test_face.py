@@ -575,7 +575,8 @@ def test_tcp_serves_one_client() -> None:
     with RawClient(python(TOY, "tcp"), reading=False) as server:
         assert wait_until(lambda: server.stderr.strip().isdigit())
         with socket.create_connection(("127.0.0.1", int(server.stderr))) as connection:
-            params = {"processId": None, "capabilities": {}}
+            options = {"token": "the token of the toy"}
+            params = {"capabilities": {}, "initializationOptions": options}
             connection.sendall(
                 frame({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
             )

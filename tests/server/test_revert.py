@@ -59,6 +59,37 @@ def test_a_revert_is_taken_back_and_that_again(project: Project) -> None:
     assert editor.call("agent/revert")["files"] == []
 
 
+def test_the_turns_after_one_that_changed_nothing_go(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", call("read", path="a.txt")),
+        step("Done."),
+        step("", edit("a.txt", "two", "TWO")),
+        step("Done."),
+    )
+    first = editor.ask_agent("Read.")["turnId"]
+    editor.ask_agent("Edit.")
+    assert outcomes(editor.call("agent/revert", {"turnId": first})) == {"a.txt": "restored"}
+    assert path.read_text() == LINES
+
+
+def test_what_was_reverted_does_not_come_back_with_what_had_taken_it_out(project: Project) -> None:
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "two\n", "two\nnew\n"), match="first"),
+        step("Done.", match="first"),
+        step("", call("read", path="a.txt"), write("a.txt", LINES), match="second"),
+        step("Done.", match="second"),
+    )
+    first = editor.ask_agent("first")["turnId"]
+    other = editor.call("agent/newSession")["sessionId"]
+    second = editor.ask_agent("second", sessionId=other)["turnId"]
+    assert outcomes(editor.call("agent/revert", {"turnId": first})) == {"a.txt": "unchanged"}
+    editor.call("agent/revert", {"turnId": second})
+    assert path.read_text() == LINES
+    assert statuses(editor, status="applied") == []
+
+
 def test_two_turns_ago_goes_while_typing_and_another_session_stay(project: Project) -> None:
     path = project.file("a.txt", LINES)
     editor = project.editor(
@@ -230,5 +261,6 @@ def test_what_was_thrown_away_with_a_document_is_not_taken_out_again(project: Pr
     editor.ask_agent("One.")
     editor.ask_agent("Two.")
     editor.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
-    assert outcomes(editor.call("agent/revert")) == {"a.txt": "unchanged"}
+    assert statuses(editor) == ["rejected", "rejected"]
+    assert outcomes(editor.call("agent/revert")) == {}
     assert path.read_text() == LINES

@@ -26,13 +26,16 @@ from raw_client import Json, descendants, frame, left_behind, wait_until
 
 # TCP
 
+TOKEN = "the token of these tests"
+
 
 @pytest.fixture
 def served(project: Project) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A server on a port of its own choice."""
     command = [*LSP_AGENT, "serve", "--tcp", "127.0.0.1:0"]
+    environment = project.environment() | {"LSP_AGENT_TOKEN": TOKEN}
     server = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=project.environment()
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
     )
     assert server.stderr
     told = server.stderr.readline().decode()
@@ -68,7 +71,11 @@ def test_one_client_is_served_on_a_loopback_port(
                 "processId": None,
                 "rootUri": project.folder.as_uri(),
                 "capabilities": {},
-                "initializationOptions": {"agent": "scripted", "agents": {"scripted": agent}},
+                "initializationOptions": {
+                    "token": TOKEN,
+                    "agent": "scripted",
+                    "agents": {"scripted": agent},
+                },
             },
         )
         assert call(2, "agent/prompt", {"text": "Go."})["text"] == "Hello."

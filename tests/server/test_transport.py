@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lsp_agent.protocol.errors import UsageError
 from lsp_agent.server.frames import BadFrame, Frames, TooLarge, frame
 from lsp_agent.server.json_codec import decode, encode, request_id
-from lsp_agent.server.transport import HIGH_WATER, Writer, chunks, parse_address, tcp
+from lsp_agent.server.tcp import parse_address, tcp
+from lsp_agent.server.transport import HIGH_WATER, Writer, chunks
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 30))
@@ -119,7 +120,7 @@ def test_what_is_no_address_is_wrong_use(text: str) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "no such host"])
 def test_only_loopback_is_listened_on(host: str) -> None:
     with pytest.raises(UsageError):
-        tcp(host, 0, lambda _host, _port: None)
+        tcp(host, 0, lambda _host, _port: "")
 
 
 @pytest.mark.asyncio

@@ -16,6 +16,7 @@ from lsp_agent.protocol.errors import BadParams, RequestFailed  # noqa: E402
 from lsp_agent.server import transport  # noqa: E402
 from lsp_agent.server.client_info import ClientInfo  # noqa: E402
 from lsp_agent.server.face import Face  # noqa: E402
+from lsp_agent.server.tcp import tcp  # noqa: E402
 
 Json = dict[str, Any]
 
@@ -153,15 +154,16 @@ class Toy:
         self.face.notify("toy/closed", {})
 
 
+def listening(_host: str, port: int) -> str:
+    print(port, file=sys.stderr, flush=True)
+    return "the token of the toy"
+
+
 def main() -> int:
     face = Face()
     Toy(face)
-    if sys.argv[1:] == ["tcp"]:
-        channel = transport.tcp(
-            "127.0.0.1", 0, lambda _host, port: print(port, file=sys.stderr, flush=True)
-        )
-    else:
-        channel = transport.stdio()
+    served = sys.argv[1:] == ["tcp"]
+    channel = tcp("127.0.0.1", 0, listening) if served else transport.stdio()
     print("this must not reach the client", flush=True)
     return face.run(channel.recv, channel.send, body_limit=2_000_000)
 

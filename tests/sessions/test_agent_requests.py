@@ -14,6 +14,7 @@ import pytest_asyncio
 from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.events import Event, ToolCall, ToolResult
+from lsp_agent.protocol.git_environment import git_environment
 from lsp_agent.protocol.questions import Question
 from lsp_agent.protocol.settings import EditSettings, PermissionSettings, Settings
 from lsp_agent.sessions import hosting as hosting_module
@@ -48,7 +49,7 @@ class Desk(MirrorBench):
         self.asked: list[Question] = []
         self.choice: str | None = None
         self.settings = Settings(edits=EditSettings(save="never"))
-        self._tasks = tasks
+        self.tasks = tasks
 
     async def hosting(self, text: str = TEXT) -> Hosting:
         """With ``text`` in the editor."""
@@ -61,12 +62,12 @@ class Desk(MirrorBench):
             documents=self.documents,
             editor=editor,
             diagnostics=None,
-            questions=Questions(self._tasks, self._answer),
+            questions=Questions(self.tasks, self._answer),
             folders=lambda: [self.cwd],
             confinement=lambda _anywhere: confinement,
         )
         hosting = Hosting(cast(Any, services), cast(Any, self), "auto")
-        hosting.agent_starts(Launch(("agent",)), self._tasks)
+        hosting.agent_starts(Launch(("agent",)), self.tasks)
         hosting.turn_begins()
         return hosting
 
@@ -181,6 +182,17 @@ async def test_a_call_that_touches_several_files_needs_leave_for_each(
     assert isinstance(
         await hosting.answer(Approve("k", "edit", {"path": inside}, "c2", (inside,))), Granted
     )
+
+
+@pytest.mark.asyncio
+async def test_one_call_for_several_files_makes_no_folder_a_repository(desk: Desk) -> None:
+    """Each alone is an ordinary name, and none is there while leave is asked for."""
+    hosting = await desk.hosting()
+    for beside in ("bare/objects/x", "bare/Refs/x"):
+        patch = Approve("k", "edit", {"path": "bare/HEAD"}, "c1", ("bare/HEAD", beside))
+        assert "could be taken for a repository" in refusal(await hosting.answer(patch))
+    apart = Approve("k", "edit", {"path": "a/HEAD"}, "c2", ("a/HEAD", "b/objects/x", "b/refs/x"))
+    assert isinstance(await hosting.answer(apart), Granted)
 
 
 TOO_LONG = ["n" * 300 + "/x", "d/" * 3000 + "x"]
@@ -324,3 +336,18 @@ async def test_what_others_write_during_a_first_call_that_comes_to_us_is_not_the
     hosting.observe(ToolResult("c1", is_error=False, content=[]))
     await hosting.settle()
     assert desk.ledger.changes() == []
+
+
+@pytest.mark.asyncio
+async def test_of_commands_that_we_run_only_one_that_nobody_read_is_told_to_run_no_hooks(
+    desk: Desk,
+) -> None:
+    desk.choice = "allow"
+    hosting = await desk.hosting()
+    environment = git_environment({})
+    hosting.agent_starts(Launch(("agent",), environment), desk.tasks)
+    run = RunTool("k", "bash", {"command": "printenv GIT_CONFIG_COUNT"}, "c1")
+    assert f"\n{environment['GIT_CONFIG_COUNT']}\n" in await answered(hosting, run)
+    desk.settings = Settings(permissions=PermissionSettings(allow=["command: printenv*"]))
+    assert "\n3\n" in await answered(hosting, run)
+    assert len(desk.asked) == 1

@@ -224,3 +224,28 @@ def test_where_the_repository_cannot_be_looked_at_the_agent_is_not_started(
 def test_a_nul_in_an_agents_command_is_named(repository: Path) -> None:
     with pytest.raises(RequestFailed, match="null byte"):
         require_none("oc", ["a\0b"], {}, str(repository))
+
+
+@pytest.mark.other_user
+@pytest.mark.parametrize("above", [False, True])
+def test_pi_is_not_started_where_instructions_are_another_users(
+    repository: Path, above: bool
+) -> None:
+    planted = (repository.parent if above else repository) / "AGENTS.md"
+    planted.write_text("text")
+    require_none("pi", ["pi"], {}, str(repository))
+    os.chown(planted, 65534, 65534)
+    with pytest.raises(RequestFailed, match=f"another user has put in {planted}"):
+        require_none("pi", ["pi"], {}, str(repository))
+    require_none("pi", ["pi", "-nc"], {}, str(repository))
+
+
+@pytest.mark.other_user
+def test_another_users_repository_makes_no_link_one_of_the_persons(repository: Path) -> None:
+    (repository / "inner").mkdir()
+    (repository / "inner" / "AGENTS.md").symlink_to("../CLAUDE.md")
+    (repository / "CLAUDE.md").write_text("text")
+    require_none("pi", ["pi"], {}, str(repository / "inner"))
+    os.chown(repository / ".git", 65534, 65534)
+    with pytest.raises(RequestFailed, match="a file elsewhere"):
+        require_none("pi", ["pi"], {}, str(repository / "inner"))

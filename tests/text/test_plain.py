@@ -14,6 +14,7 @@ from lsp_agent.text.plain import escaped_line, escaped_lines, printable_line
         ("rm -rf ~\x1b[2K\recho hi", r"rm -rf ~\x1b[2K\recho hi"),
         ("echo \u202egpj.x\u202c", r"echo \u202egpj.x\u202c"),
         ("a\nb\tc", r"a\nb\tc"),
+        ("a\ufe0f\u3164\u2800\U000e0100b", r"a\ufe0f\u3164\u2800\U000e0100b"),
         ("\x9b31m\x7f\U000e0041\ud800", r"\x9b31m\x7f\U000e0041\ud800"),
     ],
 )

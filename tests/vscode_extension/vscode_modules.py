@@ -28,7 +28,8 @@ class CancellationTokenSource {
   cancel() { this.cancelled.fire(); }
   dispose() {}
 }
-globalThis.vscode = { EventEmitter, CancellationTokenSource, window: {}, workspace: {} };
+const values = { ProgressLocation: {}, window: {}, workspace: {} };
+globalThis.vscode = { EventEmitter, CancellationTokenSource, ...values };
 const absent = new Proxy(vscode, { get: (there, name) => there[name] ?? class {} });
 const Module = require('node:module');
 const load = Module._load;

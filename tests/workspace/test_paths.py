@@ -273,3 +273,44 @@ def test_a_file_uri_is_a_path_and_others_are_none(uri: str, path: str | None) ->
 def test_every_path_survives_its_uri(name: bytes) -> None:
     path = "/" + os.fsdecode(name)
     assert uri_to_path(path_to_uri(path)) == path
+
+
+@pytest.mark.parametrize(
+    ("there", "path"),
+    [
+        ("objects/x", "HEAD"),
+        ("refs/x", "head"),
+        ("commondir", "HEAD"),
+        ("HEAD", "objects/pack/x"),
+        ("HEAD", "Objects"),
+        ("HEAD", "refs./heads/main"),
+        ("HEAD", "r\u200cefs/heads/main"),
+        ("HEAD", "commondir"),
+    ],
+)
+def test_what_would_make_a_folder_a_repository_is_not_written(
+    root: Path, there: str, path: str
+) -> None:
+    for folder in (root, root / "deep" / "er"):
+        (folder / there).parent.mkdir(parents=True, exist_ok=True)
+        (folder / there).write_text("x")
+        place = str((folder / path).relative_to(root))
+        assert f"with it {folder} could be taken for a repository" in rule(root, place)
+        assert confine(root, place, write=False).path == str(folder / path)
+
+
+def test_a_link_counts_as_the_head_that_git_takes_it_for(root: Path) -> None:
+    (root / "HEAD").symlink_to("refs/heads/main")
+    assert "could be taken for a repository" in rule(root, "objects/x")
+
+
+@pytest.mark.parametrize(
+    "path", ["HEAD", "config", "objects/x", "refs/x", "sub/HEAD", "refs/HEAD/x", "objects/head/x"]
+)
+def test_an_ordinary_name_that_git_has_too_is_written(root: Path, path: str) -> None:
+    for name in ("objects/a", "refs/b", "other/HEAD"):
+        (root / "theirs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "theirs" / name).touch()
+    (root / "head").mkdir()
+    assert confine(root, path).path == str(root / path)
+    assert confine(root, "theirs/objects/x").path == str(root / "theirs/objects/x")

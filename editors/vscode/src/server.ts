@@ -1,12 +1,15 @@
 // Where the server is: the setting, PATH, or the wheel that comes with the extension, installed
 // into a virtual environment of its own.
+//
+// Python is started away from the repository and isolated (-I): it would import what lies in the
+// folder that it is started in, and some launchers of it obey files there.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
@@ -47,7 +50,9 @@ export async function installServer(
 ): Promise<string> {
   const wheel = await bundledWheel(context);
   if (wheel === undefined) throw new ServerError("This package comes without a server.", "install");
-  const python = await findPython();
+  const away = context.globalStorageUri.fsPath;
+  await mkdir(away, { recursive: true });
+  const python = await findPython(away);
   if (python === undefined) {
     throw new ServerError(
       `The agent's server needs Python ${OLDEST_PYTHON.join(".")} or newer, and there is none on PATH.`,
@@ -59,12 +64,12 @@ export async function installServer(
     { location: vscode.ProgressLocation.Notification, title: "Setting up the agent's server" },
     async (progress) => {
       await rm(folder, { recursive: true, force: true });
-      await mkdir(context.globalStorageUri.fsPath, { recursive: true });
       progress.report({ message: "making a virtual environment" });
-      await logged(log, python, ["-m", "venv", folder]);
+      await logged(log, python, ["-I", "-m", "venv", folder], away);
       progress.report({ message: "installing" });
       const quiet = ["--quiet", "--disable-pip-version-check", "--no-input"];
-      await logged(log, inFolder(folder, "python"), ["-m", "pip", "install", ...quiet, wheel]);
+      const install = ["-I", "-m", "pip", "install", ...quiet, wheel];
+      await logged(log, inFolder(folder, "python"), install, away);
       await writeFile(join(folder, "ready"), "");
     },
   );
@@ -94,17 +99,17 @@ async function bundledWheel(context: vscode.ExtensionContext): Promise<string | 
   return wheel === undefined ? undefined : join(folder, wheel);
 }
 
-async function findPython(): Promise<string | undefined> {
+async function findPython(away: string): Promise<string | undefined> {
   for (const name of PYTHONS) {
     const path = await onPath(name);
-    if (path !== undefined && (await isRecent(path))) return path;
+    if (path !== undefined && (await isRecent(path, away))) return path;
   }
   return undefined;
 }
 
-async function isRecent(python: string): Promise<boolean> {
+async function isRecent(python: string, away: string): Promise<boolean> {
   const code = `import sys, venv; sys.exit(sys.version_info < (${OLDEST_PYTHON.join(", ")}))`;
-  return run(python, ["-c", code], { timeout: 10_000 }).then(
+  return run(python, ["-I", "-c", code], { cwd: away, timeout: 10_000 }).then(
     () => true,
     () => false,
   );
@@ -113,15 +118,21 @@ async function isRecent(python: string): Promise<boolean> {
 async function onPath(name: string): Promise<string | undefined> {
   for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
     const path = join(folder, name + EXE);
-    if (folder !== "" && (await isProgram(path))) return path;
+    // A relative entry leads to a program of the repository's.
+    if (isAbsolute(folder) && (await isProgram(path))) return path;
   }
   return undefined;
 }
 
-async function logged(log: vscode.LogOutputChannel, program: string, args: string[]): Promise<void> {
+async function logged(
+  log: vscode.LogOutputChannel,
+  program: string,
+  args: string[],
+  cwd: string,
+): Promise<void> {
   log.info(`${program} ${args.join(" ")}`);
   try {
-    const { stdout, stderr } = await run(program, args, { timeout: 600_000 });
+    const { stdout, stderr } = await run(program, args, { cwd, timeout: 600_000 });
     if (stdout + stderr !== "") log.info(stdout + stderr);
   } catch (error) {
     const said = (error as { stderr?: string }).stderr ?? "";

@@ -8,7 +8,8 @@ that nobody gates (fails open):
 - A question before a call (``event_intercept``) that the server leaves open for SECONDS is
   answered "block" here, before the agent's own patience ends.
 - When the socket ends, the agent is stopped, all that it started is killed, then the agent.
-- When the agent is gone and its supervisor too, what is left of their session is killed.
+- When the agent is gone and its supervisor too, what is left of their session is killed; where
+  the supervisor is there, what is left below it, and it is woken: a command may have stopped it.
 
 Lines from the agent are never held up by the server, so that each question is seen. Only C
 modules are imported: the agent's start waits for this one. Without ``/proc`` the agent itself is
@@ -30,7 +31,7 @@ LONGEST_HEAD = 512
 MOST_ROUNDS = 500
 
 SIGKILL = 9
-SIGSTOP = 19 if sys.platform.startswith("linux") else 17
+SIGCONT, SIGSTOP = (18, 19) if sys.platform.startswith("linux") else (19, 17)
 
 
 class Pipe:
@@ -138,13 +139,17 @@ class Pipe:
             write(line)
 
     def clear_up_after_agent(self) -> None:
-        """After an end without ``shutdown``: the agent died, perhaps with its supervisor."""
+        """After an end without ``shutdown``: the agent died, perhaps with its supervisor, or that
+        one cannot act, since a command stops it."""
         supervisor = os.environ.get("LSP_AGENT_GUARD", "")
         for _ in range(200):
             if os.getppid() != self.agent:
                 break
             time.sleep(0.005)
-        if supervisor and os.getppid() not in (self.agent, int(supervisor)):
+        if supervisor and os.getppid() == int(supervisor):
+            kill_until_none(lambda: descendants(int(supervisor)))
+            kill(int(supervisor), SIGCONT)
+        elif supervisor and os.getppid() != self.agent:
             mark = b"LSP_AGENT_GUARD=" + supervisor.encode()
             kill_until_none(lambda: left_behind(int(supervisor), mark))
 

@@ -18,9 +18,9 @@ After the agent's end or the socket's, every descendant is killed until none is 
 those that became another user's (``sudo``).
 
 Linux: this process is a subreaper, so that also double-forked and ``setsid`` descendants stay
-below it, and the agent dies with it (PDEATHSIG). Elsewhere the process table comes from ``ps``:
-a descendant whose parents ended before the walk is missed, and so is all of it if this process
-is killed.
+below it, the agent dies with it, and the server's end wakes it if it was stopped (PDEATHSIG).
+Elsewhere the process table comes from ``ps``: a descendant whose parents ended before the walk is
+missed, and so is all of it if this process is killed.
 """
 
 # ruff: noqa: SIM105 (contextlib and typing would double the time that a start takes)
@@ -145,6 +145,9 @@ class Supervisor:
             signal.signal(number, signal.SIG_IGN)
         self._prctl = _prctl()
         self._prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        # The end of the socket is not seen by who was stopped (a command may do that); the
+        # server's own end wakes it, however that comes.
+        self._prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
         if LINUX:
             with open("/proc/self/comm", "w") as name:
                 name.write(NAME)
