@@ -18,7 +18,9 @@ from bench.keystroke import keystroke
 from bench.measure import Row
 from bench.opened import opened_files
 from bench.review import hunk_list, revert, undo
+from bench.seen import write_seen, write_seen_many
 from bench.setting import FULL, QUICK, Setting
+from bench.slow import slow_stop
 from bench.startup import start_up
 from bench.turns import turns_memory
 
@@ -27,8 +29,11 @@ BENCHES: Sequence[Callable[[Setting], Row]] = (
     added_delay,
     throughput,
     held_back,
+    slow_stop,
     keystroke,
     edit,
+    write_seen,
+    write_seen_many,
     hunk_list,
     undo,
     revert,

@@ -29,6 +29,7 @@ class Sizes:
     starts: int
     turns: int
     files: int
+    seen: int
 
 
 FULL = Sizes(
@@ -41,6 +42,7 @@ FULL = Sizes(
     starts=6,
     turns=1_000,
     files=50_000,
+    seen=500,
 )
 QUICK = Sizes(
     rounds=2,
@@ -52,6 +54,7 @@ QUICK = Sizes(
     starts=2,
     turns=50,
     files=5_000,
+    seen=50,
 )
 
 

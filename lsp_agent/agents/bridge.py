@@ -6,7 +6,6 @@ a gate before them (``gatekeeper``). Everything fails closed: late, too large, u
 an abort means that a call does not run.
 """
 
-import asyncio
 import os
 import re
 from asyncio import StreamReader, StreamWriter
@@ -24,6 +23,7 @@ from lsp_agent.agents.extension_frames import BadFrame, Frame
 from lsp_agent.agents.first_lines import FirstLines
 from lsp_agent.agents.framing import LineSplitter
 from lsp_agent.agents.gatekeeper import Gatekeeper
+from lsp_agent.agents.local_socket import accept, listening
 from lsp_agent.agents.peers import peer_of
 from lsp_agent.agents.private_folder import PrivateFolder
 from lsp_agent.agents.tool_host import (
@@ -115,14 +115,11 @@ class Bridge:
     async def _open(self, stack: AsyncExitStack) -> None:
         place = self._place = PrivateFolder(self._limits.pipe)
         stack.callback(place.remove)
+        gates = stack.enter_context(listening(place.gate_socket))
+        extensions = stack.enter_context(listening(place.extension_socket))
         tasks = await stack.enter_async_context(anyio.create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
         gatekeeper = self._gatekeeper = Gatekeeper(self._host, tasks, self._limits.term)
-
-        # Coroutines, so that they run in a task: beside sniffio, which comes with the models'
-        # SDKs, anyio knows its event loop only there.
-        async def gate_connected(reader: StreamReader, writer: StreamWriter) -> None:
-            tasks.start_soon(gatekeeper.serve, reader, writer)
 
         async def extension_connected(reader: StreamReader, writer: StreamWriter) -> None:
             if self._connected or peer_of(writer).uid != os.getuid():
@@ -130,15 +127,10 @@ class Bridge:
                 return
             self._connected = True
             place.extension_socket.unlink()
-            tasks.start_soon(self._serve_extension, reader, writer, tasks)
+            await self._serve_extension(reader, writer, tasks)
 
-        for path, connected in (
-            (place.gate_socket, gate_connected),
-            (place.extension_socket, extension_connected),
-        ):
-            listener = await asyncio.start_unix_server(connected, path)
-            stack.callback(listener.close)
-            path.chmod(0o600)
+        tasks.start_soon(accept, gates, tasks, gatekeeper.serve)
+        tasks.start_soon(accept, extensions, tasks, extension_connected)
 
     async def __aexit__(
         self,

@@ -11,7 +11,12 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.protocol.data_folder import data_folder, workspace_data
-from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
+from lsp_agent.protocol.methods import (
+    ANSWER_COMMAND,
+    EVENT_NOTIFICATION,
+    METHODS,
+    SHOW_QUESTION_COMMAND,
+)
 from lsp_agent.protocol.settings_sources import Problem
 from lsp_agent.server import code_actions, code_lenses
 from lsp_agent.server.ask_person import PersonAsker
@@ -25,6 +30,7 @@ from lsp_agent.server.face import Face
 from lsp_agent.server.in_order import ChangesInOrder
 from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.meant import Shown
 from lsp_agent.server.methods import commands
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.protocol import NotificationHandler
@@ -91,10 +97,9 @@ class App:
         edits = Edits(self._ledger, host, documents, reviews, self._settings.of)
         self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
         whole = WholeQuestions(face, self._review.shower, self._review.previews, tasks)
-        questions = Questions(tasks, PersonAsker(face, client, whole))
-        self._events = EventStream(face)
-        if client.events:
-            tasks.start_soon(self._events.run)
+        shown = Shown()
+        questions = Questions(tasks, PersonAsker(face, client, whole, shown))
+        self._events = EventStream(face.outbox, partial(face.notification, EVENT_NOTIFICATION))
         board = ProgressBoard(face, client, tasks)
         displays = TurnDisplays(face, board, self._abort)
         services = Services(
@@ -111,7 +116,7 @@ class App:
             settings_ready=self._pull.current,
             folders=lambda: list(self._folders),
             confinement=self._confinement,
-            drain=self._drain,
+            drain=face.drain,
         )
         self._recovery = Recovery(ledger, reviews, documents, host, tasks, self._warn)
         store = SessionStore(os.path.join(folder, "sessions"))  # noqa: PTH118
@@ -126,6 +131,7 @@ class App:
             reverts=reverts,
             questions=questions,
             whole=whole,
+            shown=shown,
             answers=LastAnswers(face, client),
             displays=displays,
             settings=self._settings,
@@ -168,6 +174,8 @@ class App:
         for method in METHODS:
             face.requests[method.method] = partial(commands.call, self._context, method)
             face.commands[method.command] = partial(commands.run, self._context, method)
+            if method.name == "abort":
+                face.urgent.update((method.method, method.command))
         face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
         face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
         face.feature("textDocument/codeAction", partial(code_actions.code_actions, self._context))
@@ -233,11 +241,6 @@ class App:
         session.log.subscribe(self._context.reverts.take)
         if self._client.events:
             session.log.subscribe(self._events.publish)
-
-    async def _drain(self) -> None:
-        """Holds an agent back while the client does not read."""
-        await self._face.drain()
-        await self._events.drain()
 
     def _abort(self, session: Session, turn: Turn) -> None:
         self._face.tasks.start_soon(session.cancel, turn)

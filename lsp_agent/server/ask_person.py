@@ -1,6 +1,10 @@
-"""The ways to put a question to the person: ``agent/ask``, else ``window/showMessageRequest``."""
+"""The ways to put a question to the person: ``agent/ask``, else ``window/showMessageRequest``.
+
+The latter only where it takes no key that is typed. Everywhere else a notice says how to answer.
+"""
 
 import logging
+import time
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -8,6 +12,7 @@ from lsp_agent.protocol.methods import ASK_REQUEST
 from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked, Option, Question
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.connection import Connection
+from lsp_agent.server.meant import Shown, is_read
 from lsp_agent.server.rpc_error import METHOD_NOT_FOUND, ClientRefused
 from lsp_agent.server.whole_question import (
     SHOW_ALL,
@@ -22,6 +27,8 @@ _INFO, _WARNING = 3, 2
 _TEXT_LIMIT = 4000
 _TITLE_LIMIT = 200
 _SHOW = Option(option_id="show", name=SHOW_ALL)
+#: A client that answers at once time and again has nobody who reads.
+_MOST_UNREAD = 3
 
 log = logging.getLogger(__name__)
 
@@ -34,14 +41,18 @@ class PersonAsker:
     they dismissed it. A question too long for a message is shown whole before it can be allowed.
     """
 
-    def __init__(self, connection: Connection, client: ClientInfo, whole: WholeQuestions) -> None:
+    def __init__(
+        self, connection: Connection, client: ClientInfo, whole: WholeQuestions, shown: Shown
+    ) -> None:
         self._connection = connection
         self._whole = whole
+        self._shown = shown
         self._can_ask = client.ask
         self._can_show = client.show_message_request
         self._sees_events = client.events
 
     async def __call__(self, question: Question) -> str | NotAsked | None:
+        self._shown.now(question.question_id)
         answer = await self._asked(question)
         if answer is CANNOT_ASK and not self._sees_events:
             message = f"Answer the agent by code action: {escaped_line(question.title)}"
@@ -64,14 +75,23 @@ class PersonAsker:
         return _member(answer, "optionId")
 
     async def _show(self, question: Question) -> str | NotAsked | None:
-        if not fits_message(question):
-            options = [_SHOW, *refusals(question)]
-            chosen = await self._choose(question, _beginning(question), options)
-            if chosen is not _SHOW:
+        """Before the answers stands a button that gives none: with a screen reader VS Code has a
+        key that presses the first one, which on Linux is the key for a comment."""
+        is_whole = fits_message(question)
+        unread = 0
+        while unread < _MOST_UNREAD:
+            message = _text(question) if is_whole else _beginning(question)
+            options = question.options if is_whole else refusals(question)
+            since = time.monotonic()
+            chosen = await self._choose(question, message, [_SHOW, *options])
+            if isinstance(chosen, Option) and not is_read(since):
+                unread += 1
+            elif chosen is _SHOW:
+                await self._whole.show(question)
+                is_whole = True
+            else:
                 return chosen.option_id if isinstance(chosen, Option) else chosen
-            await self._whole.show(question)
-        chosen = await self._choose(question, _text(question), question.options)
-        return chosen.option_id if isinstance(chosen, Option) else chosen
+        return CANNOT_ASK
 
     async def _choose(
         self, question: Question, message: str, options: Sequence[Option]

@@ -7,6 +7,10 @@ from typing import Any, Literal, cast
 
 from lsp_agent.text.positions import Encoding
 
+#: Editors that show a message request beside the text, where no key that is typed reaches it. In
+#: others (Neovim, Eglot) it has the focus at once; of the rest nobody has looked.
+_SHOW_BESIDE = ("Visual Studio Code", "VSCodium", "Code - OSS", "code-server")
+
 #: Names of the request that a Neovim makes when it is told to ask anew (see ``barrier.py``).
 RefreshKind = Literal["semanticTokens", "diagnostic"]
 
@@ -32,6 +36,7 @@ class ClientInfo:
     diagnostics: bool = False
 
     apply_edit: bool = False
+    #: Whether a message request may be sent to it: it has them, and they take no key.
     show_message_request: bool = False
     work_done_progress: bool = False
     configuration: bool = False
@@ -76,7 +81,8 @@ class ClientInfo:
             ask=agent.get("ask") is True,
             diagnostics=agent.get("diagnostics") is True,
             apply_edit=workspace.get("applyEdit") is True,
-            show_message_request=isinstance(window.get("showMessage"), dict),
+            show_message_request=isinstance(window.get("showMessage"), dict)
+            and str(client.get("name", "")).startswith(_SHOW_BESIDE),
             work_done_progress=window.get("workDoneProgress") is True,
             configuration=workspace.get("configuration") is True,
             # Helix shows documents, but does not say so.

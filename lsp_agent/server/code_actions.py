@@ -60,6 +60,7 @@ def _answers(context: Context) -> Iterator[types.CodeAction]:
         # One that is longer has been shown whole before a person can allow it here.
         title = question.title if fits_menu(question) else shortened(question.title)
         argument = {"questionId": question.question_id}
+        context.shown.now(question.question_id)
         for option in context.whole.menu(question):
             if option is None:
                 name, command, more = SHOW_ALL, SHOW_QUESTION_COMMAND, {}

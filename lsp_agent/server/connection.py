@@ -1,16 +1,14 @@
 """What is needed of a connection to talk to its client; ``Face`` is one."""
 
+from collections.abc import Hashable
 from typing import Any, Protocol
 
 
 class Connection(Protocol):
     """``Face``'s own methods of these names say more."""
 
-    @property
-    def behind(self) -> bool: ...
-
     def notify(self, method: str, params: object) -> None: ...
 
-    async def ask(self, method: str, params: object, timeout: float | None) -> Any: ...
+    def notify_newest(self, method: str, params: object, of: Hashable) -> None: ...
 
-    async def drain(self) -> None: ...
+    async def ask(self, method: str, params: object, timeout: float | None) -> Any: ...

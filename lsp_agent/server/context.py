@@ -7,6 +7,7 @@ from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.last_answers import LastAnswers
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.meant import Shown
 from lsp_agent.server.review_ui import ReviewUi
 from lsp_agent.server.turn_display import TurnDisplays
 from lsp_agent.server.whole_question import WholeQuestions
@@ -28,6 +29,7 @@ class Context:
     reverts: Reverts
     questions: Questions
     whole: WholeQuestions
+    shown: Shown
     answers: LastAnswers
     displays: TurnDisplays
     settings: LiveSettings

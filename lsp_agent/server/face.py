@@ -3,7 +3,7 @@
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,7 @@ from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.server import capabilities, startup
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.frames import BODY_LIMIT, BadFrame, Frames
+from lsp_agent.server.outbox import Outbox
 from lsp_agent.server.parent import can_watch, gone
 from lsp_agent.server.protocol import Json, NotificationHandler, RequestHandler, Server
 from lsp_agent.server.transport import Recv, Send, Writer, chunks
@@ -37,6 +38,8 @@ class Face:
       ``commands[name]`` are those of ``workspace/executeCommand`` and get the first argument;
       ``feature`` serves a standard request with lsprotocol's types, and
       has pygls advertise it where it comes before ``initialize``.
+    - ``urgent`` has the methods and commands whose answers do not wait behind what the client
+      has not read yet; a person waits for them.
     - ``on_initialize(client)``: awaited once ``initialize`` is answered; the next message is
       read when it returns. Whatever takes long to import or to open belongs here: the client has
       its answer already, and what it sends meanwhile waits in its order.
@@ -45,16 +48,17 @@ class Face:
     - ``on_shutdown()``: awaited before ``shutdown`` is answered.
     - ``on_end()``: awaited when the client goes, however that comes, for at most 5 s.
 
-    ``tasks`` lives from ``run`` until the client has gone; all tasks in it are cancelled then.
+    ``tasks`` lives from ``run`` until the client has gone, as ``outbox`` does; all tasks in it are
+    cancelled then.
     An exception that leaves one of them ends the server.
     """
 
     tasks: TaskGroup
+    outbox: Outbox
 
     def __init__(self, name: str = "lsp-agent", version: str = __version__) -> None:
         self._server = Server(name, version)
         self._protocol = self._server.protocol
-        self._writer: Writer | None = None
         self._folders: dict[str, str] = {}
         self.client = ClientInfo()
         self.commands: dict[str, RequestHandler] = {}
@@ -76,6 +80,10 @@ class Face:
     @property
     def notifications(self) -> dict[str, NotificationHandler]:
         return self._protocol.notifications
+
+    @property
+    def urgent(self) -> set[str]:
+        return self._protocol.urgent
 
     @property
     def on_shutdown(self) -> Callable[[], Awaitable[None]] | None:
@@ -102,19 +110,21 @@ class Face:
         """Sends a notification; never blocks. Who sends much awaits ``drain`` in between."""
         self._protocol.notify(method, params)
 
+    def notify_newest(self, method: str, params: object, of: Hashable) -> None:
+        """As ``notify``; it takes the place of the last one ``of`` the same that still waits."""
+        self._protocol.notify_newest(method, params, of)
+
     async def ask(self, method: str, params: object, timeout: float | None) -> Any:
         """Sends a request; its result. Raises ``ClientRefused`` and ``TimeoutError``."""
         return await self._protocol.ask(method, params, timeout)
 
-    @property
-    def behind(self) -> bool:
-        """Whether the client leaves much unread, so that ``drain`` would wait."""
-        return self._writer is not None and self._writer.behind
+    def notification(self, method: str, params: object) -> bytes:
+        """A notification as ``outbox`` takes it."""
+        return self._protocol.notification(method, params)
 
     async def drain(self) -> None:
         """Waits while the client leaves much unread."""
-        if self._writer is not None:
-            await self._writer.drain()
+        await self.outbox.drain()
 
     def close(self) -> None:
         """Ends the connection, as the client's going would."""
@@ -129,22 +139,25 @@ class Face:
     async def serve(self, recv: Recv, send: Send, body_limit: int = BODY_LIMIT) -> int:
         """``run`` on a loop that runs already."""
         protocol = self._protocol
-        self._writer = protocol.out = writer = Writer(send, self.close)
+        writer = Writer(send, self.close)
+        self.outbox = outbox = protocol.out = Outbox(writer)
         async with anyio.create_task_group() as tasks:
             self.tasks = protocol.tasks = tasks
             tasks.start_soon(self._end_on_signal)
+            tasks.start_soon(outbox.run)
             try:
                 async with aclosing(chunks(recv)) as stream:
-                    await self._read(stream, Frames(body_limit), writer)
+                    await self._read(stream, Frames(body_limit))
             except BadFrame as exc:
                 log.error("the connection ends: %s", exc)  # noqa: TRY400 - the client's fault
             finally:
                 await self._clean_up()
             tasks.cancel_scope.cancel()
+        outbox.flush_all()
         writer.close()
         return 0 if protocol.stopping else 1
 
-    async def _read(self, stream: AsyncIterator[bytes], frames: Frames, writer: Writer) -> None:
+    async def _read(self, stream: AsyncIterator[bytes], frames: Frames) -> None:
         async for chunk in stream:
             for body in frames.feed(chunk):
                 self._protocol.receive(body)
@@ -152,7 +165,7 @@ class Face:
                     await self._open(self._opening)
                 if self._protocol.done:
                     return
-            await writer.drain(_UNREAD_LIMIT)
+            await self.outbox.drain(_UNREAD_LIMIT)
 
     async def _clean_up(self) -> None:
         if self.on_end:

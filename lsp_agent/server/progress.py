@@ -25,6 +25,7 @@ TOOL_DELAY = 0.15
 #: Between two reports of one progress.
 REPORT_INTERVAL = 0.1
 
+_PROGRESS = "$/progress"
 _CREATE_SECONDS = 5.0
 _MESSAGE_LIMIT = 200
 _NEWEST_LINES = 4
@@ -124,7 +125,9 @@ class Progress:
 
     def _flush(self) -> None:
         if self._message is not None and not self._ended:
-            self._send({"kind": "report", "message": self._message})
+            value = {"kind": "report", "message": self._message}
+            params = {"token": self.token, "value": value}
+            self._connection.notify_newest(_PROGRESS, params, self.token)
             self._message = None
 
     async def _until_end(self) -> None:
@@ -147,7 +150,7 @@ class Progress:
             self._send(self._ending)
 
     def _send(self, value: dict[str, Any]) -> None:
-        self._connection.notify("$/progress", {"token": self.token, "value": value})
+        self._connection.notify(_PROGRESS, {"token": self.token, "value": value})
 
 
 class ToolProgress(Progress):

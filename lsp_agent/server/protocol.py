@@ -13,7 +13,7 @@ perhaps a ``didChange``, has been handled.
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from inspect import isawaitable
 from typing import Any, NoReturn, cast
 
@@ -30,6 +30,7 @@ from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.frames import TooLarge, frame
 from lsp_agent.server.json_codec import decode, encode, request_id
 from lsp_agent.server.lenient import lenient_converter
+from lsp_agent.server.outbox import Outbox
 from lsp_agent.server.rpc_error import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -40,7 +41,6 @@ from lsp_agent.server.rpc_error import (
     rpc_error,
     wire_error,
 )
-from lsp_agent.server.transport import Writer
 
 Json = dict[str, Any]
 MessageId = str | int
@@ -64,12 +64,14 @@ class AgentProtocol(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self.converter = converter
-        self.out: Writer | None = None
+        self.out: Outbox | None = None
         self.requests: dict[str, RequestHandler] = {}
         self.notifications: dict[str, NotificationHandler] = {}
         self.on_initialize: Callable[[Json, types.InitializeResult], None] | None = None
         self.on_ready: Callable[[], None] | None = None
         self.on_shutdown: Callable[[], Awaitable[None]] | None = None
+        #: Methods, and commands, whose answers go before what waits.
+        self.urgent = {"shutdown"}
         self.initialized = False  # ``initialize`` has been answered
         self.stopping = False  # ``shutdown`` came
         self.done = False  # ``exit`` came
@@ -149,7 +151,8 @@ class AgentProtocol(LanguageServerProtocol):
             self.handle_message(cast(RPCMessage, self.structure_message(message)))
             self._ready()
         elif answer := self.requests.get(method):
-            self._start(msg_id, answer(_params(message)))
+            params = _params(message)
+            self._start(msg_id, answer(params), urgent=self._is_urgent(method, params))
         else:
             raise JsonRpcMethodNotFound.of(method)
 
@@ -157,22 +160,27 @@ class AgentProtocol(LanguageServerProtocol):
         if self.initialized and self.on_ready is not None:
             self.on_ready()
 
-    def _start(self, msg_id: MessageId, work: object) -> None:
+    def _is_urgent(self, method: str, params: Json) -> bool:
+        command = params.get("command") if method == "workspace/executeCommand" else None
+        return method in self.urgent or (isinstance(command, str) and command in self.urgent)
+
+    def _start(self, msg_id: MessageId, work: object, *, urgent: bool) -> None:
         if not isawaitable(work):
-            return self._succeed(msg_id, work)
+            return self._succeed(msg_id, work, urgent=urgent)
         # Made here and not in the task, so that a cancel in the same chunk finds it.
         self._running[msg_id] = scope = anyio.CancelScope()
-        self.tasks.start_soon(self._answer, msg_id, scope, work)
+        self.tasks.start_soon(self._answer, msg_id, scope, work, urgent)
         return None
 
     async def _answer(
-        self, msg_id: MessageId, scope: anyio.CancelScope, work: Awaitable[object]
+        self, msg_id: MessageId, scope: anyio.CancelScope, work: Awaitable[object], urgent: bool
     ) -> None:
         try:
             with scope:
-                self._succeed(msg_id, await work)
+                self._succeed(msg_id, await work, urgent=urgent)
             if scope.cancelled_caught:
-                self._fail(msg_id, wire_error(REQUEST_CANCELLED, "The request was cancelled."))
+                error = wire_error(REQUEST_CANCELLED, "The request was cancelled.")
+                self._fail(msg_id, error, urgent=True)
         except Exception as exc:  # noqa: BLE001 - the boundary, as above
             self._fail(msg_id, rpc_error(exc))
         finally:
@@ -184,6 +192,8 @@ class AgentProtocol(LanguageServerProtocol):
 
     def _shut_down(self, _params: Json) -> Awaitable[None] | None:
         self.stopping = True
+        if self.out is not None:
+            self.out.ending()
         return self.on_shutdown() if self.on_shutdown else None
 
     def _answered(self, message: Json) -> None:
@@ -218,30 +228,49 @@ class AgentProtocol(LanguageServerProtocol):
 
     # Sending
 
-    def send(self, message: object) -> None:
-        """Sends a message; raises ``TypeError`` or ``ValueError`` where it has no JSON form."""
-        body = encode(message, self._plain)
+    def notify_newest(self, method: str, params: object, of: Hashable) -> None:
+        """Sends a notification, in the place of one ``of`` the same that still waits."""
         if self.out is not None:
-            self.out.write(frame(body))
+            self.out.write(self.notification(method, params), of)
+
+    def send(self, message: object, *, urgent: bool = False) -> None:
+        """Sends a message; raises ``TypeError`` or ``ValueError`` where it has no JSON form.
+        One that is urgent does not wait behind much else."""
+        data = self._framed(message)
+        if self.out is None:
+            return
+        if urgent:
+            self.out.urgent(data)
+        else:
+            self.out.write(data)
+
+    def notification(self, method: str, params: object) -> bytes:
+        return self._framed(_message({"method": method}, params))
+
+    def _framed(self, message: object) -> bytes:
+        return frame(encode(message, self._plain))
 
     def _plain(self, value: Any) -> Any:
         if hasattr(value, "model_dump"):  # pydantic's; not imported for this alone
             return value.model_dump(by_alias=True, exclude_none=True)
         return self.converter.unstructure(value)
 
-    def _succeed(self, msg_id: MessageId, result: object) -> None:
-        self.send({"jsonrpc": "2.0", "id": msg_id, "result": result})
+    def _succeed(self, msg_id: MessageId, result: object, *, urgent: bool) -> None:
+        self.send({"jsonrpc": "2.0", "id": msg_id, "result": result}, urgent=urgent)
 
-    def _fail(self, msg_id: MessageId | None, error: Mapping[str, Any]) -> None:
+    def _fail(
+        self, msg_id: MessageId | None, error: Mapping[str, Any], *, urgent: bool = False
+    ) -> None:
         try:
-            self.send({"jsonrpc": "2.0", "id": msg_id, "error": error})
+            self.send({"jsonrpc": "2.0", "id": msg_id, "error": error}, urgent=urgent)
         except (TypeError, ValueError):
             log.exception("an error's data cannot be sent")
             error = wire_error(INTERNAL_ERROR, str(error["message"]))
             self.send({"jsonrpc": "2.0", "id": msg_id, "error": error})
 
     async def ask(self, method: str, params: object, timeout: float | None) -> Any:
-        """Sends a request to the client; its result. None as ``timeout`` waits for ever.
+        """Sends a request to the client, before what waits: the agent or a person waits for the
+        answer. Its result. None as ``timeout`` waits for ever.
 
         Raises ``ClientRefused`` for an error answer and ``TimeoutError``. When the caller gives
         up, the client is told by ``$/cancelRequest``; a late answer is then harmless.
@@ -250,7 +279,7 @@ class AgentProtocol(LanguageServerProtocol):
         future = asyncio.get_running_loop().create_future()
         self._asked[msg_id] = future
         try:
-            self.send(_message({"id": msg_id, "method": method}, params))
+            self.send(_message({"id": msg_id, "method": method}, params), urgent=True)
             with anyio.fail_after(timeout):
                 answer = cast(Json, await future)
         except (TimeoutError, asyncio.CancelledError):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lsp_agent.protocol.errors import UsageError
 from lsp_agent.server.admission import Admission, Refused, admission
-from lsp_agent.server.transport import Channel
+from lsp_agent.server.transport import Channel, hold_little
 
 #: The most connections that may be about to say who they are; the oldest gives way to a new one.
 _MOST_WAITING = 16
@@ -48,6 +48,7 @@ def tcp(host: str, port: int, listening: Callable[[str, int], str]) -> Channel:
         connection, admitted = Door(listener, token).first_admitted()
     connection.setblocking(True)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    hold_little(connection.fileno())
     return Channel(_after(admitted.said, connection), connection.send)
 
 

@@ -9,15 +9,24 @@ import asyncio
 import logging
 import os
 import queue
+import socket
+import stat
+import sys
 import threading
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
+if sys.platform != "win32":
+    import fcntl
+
 Recv = Callable[[int], bytes]
 Send = Callable[[memoryview], int]
 
-#: Beyond this many unsent bytes ``Writer.drain`` waits until half of them have gone.
-HIGH_WATER = 1024 * 1024
+#: Beyond this many unsent bytes ``Writer.drain`` waits until half of them have gone. Little:
+#: what was written cannot be overtaken any more by what somebody waits for.
+HIGH_WATER = 4 * 1024
+#: What the system is asked to hold for the client beyond that, in bytes; for the same reason.
+_SYSTEM_HOLDS = 16 * 1024
 
 _CHUNK = 64 * 1024
 _CHUNKS_AHEAD = 16
@@ -44,7 +53,21 @@ def stdio() -> Channel:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
+    hold_little(sink)
     return Channel(lambda n: os.read(source, n), lambda view: os.write(sink, view))
+
+
+def hold_little(descriptor: int) -> None:
+    """Has the system hold less for a client that does not read, where that can be told it."""
+    mode = os.fstat(descriptor).st_mode
+    try:
+        if stat.S_ISSOCK(mode):
+            with socket.socket(fileno=os.dup(descriptor)) as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_HOLDS)
+        elif stat.S_ISFIFO(mode) and sys.platform == "linux":
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _SYSTEM_HOLDS)
+    except OSError as exc:
+        log.debug("the system's buffer stays as it is: %s", exc)
 
 
 async def chunks(recv: Recv) -> AsyncGenerator[bytes, None]:
@@ -92,7 +115,6 @@ class Writer:
         self._written = 0  # counted by the loop
         self._sent = 0  # counted by the thread
         self._waiting = False
-        self._low = 0
         self._room = asyncio.Event()
         self._broken = False
         self._thread = threading.Thread(target=self._run, name="client-writer", daemon=True)
@@ -113,13 +135,12 @@ class Writer:
             self._written += len(data)
             self._items.put(data)
 
-    async def drain(self, high: int = HIGH_WATER) -> None:
-        """Waits while more than ``high`` bytes are unsent; with room it does not even yield."""
-        while self.pending > high:
+    async def drain(self) -> None:
+        """Waits while it is behind; with room it does not even yield."""
+        while self.behind:
             self._room.clear()
-            self._low = max(self._low, high // 2)
             self._waiting = True
-            if self.pending > high:
+            if self.behind:
                 await self._room.wait()
 
     def close(self, seconds: float = 2.0) -> None:
@@ -155,12 +176,11 @@ class Writer:
             sent = self._send(view[:_CHUNK])
             view = view[sent:]
             self._sent += sent
-            if self._waiting and self._written - self._sent <= self._low:
+            if self._waiting and self._written - self._sent <= HIGH_WATER // 2:
                 self._call(self._wake)
 
     def _wake(self) -> None:
         self._waiting = False
-        self._low = 0
         self._room.set()
 
     def _call(self, callback: Callable[[], None]) -> None:

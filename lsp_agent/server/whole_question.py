@@ -39,9 +39,10 @@ class WholeQuestions:
         self._shown_last: str | None = None
 
     async def show(self, question: Question) -> None:
-        """By ``window/showDocument``, else by a message with the whole text."""
+        """By a message with the whole text; where that would be cut by ``window/showDocument``,
+        which takes the focus."""
         text = whole_text(question)
-        if not await self._shown_as_file(question, text):
+        if fits_message(question) or not await self._shown_as_file(question, text):
             self._connection.notify("window/showMessage", {"type": _WARNING, "message": text})
         self._shown_last = question.question_id
 
@@ -50,9 +51,10 @@ class WholeQuestions:
         self._tasks.start_soon(self.show, question)
 
     def menu(self, question: Question) -> tuple[Option | None, ...]:
-        """The options that a menu may offer now; None stands for ``SHOW_ALL``."""
+        """The options that a menu may offer now; None stands for ``SHOW_ALL``. That is the first:
+        editors choose it for who presses Enter in a menu that was opened for something else."""
         if fits_menu(question) or question.question_id == self._shown_last:
-            return tuple(question.options)
+            return None, *question.options
         return None, *refusals(question)
 
     async def _shown_as_file(self, question: Question, text: str) -> bool:

@@ -97,6 +97,7 @@ class AgentLink:
         self.exit: Exit | None = None
         self._ending = False
         self._held_back = False
+        self._hold = anyio.CancelScope()
         self._heard_at = anyio.current_time()
 
     @classmethod
@@ -193,12 +194,14 @@ class AgentLink:
     async def stop(self, grace: float = GRACE_SECONDS) -> None:
         """Ends the agent and all that it started; returns when they are gone."""
         self._ending = True
+        self._hold.cancel()
         await self._process.stop(grace)
         await self._told()
 
     async def kill(self) -> None:
         """Without a word to it, which it would answer."""
         self._ending = True
+        self._hold.cancel()
         await self._process.kill()
         await self._told()
 
@@ -306,10 +309,18 @@ class AgentLink:
             self._heard_at = anyio.current_time()
             for decoded in self._decode(batch):
                 self._take(decoded)
-            self._held_back = True
+            if not await self._read_on():
+                return
+            self._heard_at = anyio.current_time()
+
+    async def _read_on(self) -> bool:
+        """Holds the agent back while the client does not read; False if it is ended meanwhile:
+        what it still says is of use to nobody."""
+        self._held_back = True
+        with anyio.CancelScope() as self._hold:
             await self._drain()
             self._held_back = False
-            self._heard_at = anyio.current_time()
+        return not self._held_back
 
     def _take(self, decoded: Decoded) -> None:
         match decoded:

@@ -148,15 +148,16 @@ class Turn:
         paths it is judged. An agent may ask in terms of its own, as "a folder outside", for a
         call whose path it has told before."""
         call_id = string(update, "toolCallId")
-        call = self._sight(update, batch) or _Call(call_id, acp.tool_name(update))
+        opened = self._sight(update, batch)
+        call = opened or _Call(call_id, acp.tool_name(update))
         asked = _Call(call_id, acp.tool_name(update) or call.tool)
         asked.learn(update)
         if asked.kind == "other":
             asked.kind = call.kind
         asked.args = asked.args if asked.told_enough or not call.args else call.args
         asked.paths = asked.paths or call.paths
-        if call.state != "ended" and call.id in self._calls:
-            self._called(call, batch)
+        if opened is not None:
+            self._called(opened, batch)
         if acp.searches_files(asked.tool, asked.args):
             asked.kind, asked.paths = "read", asked.paths or (".",)
         paths = asked.paths if asked.kind in ("read", "edit") else ()

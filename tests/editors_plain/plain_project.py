@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def block(page: str, language: str, number: int = 0) -> str:
 class PlainProject:
     """``home`` has the person's configuration; ``folder`` is what the editor opens."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, steps: Sequence[dict[str, Any]] = SCRIPT) -> None:
         self.home = base / "home"
         self.config = self.home / ".config"
         self.folder = base / "shop"
@@ -55,7 +56,7 @@ class PlainProject:
         (self.folder / ".git").mkdir(parents=True)
         self.notes.write_text(NOTES)
         script = base / "script.json"
-        script.write_text(json.dumps({"steps": SCRIPT}))
+        script.write_text(json.dumps({"steps": [*steps]}))
         self.write(
             "lsp-agent/config.toml",
             "[agents.builtin]\n"

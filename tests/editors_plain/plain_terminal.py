@@ -15,6 +15,9 @@ FETCHED = Path(sys.prefix) / "editors"
 #: Generous: the machine may be busy with other tests.
 SECONDS = 40.0
 
+#: What is chosen sooner after a question has come up is no answer to it.
+UNREAD = 0.35
+
 
 class Terminal:
     """Runs ``command``; ``close`` ends it and all that it started. Keys are named as tmux does

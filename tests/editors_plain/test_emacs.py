@@ -1,62 +1,14 @@
-"""Emacs with Eglot, set up as docs/editors/emacs.md says, with a person's own keys."""
+"""What a person does with the agent in Emacs."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from plain_project import NAP, NOTES, PlainProject, block, napping
-from plain_terminal import FETCHED, Terminal, until
+from plain_emacs import Emacs
+from plain_project import NAP, NOTES, PlainProject, napping
+from plain_terminal import until
 
 pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(180)]
-
-#: No files beside those of the project; a typed space is one also where names are completed.
-OWN = """
-(setq inhibit-startup-screen t make-backup-files nil create-lockfiles nil auto-save-default nil)
-(keymap-unset minibuffer-local-completion-map "SPC")
-(setq eglot-report-progress 'messages)
-"""
-
-
-class Emacs(Terminal):
-    def __init__(self, project: PlainProject) -> None:
-        init = project.write("emacs/init.el", block("emacs.md", "elisp") + OWN)
-        program = FETCHED / "emacs" / "bin" / "emacs"
-        command = [program, "-nw", "-q", "-l", init, "notes.txt"]
-        super().__init__(command, project.folder, project.environment)
-        self.wait_for("agent: nap")
-        self.keys("M-x")
-        self.type("eglot")
-        self.keys("Enter")
-        self.wait_for("Connected!")
-
-    def go_to(self, line: int) -> None:
-        self.keys("M-g", "g")
-        self.wait_for("Goto line")
-        self.type(f"{line}")
-        self.keys("Enter")
-        self.wait_for(f"L{line} ")
-
-    def choose(self, line: int, title: str) -> None:
-        """The action with this title; asks again until it is there."""
-        self.go_to(line)
-        assert until(lambda: self._chosen(title)), self.screen
-
-    def _chosen(self, title: str) -> bool:
-        self.keys("C-c", "a", "a")
-        screen = self.wait_for(lambda s: "Pick an action" in s or "No code actions" in s)
-        if "No code actions" in screen:
-            self.keys("C-g")
-            return False
-        self.type(title)
-        self.wait_for(title)  # all of it, or a message that comes meanwhile takes the Enter
-        self.keys("Enter")
-        screen = self.wait_for(lambda s: "[No match]" in s or "Pick an action" not in s)
-        if "[No match]" in screen:
-            self.keys("C-g")
-        return "[No match]" not in screen
-
-    def save(self) -> None:
-        self.keys("C-x", "C-s")
 
 
 @pytest.fixture

@@ -34,6 +34,10 @@ CAPABILITIES: Json = {
     "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
 }
 EVENTS: Json = {"events": True}
+#: A client that is sent message requests, as it shows them where they take no key.
+BESIDE: Json = {"name": "Visual Studio Code"}
+#: Seconds, and a little more: until then nobody has read a question, and no answer is meant.
+UNREAD = 0.35
 ALLOWED: Json = {"permissions": {"command": "allow"}}
 
 
@@ -194,6 +198,7 @@ class Editor(RawClient):
         return answer if answer is NO_ANSWER else {"optionId": answer}
 
     def _show(self, params: Json) -> Any:
+        time.sleep(UNREAD)
         answer = self.answers.pop(0) if self.answers else NO_ANSWER
         return {"title": answer} if isinstance(answer, str) else answer
 
@@ -208,7 +213,9 @@ class Editor(RawClient):
         return self.result(self.prompt(text, **params))
 
     def command(self, name: str, *arguments: Any) -> Any:
-        """``workspace/executeCommand`` of ``lspAgent.<name>``."""
+        """``workspace/executeCommand`` of ``lspAgent.<name>``, by who has read what it answers."""
+        if name == "answer":
+            time.sleep(UNREAD)
         params: Json = {"command": f"lspAgent.{name}"}
         return self.call(
             "workspace/executeCommand", params | ({"arguments": arguments} if arguments else {})

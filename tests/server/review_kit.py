@@ -62,8 +62,6 @@ class FakeEdits:
 class FakeConnection:
     """Keeps notifications and requests; ``answers`` gives those to requests."""
 
-    behind = False
-
     def __init__(self) -> None:
         self.notified: list[tuple[str, Any]] = []
         self.asked: list[tuple[str, Any]] = []
@@ -71,9 +69,9 @@ class FakeConnection:
     def notify(self, method: str, params: object) -> None:
         self.notified.append((method, params))
 
+    def notify_newest(self, method: str, params: object, of: object) -> None:
+        raise NotImplementedError(f"nothing here tells {method} of {of}")
+
     async def ask(self, method: str, params: object, timeout: float | None) -> Any:
         self.asked.append((method, params))
         return None
-
-    async def drain(self) -> None:
-        pass

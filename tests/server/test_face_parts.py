@@ -2,30 +2,19 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import anyio
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lsp_agent.protocol.events import (
-    Event,
-    Notice,
-    StampedEvent,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolProgress,
-)
 from lsp_agent.protocol.questions import CANNOT_ASK, Option, Question
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.barrier import RefreshBarrier
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.editor_port import EditorPort, traits_of
-from lsp_agent.server.events import JOIN_SECONDS, EventStream
 from lsp_agent.server.live_settings import LiveSettings
+from lsp_agent.server.meant import REST, Shown
 from lsp_agent.server.progress import ProgressBoard
 from lsp_agent.server.rpc_error import ClientRefused
 from lsp_agent.server.settings_pull import SettingsPull
@@ -44,11 +33,13 @@ class Wire:
     def __init__(self, **answers: Any) -> None:
         self.answers = {name.replace("__", "/"): answer for name, answer in answers.items()}
         self.sent: list[tuple[str, Any]] = []
-        self.behind = False
-        self.caught_up = anyio.Event()
 
     def notify(self, method: str, params: Any) -> None:
         self.sent.append((method, params))
+
+    def notify_newest(self, method: str, params: Any, of: Any) -> None:
+        assert params["token"] == of
+        self.notify(method, params)
 
     async def ask(self, method: str, params: Any, timeout: float | None) -> Any:
         self.sent.append((method, params))
@@ -60,142 +51,8 @@ class Wire:
             raise answer
         return answer
 
-    async def drain(self) -> None:
-        if self.behind:
-            await self.caught_up.wait()
-
     def values(self, method: str) -> list[Any]:
         return [params for name, params in self.sent if name == method]
-
-
-def stamp(events: list[Event], session: str = "s") -> Iterator[StampedEvent]:
-    for seq, event in enumerate(events, 1):
-        yield StampedEvent(session, "t", seq, 0.0, event)
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-# Events
-
-
-deltas = st.sampled_from(["a", "b"]).flatmap(
-    lambda text: st.sampled_from(
-        [
-            TextDelta(text),
-            ThinkingDelta(text),
-            ToolArgsDelta("1", text),
-            ToolArgsDelta("2", text),
-            ToolProgress("1", text),
-            Notice("info", text, "x"),
-        ]
-    )
-)
-
-
-def split(events: list[Json]) -> list[tuple[Any, ...]]:
-    """The events with each text cut into its characters: what joining must keep."""
-    return [
-        (event["type"], event.get("toolCallId"), char)
-        for event in events
-        for char in event.get("text", event.get("message", ""))
-    ]
-
-
-@given(st.lists(st.tuples(deltas, st.booleans(), st.sampled_from(["s", "r"]))))
-def test_events_keep_their_order_and_text_and_their_seq_has_no_gaps(
-    steps: list[tuple[Event, bool, str]],
-) -> None:
-    wire, clock = Wire(), Clock()
-    stream = EventStream(wire, clock)
-    seqs = {"s": itertools.count(1), "r": itertools.count(1)}
-    unjoined: dict[str, list[Json]] = {"s": [], "r": []}
-    for event, behind, session in steps:
-        wire.behind = behind
-        clock.now += 0.0004
-        stamped = StampedEvent(session, "t", next(seqs[session]), 0.0, event)
-        unjoined[session].append(_plain(event))
-        stream.publish(stamped)
-    stream.flush()
-    for session, expected in unjoined.items():
-        got = [e for e in wire.values("agent/event") if e["sessionId"] == session]
-        assert split(got) == split(expected)
-        assert [e["seq"] for e in got] == list(range(1, len(got) + 1))
-
-
-def _plain(event: Event) -> Json:
-    wire = Wire()
-    stream = EventStream(wire, Clock())
-    stream.publish(StampedEvent("s", "t", 1, 0.0, event))
-    stream.flush()
-    return wire.values("agent/event")[0]
-
-
-def test_a_delta_after_a_quiet_moment_goes_out_at_once() -> None:
-    wire, clock = Wire(), Clock()
-    stream = EventStream(wire, clock)
-    for stamped in stamp([TextDelta("a"), TextDelta("b")]):
-        clock.now += 0.002
-        stream.publish(stamped)
-    assert [e["text"] for e in wire.values("agent/event")] == ["a", "b"]
-
-
-@pytest.mark.asyncio
-async def test_a_burst_of_deltas_is_joined_for_16_ms() -> None:
-    wire = Wire()
-    stream = EventStream(wire)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stream.run)
-        await anyio.sleep(0.01)
-        for stamped in stamp([TextDelta("x")] * 1000):
-            stream.publish(stamped)
-        await anyio.sleep(0.06)
-        tasks.cancel_scope.cancel()
-    texts = [e["text"] for e in wire.values("agent/event")]
-    assert len(texts) <= 3
-    assert "".join(texts) == "x" * 1000
-
-
-@pytest.mark.asyncio
-async def test_a_delta_close_behind_another_waits_only_for_the_next_quiet_moment() -> None:
-    counts: list[int] = []
-    for _ in range(5):  # once is enough: the machine may be busy
-        wire = Wire()
-        stream = EventStream(wire)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stream.run)
-            for stamped in stamp([TextDelta("a"), TextDelta("b")]):
-                stream.publish(stamped)
-            await anyio.sleep(JOIN_SECONDS / 2)
-            counts.append(len(wire.values("agent/event")))
-            tasks.cancel_scope.cancel()
-    assert max(counts) == 2
-
-
-@pytest.mark.asyncio
-async def test_a_client_that_does_not_keep_up_gets_everything_joined_and_holds_the_agent() -> None:
-    wire = Wire()
-    wire.behind = True
-    stream = EventStream(wire)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(stream.run)
-        for stamped in stamp([TextDelta("x" * 1000)] * 2000):
-            stream.publish(stamped)
-        await anyio.sleep(0.05)
-        assert wire.sent == []
-        with anyio.move_on_after(0.05) as held:
-            await stream.drain()
-        assert held.cancelled_caught
-        wire.behind = False
-        wire.caught_up.set()
-        with anyio.fail_after(2):
-            await stream.drain()
-        tasks.cancel_scope.cancel()
-    assert [len(e["text"]) for e in wire.values("agent/event")] == [2_000_000]
 
 
 # Progress
@@ -417,7 +274,7 @@ def question() -> Question:
 
 def asker_of(wire: Wire, client: ClientInfo) -> PersonAsker:
     """One that is asked only what fits a message, so that nothing is shown whole."""
-    return PersonAsker(wire, client, cast(WholeQuestions, None))
+    return PersonAsker(wire, client, cast(WholeQuestions, None), Shown())
 
 
 @pytest.mark.asyncio
@@ -438,11 +295,32 @@ async def test_agent_ask_is_preferred_where_the_client_has_it() -> None:
     ],
 )
 async def test_buttons_are_the_options_names(answer: Any, chosen: str | None) -> None:
-    wire = Wire(window__showMessageRequest=answer)
+    wire = Wire(window__showMessageRequest=lambda _: time.sleep(REST) or answer)
     assert await asker_of(wire, ClientInfo(show_message_request=True))(question()) == chosen
     (params,) = wire.values("window/showMessageRequest")
     assert params["message"] == "Run?\nrm -r x"
-    assert [action["title"] for action in params["actions"]] == ["Allow once", "Deny"]
+    assert [action["title"] for action in params["actions"]] == [
+        "Show all of it",
+        "Allow once",
+        "Deny",
+    ]
+
+
+@pytest.mark.asyncio
+async def test_an_answer_as_a_message_comes_up_is_not_meant() -> None:
+    times = itertools.count()
+    wire = Wire(
+        window__showMessageRequest=lambda _: (
+            time.sleep(REST if next(times) == 2 else 0) or {"title": "Allow once"}
+        )
+    )
+    asker = asker_of(wire, ClientInfo(show_message_request=True))
+    assert await asker(question()) == "yes"
+    assert len(wire.values("window/showMessageRequest")) == 3
+    hasty = Wire(window__showMessageRequest={"title": "Allow once"})
+    asker = asker_of(hasty, ClientInfo(show_message_request=True))
+    assert await asker(question()) == CANNOT_ASK
+    assert hasty.sent[-1][1]["message"].startswith("Answer the agent by code action")
 
 
 @pytest.mark.asyncio
@@ -451,6 +329,27 @@ async def test_after_method_not_found_the_client_is_not_asked_that_way_again() -
     asker = asker_of(wire, ClientInfo(show_message_request=True))
     assert [await asker(question()), await asker(question())] == [CANNOT_ASK, CANNOT_ASK]
     assert len(wire.values("window/showMessageRequest")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "is_asked"),
+    [
+        ("Visual Studio Code", True),
+        ("Visual Studio Code - Insiders", True),
+        ("VSCodium", True),
+        ("Neovim", False),
+        ("helix", False),
+        ("Eglot", False),
+        ("Zed", False),
+        ("Not Visual Studio Code", False),
+        ("", False),
+    ],
+)
+def test_a_message_request_goes_only_where_it_takes_no_key(name: str, is_asked: bool) -> None:
+    params = {"clientInfo": {"name": name}, "capabilities": {"window": {"showMessage": {}}}}
+    assert ClientInfo.of(params, "utf-16").show_message_request is is_asked
+    nameless = {"capabilities": params["capabilities"]}
+    assert not ClientInfo.of(nameless, "utf-16").show_message_request
 
 
 @pytest.mark.asyncio

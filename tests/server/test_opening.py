@@ -5,11 +5,13 @@ from pathlib import Path
 
 import anyio
 import pytest
+from outbox_kit import Client
 
 from lsp_agent.server import app
 from lsp_agent.server.app import App
 from lsp_agent.server.client_info import ClientInfo
 from lsp_agent.server.face import Face
+from lsp_agent.server.outbox import Outbox
 from lsp_agent.workspace.ledger import Ledger
 
 
@@ -37,7 +39,7 @@ async def test_the_loop_runs_while_a_large_ledger_is_read(
             longest = max(longest, time.monotonic() - before)
 
     async with anyio.create_task_group() as tasks:
-        face.tasks = tasks
+        face.tasks, face.outbox = tasks, Outbox(Client())
         tasks.start_soon(watch)
         await App.open(face, ClientInfo())
         tasks.cancel_scope.cancel()

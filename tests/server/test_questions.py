@@ -1,9 +1,10 @@
 """Questions to the person: how they are asked, answered and closed. No answer is never consent."""
 
+import time
 from pathlib import Path
 
 import pytest
-from project import EVENTS, Editor, Project, bash, step
+from project import BESIDE, EVENTS, UNREAD, Editor, Project, bash, step
 from raw_client import Json, RpcError, wait_until
 
 ASK: Json = {"events": True, "ask": True}
@@ -59,14 +60,52 @@ def test_a_client_with_ask_gets_the_whole_question(project: Project) -> None:
 
 
 def test_a_plain_client_gets_a_message_with_buttons(project: Project) -> None:
-    editor = project.editor(*commands(1), capabilities=SHOW)
+    editor = project.editor(*commands(1), capabilities=SHOW, clientInfo=BESIDE)
     editor.answers = ["Allow"]
     editor.ask_agent("Go.")
     (shown,) = editor.received("window/showMessageRequest")
     assert COMMAND in shown["message"]
     titles = [action["title"] for action in shown["actions"]]
-    assert titles == ["Allow", "Allow every command in this session", "Deny"]
+    assert titles == [
+        "Show all of it",
+        "Allow",
+        "Allow every command in this session",
+        "Deny",
+    ]
     assert times_run(project) == 1
+
+
+def test_a_client_whose_messages_may_take_keys_is_told_and_not_asked(project: Project) -> None:
+    editor = project.editor(*commands(1), capabilities=SHOW, clientInfo={"name": "Zed"})
+    document = editor.open(project.file("a.txt", "one\n"))
+    prompt = editor.prompt("Go.")
+    editor.notification(
+        "window/showMessage", message=f"Answer the agent by code action: bash: {COMMAND}"
+    )
+    titles = [action["title"].rpartition(": ")[2] for action in actions(editor, document.uri)]
+    assert titles[:2] == ["Show all of it", "Allow"]  # the first, which Enter takes, allows nothing
+    assert editor.command("answer", {"optionId": "allow"}) == {"answered": True}
+    assert editor.result(prompt)["text"] == "Done."
+    assert editor.received("window/showMessageRequest") == []
+
+
+@pytest.mark.parametrize("option", ["allow", "deny", None])
+@pytest.mark.parametrize("named", [True, False])
+def test_an_answer_as_a_question_comes_up_is_not_meant_for_it(
+    project: Project, option: str | None, named: bool
+) -> None:
+    editor = project.editor(*commands(1))
+    prompt = editor.prompt("Go.")
+    asked = editor.notification("window/showMessage")
+    assert asked["message"].startswith("Answer the agent by code action")
+    (question,) = open_questions(editor)
+    answer: Json = {"optionId": option} | ({"questionId": question["questionId"]} if named else {})
+    command: Json = {"command": "lspAgent.answer", "arguments": [answer]}
+    assert editor.failure("workspace/executeCommand", command).data["kind"] == "conflict"
+    assert open_questions(editor) == [question]
+    assert editor.command("answer", answer) == {"answered": True}
+    editor.result(prompt)
+    assert times_run(project) == (option == "allow")
 
 
 @pytest.mark.parametrize("how", ["command", "code action"])
@@ -109,7 +148,7 @@ def actions(editor: Editor, uri: str) -> list[Json]:
 def test_a_client_that_knows_no_message_request_after_all_keeps_the_question_open(
     project: Project,
 ) -> None:
-    editor = project.editor(*commands(2), capabilities=SHOW)
+    editor = project.editor(*commands(2), capabilities=SHOW, clientInfo=BESIDE)
     del editor.handlers["window/showMessageRequest"]  # MethodNotFound
     prompt = editor.prompt("Go.")
     for number in (1, 2):
@@ -136,7 +175,9 @@ def dialogs(editor: Editor) -> list[list[str]]:
 def test_a_long_command_can_be_allowed_only_when_all_of_it_has_been_shown(
     project: Project, command: str
 ) -> None:
-    editor = project.editor(step("", bash(command)), step("Done."), capabilities=SHOWN)
+    editor = project.editor(
+        step("", bash(command)), step("Done."), capabilities=SHOWN, clientInfo=BESIDE
+    )
     files: list[str] = []
 
     def show_document(params: Json) -> Json:
@@ -148,7 +189,7 @@ def test_a_long_command_can_be_allowed_only_when_all_of_it_has_been_shown(
     editor.ask_agent("Go.")
     first, second = dialogs(editor)
     assert first == ["Show all of it", "Deny"]
-    assert second == ["Allow", "Allow every command in this session", "Deny"]
+    assert second == ["Show all of it", "Allow", "Allow every command in this session", "Deny"]
     (text,) = files
     assert command in text
     assert times_run(project) == 1
@@ -162,7 +203,9 @@ def uri_text(uri: str) -> str:
 def test_a_long_command_that_was_not_shown_does_not_run(
     project: Project, answer: str | None
 ) -> None:
-    editor = project.editor(step("", bash(LONG)), step("Done."), capabilities=SHOW)
+    editor = project.editor(
+        step("", bash(LONG)), step("Done."), capabilities=SHOW, clientInfo=BESIDE
+    )
     editor.answers = [answer]
     editor.ask_agent("Go.")
     assert dialogs(editor) == [["Show all of it", "Deny"]]
@@ -173,7 +216,9 @@ def test_a_long_command_that_was_not_shown_does_not_run(
 def test_where_no_document_can_be_shown_a_long_command_is_a_message(
     project: Project, capabilities: Json
 ) -> None:
-    editor = project.editor(step("", bash(LONG)), step("Done."), capabilities=capabilities)
+    editor = project.editor(
+        step("", bash(LONG)), step("Done."), capabilities=capabilities, clientInfo=BESIDE
+    )
     editor.answers = ["Show all of it", "Allow"]
     editor.ask_agent("Go.")
     assert [m["message"] for m in editor.received("window/showMessage") if LONG in m["message"]]
@@ -185,7 +230,9 @@ def test_where_no_document_can_be_shown_a_long_command_is_a_message(
 
 def test_a_command_that_a_message_shows_whole_is_asked_about_once(project: Project) -> None:
     command = f"echo x >> {MARK}; {'true; ' * 30}\necho z > tail.txt"
-    editor = project.editor(step("", bash(command)), step("Done."), capabilities=SHOWN)
+    editor = project.editor(
+        step("", bash(command)), step("Done."), capabilities=SHOWN, clientInfo=BESIDE
+    )
     editor.answers = ["Allow"]
     assert editor.ask_agent("Go.")["text"] == "Done."
     (asked,) = editor.received("window/showMessageRequest")
@@ -213,6 +260,10 @@ def test_a_menu_offers_to_allow_a_long_command_once_it_has_been_shown(project: P
     assert wait_until(lambda: "Allow" in names())
     assert any(WIDE in shown["message"] for shown in editor.received("window/showMessage"))
     (allow,) = [each for each in asked() if each["title"].endswith(": Allow")]
+    early = editor.failure("workspace/executeCommand", allow["command"])
+    assert (early.data["kind"], "only just" in early.message) == ("conflict", True)
+    assert times_run(project) == 0
+    time.sleep(UNREAD)
     editor.call("workspace/executeCommand", allow["command"])
     assert editor.result(prompt)["text"] == "Done."
     assert times_run(project) == 1
@@ -275,7 +326,7 @@ def test_without_consent_the_command_does_not_run_and_the_model_reads_why(
 
 
 def test_a_dismissed_message_is_a_refusal(project: Project) -> None:
-    editor = project.editor(*commands(1), capabilities=SHOW, client=EVENTS)
+    editor = project.editor(*commands(1), capabilities=SHOW, clientInfo=BESIDE, client=EVENTS)
     editor.answers = [None]
     assert editor.ask_agent("Go.")["text"] == "Done."
     assert times_run(project) == 0
@@ -338,7 +389,9 @@ def test_an_abort_closes_the_question(project: Project, client: str) -> None:
     editor = (
         project.editor(*commands(1), step("Next."), client=ASK)
         if client == "ask"
-        else project.editor(*commands(1), step("Next."), client=EVENTS, capabilities=SHOW)
+        else project.editor(
+            *commands(1), step("Next."), client=EVENTS, capabilities=SHOW, clientInfo=BESIDE
+        )
     )
     prompt = editor.prompt("Go.")
     method = "agent/ask" if client == "ask" else "window/showMessageRequest"

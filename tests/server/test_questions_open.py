@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 import pytest
-from project import EVENTS, Editor, Project, bash, edit, processes_with, step, write
+from project import BESIDE, EVENTS, Editor, Project, bash, edit, processes_with, step, write
 from raw_client import NO_ANSWER, Json, left_behind, wait_until
 
 ASK: Json = {"events": True, "ask": True}
@@ -90,7 +90,7 @@ def test_a_closed_sessions_question_is_closed_with_it(project: Project) -> None:
 def test_the_late_answer_of_a_dialog_does_nothing(
     project: Project, first: str, late: str, ran: int
 ) -> None:
-    editor = project.editor(*RUN, client=EVENTS, capabilities=SHOW)
+    editor = project.editor(*RUN, client=EVENTS, capabilities=SHOW, clientInfo=BESIDE)
     prompt = editor.prompt("Run it.")
     dialog = editor.wait_for(lambda m: m.get("method") == "window/showMessageRequest")
     editor.command("answer", {"optionId": first})
@@ -212,12 +212,13 @@ def test_a_pattern_is_allowed_for_its_session_and_no_other(project: Project) -> 
 def test_a_pattern_allowed_by_its_button_reads_the_same(project: Project) -> None:
     editor = project.editor(
         step("", bash("git status"), bash("git status --short")), step("Done."), capabilities=SHOW,
-        client=EVENTS,
+        client=EVENTS, clientInfo=BESIDE,
     )  # fmt: skip
     editor.answers = ["Allow `git status*` in this session"]
     editor.ask_agent("Go.")
     (shown,) = editor.received("window/showMessageRequest")
     assert [action["title"] for action in shown["actions"]] == [
+        "Show all of it",
         "Allow",
         "Allow `git status*` in this session",
         "Allow every command in this session",

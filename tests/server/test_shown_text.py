@@ -1,6 +1,6 @@
 """What a client without any extension shows of an agent's own words."""
 
-from project import Editor, Project, bash, step
+from project import BESIDE, Editor, Project, bash, step
 from raw_client import Json, wait_until
 
 ASK: Json = {"events": True, "ask": True}
@@ -20,7 +20,9 @@ def test_a_question_writes_out_what_would_not_be_seen(project: Project) -> None:
 
 
 def test_a_plain_clients_messages_and_progress_write_it_out_too(project: Project) -> None:
-    editor = project.editor(step("", bash(TRICK)), step("Done."), capabilities=SHOW)
+    editor = project.editor(
+        step("", bash(TRICK)), step("Done."), capabilities=SHOW, clientInfo=BESIDE
+    )
     prompt = editor.prompt("Go.")  # the question stays open, so that progress is shown
     assert wait_until(lambda: editor.received("window/showMessageRequest"))
     (shown,) = editor.received("window/showMessageRequest")

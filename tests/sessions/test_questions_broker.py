@@ -13,6 +13,7 @@ from lsp_agent.protocol.events import QuestionAnswered, QuestionAsked
 from lsp_agent.protocol.questions import CANNOT_ASK, NotAsked, Option, OptionKind, Question
 from lsp_agent.server.ask_person import PersonAsker
 from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.server.meant import Shown
 from lsp_agent.sessions.questions import Questions
 
 pytestmark = pytest.mark.asyncio
@@ -228,7 +229,7 @@ class Client:
     async def ask(self, method: str, params: Any, timeout: float | None) -> Any:
         assert (method, timeout) == ("window/showMessageRequest", None)
         self.titles = [action["title"] for action in params["actions"]]
-        await anyio.lowlevel.checkpoint()
+        await anyio.sleep(0.35)  # they read it
         return {"title": self.press}
 
     def notify(self, method: str, params: object = None) -> None:
@@ -237,17 +238,18 @@ class Client:
 
 @pytest.mark.parametrize(
     ("press", "answer"),
-    [("Yes", "proceed_once"), ("Yes (3)", "deny"), ("allow", "allow"), ("yes", None), ("", None)],
+    [("Yes", "proceed_once"), ("Yes (4)", "deny"), ("allow", "allow"), ("yes", None), ("", None)],
 )
 async def test_buttons_of_one_name_are_told_apart(press: str, answer: str | None) -> None:
     options = [Option(option_id=i, name=n, kind=k) for i, n, k in AGENTS]
     client = Client(press)
     whole: Any = None  # a message shows all of it
     asker: Callable[[Question], Awaitable[Any]] = PersonAsker(
-        client, ClientInfo(show_message_request=True), whole
+        client, ClientInfo(show_message_request=True), whole, Shown()
     )
     async with desk(asker) as at:
         await at.ask(kind="agent", options=options)
-        assert len(set(client.titles)) == len(AGENTS)
-        assert client.titles[1:4] == ["Yes", "Yes (3)", "allow"]
+        await anyio.sleep(0.5)
+        assert len(set(client.titles)) == len(AGENTS) + 1  # the one that answers nothing
+        assert client.titles[2:5] == ["Yes", "Yes (4)", "allow"]
         assert at.answers == {"Run?": answer}

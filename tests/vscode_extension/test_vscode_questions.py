@@ -37,11 +37,12 @@ def toast(question: Json) -> tuple[str, list[str]]:
 
 
 def test_a_short_command_is_answered_in_a_notification() -> None:
-    told = ("bash: touch a.txt", ["Allow", "Allow every command in this session", "Deny"])
-    assert toast(asked("touch a.txt")) == told
+    message = "bash: touch a.txt"
+    assert toast(asked("touch a.txt", ALLOW, DENY)) == (message, ["Not Now", "Allow", "Deny"])
+    assert toast(asked("touch a.txt")) == (message, ["Not Now", "Allow", "Deny", "More…"])
     pattern = {"optionId": "p", "name": "Allow `touch *` in this session", "kind": "allowPattern"}
     question = asked("touch a.txt", ALLOW, pattern, EVERY, DENY)
-    assert toast(question) == ("bash: touch a.txt", ["Allow", "Deny", "More…"])
+    assert toast(question) == (message, ["Not Now", "Allow", "Deny", "More…"])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_command_that_a_notification_shows_otherwise_is_answered_in_the_chat(
     command: str,
 ) -> None:
     message, buttons = toast(asked(command))
-    assert buttons == ["Show in Chat"]
+    assert buttons == ["Not Now", "Show in Chat"]
     assert len(message) <= 120
     assert "](" not in message
     assert "\n" not in message
@@ -70,7 +71,7 @@ def test_a_command_that_a_notification_shows_otherwise_is_answered_in_the_chat(
 
 def test_an_answer_of_which_not_all_is_seen_is_given_in_the_chat() -> None:
     pattern = {"optionId": "p", "name": f"Allow `{'x' * 60}`", "kind": "allowPattern"}
-    assert toast(asked("true", ALLOW, pattern, DENY))[1] == ["Show in Chat"]
+    assert toast(asked("true", ALLOW, pattern, DENY))[1] == ["Not Now", "Show in Chat"]
 
 
 def test_a_list_of_answers_has_all_of_the_question_as_its_title_or_is_not_there() -> None:
@@ -80,9 +81,12 @@ def test_a_list_of_answers_has_all_of_the_question_as_its_title_or_is_not_there(
     assert told == ["bash: touch a.txt", None, None]
 
 
-# The chat is hidden. A toast and a list stand until the person presses something in them.
+# The chat is hidden. A toast and a list stand until the person presses something in them, which
+# they have read by then.
 NOBODY_LOOKS = """
 let shown = null;
+let now = 0;
+Date.now = () => now;
 const told = [];
 const toasts = [];
 const lists = [];
@@ -91,10 +95,27 @@ const toast = (message, ...buttons) => {
   return new Promise((resolve) => toasts.push((title) =>
     resolve(buttons.find((button) => button.title === title))));
 };
-Object.assign(vscode.window, { showWarningMessage: toast, showQuickPick: () =>
-  new Promise((resolve) => lists.push(resolve)) });
 const settled = () => new Promise((resolve) => setTimeout(resolve));
-const press = async (title) => { toasts.shift()(title); await settled(); };
+const createQuickPick = () => {
+  const [active, accepted, hidden] = [1, 2, 3].map(() => new vscode.EventEmitter());
+  const list = {
+    onDidChangeActive: active.event, onDidAccept: accepted.event, onDidHide: hidden.event,
+    show: () => { lists.push(list); active.fire(); }, hide: () => hidden.fire(), dispose() {},
+    choose: async (optionId, wait = 1000) => {
+      now += wait;
+      list.selectedItems = list.items.filter(({ option }) => option.optionId === optionId);
+      accepted.fire();
+      await settled();
+    },
+  };
+  return list;
+};
+Object.assign(vscode.window, { showWarningMessage: toast, createQuickPick });
+const press = async (title, wait = 1000) => {
+  now += wait;
+  toasts.shift()(title);
+  await settled();
+};
 const look = async (session) => { shown = session; all.notifyUnwatched(); await settled(); };
 const all = new questions.Questions((session) => session === shown,
   async ({ sessionId }) => { shown = sessionId; all.notifyUnwatched(); });
@@ -123,15 +144,34 @@ def test_a_question_that_was_looked_at_and_not_answered_comes_again() -> None:
 
 def test_a_question_whose_list_was_closed_without_an_answer_comes_again() -> None:
     question = asked("touch a.txt", ALLOW, PATTERN, EVERY, DENY)
-    close = "await press('More…'); lists.shift()(); await settled();"
+    close = "await press('More…'); lists.shift().hide(); await settled();"
     assert unwatched(close, question) == [2, []]
     assert unwatched(close + "await press('Allow');", question) == [2, [{"optionId": "allow"}]]
-    chosen = "await press('More…'); lists.shift()({ option: { optionId: 'p' } }); await settled();"
+    chosen = "await press('More…'); await lists.shift().choose('p');"
     assert unwatched(chosen, question) == [1, [{"optionId": "p"}]]
     # It has no list: the chat is shown in its place, and the question is seen there.
     wide = asked("touch " + "a" * 50, ALLOW, PATTERN, EVERY, DENY)
     assert unwatched("await press('More…');", wide) == [1, []]
     assert unwatched("await press('More…'); await look(null);", wide) == [2, []]
+
+
+def test_what_is_pressed_as_a_toast_or_a_list_comes_up_is_no_answer() -> None:
+    question = asked("touch a.txt", ALLOW, PATTERN, EVERY, DENY)
+    early = "await press('Allow', 299);"
+    assert unwatched(early, question) == [2, []]
+    assert unwatched(early + "await press('Allow', 300);", question) == [2, [{"optionId": "allow"}]]
+    listed = "await press('More…'); await lists[0].choose('p', 299);"
+    assert unwatched(listed, question) == [1, []]
+    later = listed + "await lists[0].choose('p', 1);"
+    assert unwatched(later, question) == [1, [{"optionId": "p"}]]
+
+
+def test_the_first_button_which_a_key_of_the_editor_presses_does_nothing() -> None:
+    assert unwatched("await press('Not Now');", asked("touch a.txt")) == [1, []]
+    again = "await press('Not Now'); await look('s'); await look(null);"
+    assert unwatched(again, asked("touch a.txt")) == [1, []]
+    answered = "await press('Not Now'); all.answer('q', 'deny'); await settled();"
+    assert unwatched(answered, asked("touch a.txt")) == [1, [{"optionId": "deny"}]]
 
 
 def test_a_toast_that_stands_does_not_come_twice() -> None:
@@ -175,6 +215,7 @@ def test_a_long_command_is_allowed_only_where_all_of_it_is_seen(person: Product)
     toasts.get_by_role("button", name="Show in Chat").wait_for()
     person.workbench.run("void vscode.commands.executeCommand('lspAgent.chat.answer')")
     person.turn.locator(".question.open").wait_for()  # and no list, which could not show it
+    person.read()
     person.press("Allow")
     wait_until((person.folder / "allowed.txt").exists)
     person.wait_for_end()

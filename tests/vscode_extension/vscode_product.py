@@ -271,6 +271,10 @@ class Product:
         """Until what was said last has an end, and nothing runs or waits."""
         wait_until(lambda: self.chat.evaluate(ENDED, self._turns), timeout)
 
+    def read(self) -> None:
+        """Until what has come up, and can be seen, has stood long enough to be answered."""
+        self.page.wait_for_timeout(400)
+
     def press(self, name: str) -> None:
         """A button in the last turn, by mouse."""
         self.turn.get_by_role("button", name=name, exact=True).click()

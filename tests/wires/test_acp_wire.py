@@ -567,6 +567,17 @@ def test_a_search_for_a_pattern_is_judged_as_a_read_of_where_it_looks(
     assert (approve.tool, approve.args) == judged
 
 
+def test_a_call_that_has_ended_and_is_asked_about_is_not_told_again() -> None:
+    talk = Talk().opened().prompted()
+    known = {"kind": "execute", "rawInput": {"command": "ls"}}
+    talk.update("tool_call", toolCallId="c1", status="completed", **known)
+    approve = asked(talk, toolCallId="c1", sessionUpdate="tool_call", **known)
+    assert (approve.tool, approve.args) == ("bash", {"command": "ls"})
+    talk.result(stopReason="end_turn")
+    assert [told.tool_call_id for told in of(talk.heard, ToolCall)] == ["c1"]
+    assert [told.tool_call_id for told in of(talk.heard, ToolResult)] == ["c1"]
+
+
 def test_where_only_leave_for_good_is_offered_none_is_given() -> None:
     talk = Talk().opened().prompted()
     call = {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "ls"}}

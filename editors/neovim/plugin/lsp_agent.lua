@@ -30,3 +30,7 @@ end, {
     return require("lsp_agent.command").complete(lead, line)
   end,
 })
+
+vim.keymap.set("n", "<Plug>(lsp-agent-answer)", "<Cmd>Agent answer<CR>", {
+  desc = "agent: answer the question",
+})

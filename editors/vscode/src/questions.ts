@@ -2,11 +2,14 @@
 
 import * as vscode from "vscode";
 
-import type { Question } from "./protocol";
+import type { Option, Question } from "./protocol";
 import type { Button } from "./toasts";
 import { listTitleOf, toastOf } from "./toasts";
 
 type Answer = { optionId: string } | null;
+
+/** What is chosen sooner after a question has come up was pressed before it was seen. */
+export const UNREAD_MILLISECONDS = 300;
 
 interface Open {
   question: Question;
@@ -74,9 +77,8 @@ export class Questions implements vscode.Disposable {
     if (question === undefined || open?.question !== question) return;
     const title = listTitleOf(question);
     if (title === undefined) return this.showInChat(question);
-    const options = question.options.map((option) => ({ label: option.name, option }));
-    const chosen = await vscode.window.showQuickPick(options, { title }, open.closing.token);
-    if (chosen) this.answer(question.questionId, chosen.option.optionId);
+    const chosen = await chosenFrom(title, question.options, open.closing.token);
+    if (chosen) this.answer(question.questionId, chosen.optionId);
   }
 
   /** Nobody is there any more to hear an answer. */
@@ -107,9 +109,16 @@ export class Questions implements vscode.Disposable {
         ? vscode.window.showWarningMessage
         : vscode.window.showInformationMessage;
     const { message, buttons } = toastOf(question);
+    const since = Date.now();
     const chosen = await show<Button>(message, ...buttons);
+    const isUnread = Date.now() - since < UNREAD_MILLISECONDS;
     if (this.open.get(question.questionId) !== open) {
       if (chosen) void vscode.window.showInformationMessage("The question is not open any more.");
+    } else if (chosen?.leads.to === "nothing") {
+      return; // it stays in the status bar and the chat
+    } else if (chosen?.leads.to === "answer" && isUnread) {
+      open.isNotified = false;
+      this.notifyUnwatched();
     } else if (chosen?.leads.to === "answer") {
       this.answer(question.questionId, chosen.leads.option.optionId);
     } else if (chosen === undefined && !this.isWatched(question.sessionId)) {
@@ -126,4 +135,31 @@ export class Questions implements vscode.Disposable {
 
 function messageOf({ question }: Open): string {
   return toastOf(question).message;
+}
+
+/** From a list that takes no key for an answer before it could be read. */
+function chosenFrom(
+  title: string,
+  options: Option[],
+  closing: vscode.CancellationToken,
+): Promise<Option | undefined> {
+  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { option: Option }>();
+  picker.title = title;
+  picker.items = options.map((option) => ({ label: option.name, option }));
+  let shownAt = Infinity;
+  const withdrawn = closing.onCancellationRequested(() => picker.hide());
+  return new Promise((resolve) => {
+    picker.onDidChangeActive(() => (shownAt = Math.min(shownAt, Date.now())));
+    picker.onDidAccept(() => {
+      if (!(Date.now() - shownAt >= UNREAD_MILLISECONDS)) return;
+      resolve(picker.selectedItems[0]?.option);
+      picker.hide();
+    });
+    picker.onDidHide(() => {
+      withdrawn.dispose();
+      picker.dispose();
+      resolve(undefined);
+    });
+    picker.show();
+  });
 }

@@ -9,26 +9,32 @@ const LONGEST_TOAST = 120;
 const LONGEST_IN_LIST = 45;
 const LONGEST_NAME = 50;
 /** More buttons have no room for their words. */
-const MOST_BUTTONS = 3;
+const MOST_ANSWERS = 2;
 
 export interface Toast {
   message: string;
   buttons: Button[];
 }
 
-/** Without an option it leads to all of them, or to the chat. */
+/** Without an option it leads to all of them, to the chat, or nowhere. */
 export interface Button {
   title: string;
-  leads: { to: "answer"; option: Option } | { to: "list" } | { to: "chat" };
+  leads: { to: "answer"; option: Option } | { to: "list" } | { to: "chat" } | { to: "nothing" };
 }
+
+/** The first of every notification: with a screen reader VS Code has a key that presses it from
+ * wherever the person types, and on Linux that is the key for a block comment. So it neither
+ * answers nor takes the focus. */
+const LATER: Button = { title: "Not Now", leads: { to: "nothing" } };
 
 /** The question as a notification; with answers only where all of it is seen. */
 export function toastOf(question: Question): Toast {
   const message = lineOf(question);
   if (message === undefined || message.length > LONGEST_TOAST || !question.options.every(isShort)) {
-    return { message: headOf(question), buttons: [{ title: "Show in Chat", leads: { to: "chat" } }] };
+    const show: Button = { title: "Show in Chat", leads: { to: "chat" } };
+    return { message: headOf(question), buttons: [LATER, show] };
   }
-  return { message, buttons: buttons(question) };
+  return { message, buttons: [LATER, ...answers(question)] };
 }
 
 /** The title of a list of answers; undefined where not all of the question is seen in it. */
@@ -60,13 +66,13 @@ function isPlain(text: string): boolean {
   return !/[\p{C}\p{Zl}\p{Zp}]|\s{2}|^\s|\s$|\]\(/u.test(text);
 }
 
-function buttons(question: Question): Button[] {
+function answers(question: Question): Button[] {
   const { options } = question;
   const all = options.map((option): Button => ({
     title: option.name,
     leads: { to: "answer", option },
   }));
-  if (all.length <= MOST_BUTTONS) return all;
+  if (all.length <= MOST_ANSWERS) return all;
   const deny = all.filter((_, index) => options[index]?.kind === "deny").slice(0, 1);
   const to = listTitleOf(question) === undefined ? "chat" : "list";
   return [...all.slice(0, 1), ...deny, { title: "More…", leads: { to } }];

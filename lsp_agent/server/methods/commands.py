@@ -45,6 +45,7 @@ _SHOWN: Mapping[str, Handler] = {
     "runCommand": run_and_act,
 }
 
+_TOO_SOON = "Not answered: the question had only just come up. Answer it again."
 _NOT_OPEN = "No such question is open."
 
 Json = dict[str, Any]
@@ -73,11 +74,16 @@ def run(context: Context, method: Method, argument: Json) -> Model | Awaitable[M
 def answer(context: Context, argument: Json) -> AnswerResult:
     """Answers an open question; a null option dismisses it.
 
-    :raises RequestFailed: "conflict" where it is not said which option is meant
+    :raises RequestFailed: "conflict" where it is not said which option is meant, or nobody can
+        have read the question yet
     """
     params = AnswerParams.model_validate(argument)
     if "option_id" not in params.model_fields_set:
         raise RequestFailed("conflict", _options_of(context))
+    for question in context.questions.open():
+        is_meant = params.question_id in (None, question.question_id)
+        if is_meant and not context.shown.is_read(question.question_id):
+            raise RequestFailed("conflict", _TOO_SOON)
     return AnswerResult(answered=context.questions.answer(params.question_id, params.option_id))
 
 

@@ -1,13 +1,13 @@
---- Questions of an agent's: shown in its chat, and asked with |vim.ui.select()|.
+--- Questions of an agent's: shown in its chat and in a corner of the screen, and answered with
+--- |vim.ui.select()| once the person opens them. None opens by itself: it would take the next keys.
 
 local config = require("lsp_agent.config")
+local corner = require("lsp_agent.ask_corner")
+local guard = require("lsp_agent.ask_guard")
 local tell = require("lsp_agent.tell")
 local window = require("lsp_agent.ask_window")
 
 local M = {}
-
--- How long nobody must have typed before a picker comes up: it would take the next keys.
-local PAUSE_MS = 400
 
 -- What every picker shows in full, in cells. A longer text is read in a window of its own.
 local ONE_LINE = 60
@@ -16,7 +16,9 @@ local ONE_LINE = 60
 ---@type table<string, fun(option_id?: string)>
 local awaited = {}
 
-local typed_at = 0
+-- Their questions, oldest first.
+---@type lsp_agent.Question[]
+local waiting = {}
 
 ---@param question lsp_agent.Question
 ---@return string
@@ -24,11 +26,21 @@ local function key_of(question)
   return ("%d %s"):format(question.client_id, question.questionId)
 end
 
+-- Nobody awaits its answer any more.
+---@param question lsp_agent.Question
+local function forget(question)
+  awaited[key_of(question)] = nil
+  waiting = vim.tbl_filter(function(each)
+    return key_of(each) ~= key_of(question)
+  end, waiting)
+  M.refresh()
+end
+
 ---@param question lsp_agent.Question
 ---@param option_id? string
 local function answer(question, option_id)
   local reply = awaited[key_of(question)]
-  awaited[key_of(question)] = nil
+  forget(question)
   if reply then
     reply(option_id)
   end
@@ -75,8 +87,10 @@ local function fits_picker(question)
     end)
 end
 
+--- Opens it, for the person who wants to answer.
 ---@param question lsp_agent.Question
 function M.select(question)
+  guard.begin()
   if not fits_picker(question) then
     window.open(key_of(question), text_of(question), answers_of(question), function(number)
       M.answer(question, number)
@@ -90,25 +104,32 @@ function M.select(question)
       return option.name
     end,
   }, function(option)
-    answer(question, option and option.optionId)
+    if guard.all_meant() then
+      answer(question, option and option.optionId)
+    elseif awaited[key_of(question)] then
+      vim.cmd.redraw() -- below what a picker has left on the screen it would ask for Enter
+      tell("not answered: that was typed as the question opened", vim.log.levels.WARN)
+    end
   end)
 end
 
--- Brings up the question once the person pauses in Normal mode, and no other one is being read.
--- Beside the command-line window no other can be opened.
----@param question lsp_agent.Question
-local function select_at_pause(question)
-  if not awaited[key_of(question)] then
+---@return string
+local function how_to_answer()
+  local keymaps = config.options.keymaps
+  local key = keymaps and keymaps.answer
+  return (key and key .. ", " or "") .. "click, :Agent answer"
+end
+
+--- Brings the corner of the screen up to date. Beside the command-line window there can be none.
+function M.refresh()
+  local session = waiting[1] and require("lsp_agent.chat").session()
+  local question = M.open(session)
+  if vim.fn.getcmdwintype() ~= "" then
     return
-  end
-  local idle = vim.uv.now() - typed_at >= PAUSE_MS and vim.api.nvim_get_mode().mode == "n"
-  local room = vim.fn.getcmdwintype() == "" and not window.is_open()
-  if idle and room then
-    M.select(question)
+  elseif question and awaited[key_of(question)] and config.options.ask == "select" then
+    corner.show(text_of(question)[1], how_to_answer())
   else
-    vim.defer_fn(function()
-      select_at_pause(question)
-    end, PAUSE_MS)
+    corner.hide()
   end
 end
 
@@ -118,14 +139,15 @@ end
 ---@return { optionId: string }|vim.NIL
 function M.ask(_, question, context)
   local thread = coroutine.running()
-  question.client_id = context.client_id
+  question.client_id, question.came_at = context.client_id, guard.now()
   awaited[key_of(question)] = function(option_id)
     assert(coroutine.resume(thread, option_id))
   end
+  table.insert(waiting, question)
   vim.schedule(function()
-    tell(question.title .. " (:Agent answer)", vim.log.levels.WARN)
-    if config.options.ask == "select" then
-      select_at_pause(question)
+    M.refresh()
+    if config.options.ask == "chat" then
+      tell(question.title .. " (:Agent answer)", vim.log.levels.WARN)
     end
   end)
   local option_id = coroutine.yield()
@@ -150,6 +172,7 @@ end
 ---@param session lsp_agent.Session
 ---@param question lsp_agent.Question
 function M.show(session, question)
+  question.came_at = guard.now()
   local text = text_of(question)
   local body = vim.list_extend(indented(text), answers_of(question))
   table.insert(body, "  Enter on an answer chooses it, `:Agent answer` asks.")
@@ -161,7 +184,7 @@ end
 ---@param question lsp_agent.Question
 ---@param option_id? string
 function M.answered(session, question, option_id)
-  awaited[key_of(question)] = nil -- it may have been answered elsewhere
+  forget(question) -- it may have been answered elsewhere
   window.close(key_of(question))
   local said = "not answered"
   for _, option in ipairs(question.options) do
@@ -185,32 +208,55 @@ function M.option_at(session, question, row)
   return number and question.options[number] and number
 end
 
---- Answers with the option of that number.
+--- Answers with the option of that number, unless the question has come as that was typed: it
+--- may stand where another one stood.
 ---@param question lsp_agent.Question
 ---@param number integer
 function M.answer(question, number)
   local option = question.options[number]
-  if option then
+  if option and guard.is_new(question.came_at) then
+    tell("not answered: the question has only just come", vim.log.levels.WARN)
+  elseif option then
     answer(question, option.optionId)
   else
     tell(("the question has no option %d"):format(number), vim.log.levels.WARN)
   end
 end
 
---- The one that is open longest.
----@param session lsp_agent.Session
+--- The one that is open longest, of the session or else of any.
+---@param session? lsp_agent.Session
 ---@return lsp_agent.Question?
 function M.open(session)
-  return session.questions[1]
+  return session and session.questions[1] or waiting[1]
 end
 
 --- Called once, by `plugin/lsp_agent.lua`.
 function M.listen()
-  vim.on_key(function(_, typed)
+  local click = vim.keycode("<LeftMouse>")
+  vim.on_key(function(key, typed)
     if typed == nil or typed ~= "" then
-      typed_at = vim.uv.now()
+      guard.typed()
+    end
+    if key == click and corner.has_mouse() then
+      vim.schedule(function()
+        vim.cmd.stopinsert()
+        local question = M.open(require("lsp_agent.chat").session())
+        if question then
+          M.select(question)
+        end
+      end)
+      return "" -- 0.10 gives it to the window below all the same
     end
   end, vim.api.nvim_create_namespace("lsp_agent.ask"))
+  -- A window that floats is of one tab page, and which question is next depends on the buffer.
+  vim.api.nvim_create_autocmd({ "BufEnter", "TabEnter", "VimResized", "CmdwinLeave" }, {
+    group = vim.api.nvim_create_augroup("lsp_agent.ask", {}),
+    callback = function()
+      if waiting[1] then
+        vim.schedule(M.refresh)
+      end
+    end,
+  })
 end
 
 return M

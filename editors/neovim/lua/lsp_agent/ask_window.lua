@@ -1,6 +1,8 @@
 --- A question in a floating window: all of it, above its answers. A picker shows one line of it,
 --- or as much as it has room for; here whoever gets to an answer has been through the text.
 
+local guard = require("lsp_agent.ask_guard")
+
 local M = {}
 
 local api = vim.api
@@ -70,11 +72,13 @@ function M.open(name, text, answers, on_choice)
     vim.keymap.set("n", keys, action, { buffer = bufnr, nowait = true })
   end
   map("q", function()
-    M.close(name)
+    if guard.meant() then
+      M.close(name)
+    end
   end)
   map("<CR>", function()
     local number = api.nvim_win_get_cursor(0)[1] - before
-    if number >= 1 and number <= #answers then
+    if number >= 1 and number <= #answers and guard.meant() then
       M.close(name)
       on_choice(number)
     end

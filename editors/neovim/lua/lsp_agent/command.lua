@@ -102,13 +102,13 @@ end
 local function answer(argument)
   local questions = require("lsp_agent.ask")
   local session = require("lsp_agent.chat").session()
-  local question = session and questions.open(session)
-  if not session or not question then
+  local question = questions.open(session)
+  if not question then
     tell("no question is open")
-  elseif tonumber(argument) then
+  elseif tonumber(argument) and session and session.questions[1] then
     questions.answer(question, tonumber(argument))
   else
-    questions.select(question)
+    questions.select(question) -- a number is not one of an option of another session's question
   end
 end
 
@@ -148,7 +148,7 @@ M.commands = {
   {
     name = "answer",
     argument = "[number]",
-    summary = "Answers the agent's open question, with its option of that number if one is given.",
+    summary = "Opens the agent's question, or answers it with its option of that number.",
     run = answer,
   },
   {

@@ -9,7 +9,7 @@ local M = {}
 ---@field keymaps? lsp_agent.Keymaps|false Keys in buffers of files; `false` sets none.
 ---@field chat? lsp_agent.ChatOptions
 ---@field review? lsp_agent.ReviewOptions
----@field ask? "select"|"chat" How questions come: by |vim.ui.select()|, or in a window of its own where a picker would cut it, as soon as you pause in Normal mode; or only in the chat. Either way the chat shows them and `:Agent answer` answers them.
+---@field ask? "select"|"chat" Where questions stand, beside the chat: "select" shows in a corner of the screen that there is one. None opens by itself or takes a key: keymaps.answer, a click on it or `:Agent answer` opens it, by |vim.ui.select()|, or in a window of its own where a picker would cut it. What is typed in the first 300 ms after that is no answer.
 
 ---@class lsp_agent.Keymaps
 ---@field next? string|false To the next open change of the agent's.
@@ -17,6 +17,7 @@ local M = {}
 ---@field keep? string|false Keep the change under the cursor, or apply the proposal.
 ---@field undo? string|false Undo the change under the cursor, or reject the proposal.
 ---@field chat? string|false Show or hide the chat.
+---@field answer? string|false Open the agent's question. Elsewhere than in buffers of files, map `<Plug>(lsp-agent-answer)`.
 
 ---@class lsp_agent.ChatOptions
 ---@field width? number Columns, or the share of the screen if below 1.
@@ -37,6 +38,7 @@ M.defaults = {
     keep = "<leader>ak",
     undo = "<leader>au",
     chat = "<leader>aa",
+    answer = "<leader>aq",
   },
   chat = { width = 0.4, open = true },
   review = { old_text = true },

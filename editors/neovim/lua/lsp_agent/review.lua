@@ -200,6 +200,7 @@ function M.set_keymaps(bufnr)
   map({ "n", "x" }, keymaps.keep, decide("keep"), "keep or apply the change")
   map({ "n", "x" }, keymaps.undo, decide("undo"), "undo or reject the change")
   map("n", keymaps.chat, chat.toggle, "show or hide the chat")
+  map("n", keymaps.answer, "<Plug>(lsp-agent-answer)", "answer the question")
 end
 
 return M

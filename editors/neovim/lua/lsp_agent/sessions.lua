@@ -43,6 +43,7 @@ local M = {}
 ---@field title string
 ---@field detail? string
 ---@field options { optionId: string, name: string, kind: string }[]
+---@field came_at number in milliseconds, see ask_guard.lua
 
 ---@type table<string, lsp_agent.Project>
 local projects = {}

@@ -201,17 +201,26 @@ function announce(text: string): void {
   while (announcer.children.length > 5) announcer.firstElementChild?.remove();
 }
 
-/** Who is at the keyboard in the old one is at the same place in the new one; what was scrolled
- * stays so. */
+/** Who is at the keyboard in the old one is at the same place in the new one, but never on another
+ * question's answer; what was scrolled stays so. */
 function replace(old: Element, made: Element): void {
   const reachable = (element: Element): HTMLElement[] => [
     ...element.querySelectorAll<HTMLElement>("button, summary, a, [tabindex]"),
   ];
-  const focused = reachable(old).indexOf(document.activeElement as HTMLElement);
+  const had = document.activeElement as HTMLElement;
+  const focused = reachable(old).indexOf(had);
   const scrolled = [...old.querySelectorAll("pre")].map((each) => each.scrollTop);
   old.replaceWith(made);
-  if (focused >= 0) (reachable(made)[focused] ?? log).focus();
+  if (focused >= 0) {
+    const next = reachable(made)[focused];
+    (next && askedBy(next) === askedBy(had) ? next : log).focus();
+  }
   made.querySelectorAll("pre").forEach((each, at) => (each.scrollTop = scrolled[at] ?? 0));
+}
+
+/** Which question the element is part of. */
+function askedBy(element: HTMLElement): string | null {
+  return element.closest(".question.open")?.getAttribute("aria-labelledby") ?? null;
 }
 
 function welcome(): HTMLElement {

@@ -213,6 +213,14 @@ export function questionElement(questionId: string): string {
   return `question-${questionId}`;
 }
 
+const UNREAD_MILLISECONDS = 300;
+const firstShown = new Map<string, number>();
+
+/** Whether the question has stood there long enough for what is pressed in it to be an answer. */
+function isRead(questionId: string): boolean {
+  return performance.now() - (firstShown.get(questionId) ?? Infinity) >= UNREAD_MILLISECONDS;
+}
+
 function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLElement {
   const id = questionElement(question.questionId);
   const made = el(
@@ -231,12 +239,15 @@ function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLEle
     ),
   );
   if (answer === undefined) {
+    if (!firstShown.has(question.questionId)) firstShown.set(question.questionId, performance.now());
     if (question.detail) made.append(pre(question.detail, "detail"));
     const buttons = question.options.map((option, index) =>
       button(
         option.name,
-        () =>
-          post({ type: "answer", questionId: question.questionId, optionId: option.optionId }),
+        () => {
+          if (!isRead(question.questionId)) return;
+          post({ type: "answer", questionId: question.questionId, optionId: option.optionId });
+        },
         { class: index === 0 && option.kind !== "deny" ? "primary" : "secondary" },
       ),
     );
