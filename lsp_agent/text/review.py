@@ -338,7 +338,9 @@ def _stepped(
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
         left = _left(review, group, new if by_agent else None)
-        if owners is not None and (persons := _with_typed(review, group)) is not None:
+        if owners is None and _is_undone(review, group, old, new):
+            old = new
+        elif owners is not None and (persons := _with_typed(review, group)) is not None:
             old, left = persons, (None, False)
         base.add(old)
         owner = _owner(group)
@@ -409,6 +411,13 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
     before = review.text.lines[group.start : group.end]
     merge = merge3_fine(Text(before), Text(left), Text(edited))
     return merge.text.lines, mixed or not merge.clean
+
+
+def _is_undone(review: Review, group: _Group, old: Lines, new: Lines) -> bool:
+    """Whether a person has brought back what was there before, and typed beside it at once."""
+    came = words(_agents(review, group)) - words(old)
+    went = words(old)
+    return bool(came and went) and not came & words(new) and not went - words(new)
 
 
 def _agents(review: Review, group: _Group) -> Lines:
