@@ -209,7 +209,18 @@ def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Line
         out += outcome
         done = part.ours_end
     out += ours[done:]
-    return tuple(split_lines("".join(out)))
+    merged = tuple(split_lines("".join(out)))
+    return None if strict and _is_doubled(region, merged) else merged
+
+
+def _is_doubled(region: _Region, merged: Lines) -> bool:
+    """Whether most of what one side put in the other did as well, and it is there twice: where
+    tokens are alike, the same change can seem to be one in another place."""
+    base = words(region.base)
+    ours, theirs = words(region.ours) - base, words(region.theirs) - base
+    both = ours & theirs
+    twice = both & ((words(merged) - base) - (ours | theirs))
+    return 2 * twice.total() > min(ours.total(), theirs.total())
 
 
 def _regions(

@@ -415,9 +415,9 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
 
 def _is_undone(review: Review, group: _Group, old: Lines, new: Lines) -> bool:
     """Whether a person has brought back what was there before, and typed beside it at once."""
-    came = words(_agents(review, group)) - words(old)
-    went = words(old)
-    return bool(came and went) and not came & words(new) and not went - words(new)
+    agents, before = words(_agents(review, group)), words(old)
+    changed = bool(agents - before or before - agents)
+    return changed and bool(before) and not (agents - before) & words(new) and before <= words(new)
 
 
 def _agents(review: Review, group: _Group) -> Lines:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after
+from lsp_agent.text.merge import words
 
 Key = tuple[str, int]
 """Which hunk of which change: the change's id and the hunk's place in the change's diff."""
