@@ -69,7 +69,7 @@ def _shapes(trace: Trace) -> Iterator[Trace]:
 
 
 def _is_back(trace: Trace, text: Text, now: Text, steps: list[Hunk]) -> bool:
-    return _can_tell(trace, text) and (_is_there(trace, steps, now) or _is_all(trace, text, now))
+    return _can_tell(trace, text) and (_is_there(trace, steps, text, now) or _is_all(trace, text, now))
 
 
 def _can_tell(trace: Trace, text: Text) -> bool:
@@ -80,9 +80,13 @@ def _can_tell(trace: Trace, text: Text) -> bool:
     return whole and words and text.lines[trace.start : trace.end] != trace.lines
 
 
-def _is_there(trace: Trace, steps: list[Hunk], now: Text) -> bool:
+def _is_there(trace: Trace, steps: list[Hunk], text: Text, now: Text) -> bool:
     start, end, intact = place_after(trace.start, trace.end, steps)
     if not intact and now.lines[start:end] == trace.lines:
+        return True
+    came, went = words(trace.lines) - words(trace.stood), words(trace.stood) - words(trace.lines)
+    was, there = words(text.lines[trace.start : trace.end]), words(now.lines[start:end])
+    if came and came <= there - was and not went & there:  # and something was typed in it at once
         return True
     size = len(trace.lines)
     return (
