@@ -87,6 +87,12 @@ def clamp(lines: Sequence[str], line: int, column: int) -> tuple[int, int]:
     return len(lines) - 1, len(lines[-1])
 
 
+def holds(lines: Sequence[str], part: Sequence[str]) -> bool:
+    """Whether ``part`` stands in one piece in ``lines``."""
+    size = len(part)
+    return any(lines[at : at + size] == part for at in range(len(lines) - size + 1))
+
+
 def append_lines(lines: list[str], more: Sequence[str]) -> None:
     """Appends ``more`` in place, joining what becomes one line: an unfinished last line, or
     ``\\r`` and ``\\n``."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lsp_agent.text.diff import Hunk, diff
-from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.lines import EMPTY, Text, holds
 from lsp_agent.text.live_hunks import place_after, with_hunks
 from lsp_agent.text.merge import Lines, Merge, merge3_beside, words
 
@@ -150,7 +150,7 @@ def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
         was = _joined(after.lines[later.old_start : later.old_end] for later in there)
         return not words(now_there) - words(was)
     # Put in again, most of its words were there twice.
-    return _holds(now_there, old) or 0 < went.total() < 2 * (went & words(now_there)).total()
+    return holds(now_there, old) or 0 < went.total() < 2 * (went & words(now_there)).total()
 
 
 def _joined(parts: Iterable[Lines]) -> Lines:
@@ -167,10 +167,6 @@ def _went(hunk: Hunk, before: Text, after: Text) -> Counter[str]:
     """The words that it took out."""
     old = before.lines[hunk.old_start : hunk.old_end]
     return words(old) - words(after.lines[hunk.new_start : hunk.new_end])
-
-
-def _holds(lines: Lines, part: Lines) -> bool:
-    return any(lines[at : at + len(part)] == part for at in range(len(lines) - len(part) + 1))
 
 
 class Clash(Exception):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
-from lsp_agent.text.lines import Text, append_lines
+from lsp_agent.text.lines import Text, append_lines, holds
 from lsp_agent.text.merge import merge3_beside, merge3_fine, words
 from lsp_agent.text.traces import Key, Lines, Trace, come_back, followed
 
@@ -338,7 +338,7 @@ def _stepped(
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
         left = _left(review, group, new if by_agent else None)
-        if owners is None and _is_undone(review, group, old, new):
+        if owners is None and not by_agent and _is_undone(review, group, old, new):
             old = new
         elif owners is not None and (persons := _with_typed(review, group)) is not None:
             old, left = persons, (None, False)
@@ -415,9 +415,13 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
 
 def _is_undone(review: Review, group: _Group, old: Lines, new: Lines) -> bool:
     """Whether a person has brought back what was there before, and typed beside it at once."""
-    agents, before = words(_agents(review, group)), words(old)
-    changed = bool(agents - before or before - agents)
-    return changed and bool(before) and not (agents - before) & words(new) and before <= words(new)
+    agents, before, now = words(_agents(review, group)), words(old), words(new)
+    came, went = agents - before, before - agents
+    if came & now:
+        return False
+    if came and went:
+        return 2 * (went & now).total() > went.total()
+    return bool((came or went) and before) and before <= now
 
 
 def _agents(review: Review, group: _Group) -> Lines:
@@ -484,7 +488,7 @@ def _groups(
             return False
         old, new = review.base_lines_of(hunk), after.lines[step.new_start : step.new_end]
         if step.old_start == step.old_end:
-            return hunk.start == step.old_start and new == old
+            return hunk.start == step.old_start and holds(new, old)
         gone = review.text.lines[step.old_start : step.old_end]
         above = hunk.start == step.old_start and new[: len(old)] == old != gone[: len(old)]
         below = hunk.start == step.old_end and new[-len(old) :] == old != gone[-len(old) :]

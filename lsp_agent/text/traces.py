@@ -69,7 +69,9 @@ def _shapes(trace: Trace) -> Iterator[Trace]:
 
 
 def _is_back(trace: Trace, text: Text, now: Text, steps: list[Hunk]) -> bool:
-    return _can_tell(trace, text) and (_is_there(trace, steps, text, now) or _is_all(trace, text, now))
+    return _can_tell(trace, text) and (
+        _is_there(trace, steps, text, now) or _is_all(trace, text, now)
+    )
 
 
 def _can_tell(trace: Trace, text: Text) -> bool:
