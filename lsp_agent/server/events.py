@@ -78,12 +78,13 @@ class EventStream:
         """Takes the next event of a session. Does not block."""
         self._told.setdefault(stamped.session_id, stamped.seq - 1)
         for each in self._limit.shown(stamped):
-            self._add(each)
+            self._add(each, is_end=isinstance(stamped.event, ToolResult))
 
-    def _add(self, stamped: StampedEvent) -> None:
+    def _add(self, stamped: StampedEvent, *, is_end: bool) -> None:
+        """``is_end``: a delta is the end of an output that was cut, and is not given up."""
         event = stamped.event
         if isinstance(event, _Delta):
-            self._add_delta(stamped, event)
+            self._add_delta(stamped, event, None if is_end else _key(stamped, event))
         else:
             self._last.pop(stamped.session_id, None)
             entry = self._entry(stamped, None, "")
@@ -97,11 +98,11 @@ class EventStream:
         seq = self._told[stamped.session_id] = self._told[stamped.session_id] + 1
         return self._encode(to_json(replace(stamped, seq=seq)))
 
-    def _add_delta(self, stamped: StampedEvent, event: _Delta) -> None:
-        key = _key(stamped, event)
+    def _add_delta(self, stamped: StampedEvent, event: _Delta, key: _Key | None) -> None:
         last = self._last.get(stamped.session_id)
         if (
             last is not None
+            and key is not None
             and last.size
             and last.key == key
             and last.messages == self._outbox.messages
