@@ -180,7 +180,8 @@ class HostedTools:
         def merged(now: Text, *, view: View) -> Text:
             wanted = zot_tools.with_line_ends_of(args.content, now)
             if view.open and self._services.editor.traits.keeps_last_line_end:
-                wanted = with_last_line_end_of(now, wanted)
+                known = self.served.knowledge(path.path)
+                wanted = with_last_line_end_of((known and known.own) or now, wanted)
             made[:] = [wanted]
             return self._merged(args.path, path.path, wanted, now, dirty=view.dirty)
 
