@@ -4,6 +4,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,9 @@ def busy(project: Project, command: str) -> Editor:
 def supervisors(editor: Editor, state: str) -> list[int]:
     found: list[int] = []
     for pid in left_behind(editor.mark):
-        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+        status = ""
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
         if "Name:\tlsp-agent-guard" in status and f"State:\t{state}" in status:
             found.append(pid)
     return found

@@ -1,7 +1,7 @@
 """Many seeds, and what is told of those that went wrong."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,10 @@ class Tally:
         self.conflicts += outcome.conflicts
         if outcome.wrongs:
             self.failed[seed] = outcome.kinds[0]
+
+    def forget(self, seeds: Collection[int]) -> None:
+        """Those that are known to go wrong."""
+        self.failed = {seed: kind for seed, kind in self.failed.items() if seed not in seeds}
 
     def __str__(self) -> str:
         needed = sum(conflict.needed for conflict in self.conflicts)
