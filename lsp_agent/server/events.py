@@ -27,7 +27,7 @@ from lsp_agent.protocol.events import (
     ToolResult,
     to_json,
 )
-from lsp_agent.server.outbox import Outbox
+from lsp_agent.server.outbox import Outbox, Waiting
 from lsp_agent.server.output_limit import OutputLimit
 
 #: The longest text of one delta, in characters.
@@ -77,32 +77,33 @@ class EventStream:
     def publish(self, stamped: StampedEvent) -> None:
         """Takes the next event of a session. Does not block."""
         self._told.setdefault(stamped.session_id, stamped.seq - 1)
-        for each in self._limit.shown(stamped):
-            self._add(each, is_end=isinstance(stamped.event, ToolResult))
+        shown = self._limit.shown(stamped)
+        if self._gave_way(stamped):
+            shown = shown[-1:]  # nor is the end of an output needed before its result
+        for each in shown:
+            self._add(each)
 
-    def _add(self, stamped: StampedEvent, *, is_end: bool) -> None:
-        """``is_end``: a delta is the end of an output that was cut, and is not given up."""
+    def _add(self, stamped: StampedEvent) -> None:
         event = stamped.event
         if isinstance(event, _Delta):
-            self._add_delta(stamped, event, None if is_end else _key(stamped, event))
+            self._add_delta(stamped, event)
         else:
             self._last.pop(stamped.session_id, None)
             entry = self._entry(stamped, None, "")
             self._outbox.put(entry)
             if entry.size:
                 self._outbox.grow(entry, len(self._encode(to_json(stamped))))
-                self._give_way(stamped)
 
     def encoded(self, stamped: StampedEvent) -> bytes:
         """As it goes out now, numbered for the client."""
         seq = self._told[stamped.session_id] = self._told[stamped.session_id] + 1
         return self._encode(to_json(replace(stamped, seq=seq)))
 
-    def _add_delta(self, stamped: StampedEvent, event: _Delta, key: _Key | None) -> None:
+    def _add_delta(self, stamped: StampedEvent, event: _Delta) -> None:
+        key = _key(stamped, event)
         last = self._last.get(stamped.session_id)
         if (
             last is not None
-            and key is not None
             and last.size
             and last.key == key
             and last.messages == self._outbox.messages
@@ -117,27 +118,32 @@ class EventStream:
         size = _EVENT_COST + len(text)
         return _Waiting(self, stamped, key, [text], self._outbox.messages, size)
 
-    def _give_way(self, stamped: StampedEvent) -> None:
-        """Gives up what waits before an event and is in it."""
-        match stamped.event:
+    def _gave_way(self, whole: StampedEvent) -> bool:
+        """Gives up what the client has kept waiting and is in this event; whether there was any."""
+        match whole.event:
             case ToolResult(tool_call_id):
-                self._drop(stamped, (ToolProgress, stamped.turn_id, tool_call_id))
+                key = ToolProgress, whole.turn_id, tool_call_id
             case ToolCall(tool_call_id, args=args) if args is not None:
-                self._drop(stamped, (ToolArgsDelta, stamped.turn_id, tool_call_id))
+                key = ToolArgsDelta, whole.turn_id, tool_call_id
             case _:
-                pass
-
-    def _drop(self, whole: StampedEvent, key: _Key) -> None:
-        for entry in self._outbox:
-            if (
-                isinstance(entry, _Waiting)
-                and entry.key == key
-                and entry.stamped.session_id == whole.session_id
-            ):
-                self._outbox.drop(entry)
+                return False
+        self._outbox.flush()  # what it takes now does not wait
+        kept = [entry for entry in self._outbox if _is_of(entry, whole.session_id, key)]
+        for entry in kept:
+            self._outbox.drop(entry)
+        return bool(kept)
 
 
 def _key(stamped: StampedEvent, event: _Delta) -> _Key:
     """What two deltas must share to be joined."""
     call = event.tool_call_id if isinstance(event, ToolArgsDelta | ToolProgress) else None
     return type(event), stamped.turn_id, call
+
+
+def _is_of(entry: Waiting, session_id: str, key: _Key) -> bool:
+    return (
+        isinstance(entry, _Waiting)
+        and entry.size > 0
+        and entry.key == key
+        and entry.stamped.session_id == session_id
+    )

@@ -16,8 +16,9 @@ import anyio
 JOIN_SECONDS = 0.016
 
 _QUIET_SECONDS = 0.001
-#: How much waits before whoever produces it is held back.
-_AHEAD = 64 * 1024
+#: How much waits before whoever produces it is held back. Who stops an agent waits for all of it
+#: before they are told that the turn has ended.
+_AHEAD = 32 * 1024
 #: What may go before an urgent message: in so little the order stays.
 _IN_ORDER = 8 * 1024
 

@@ -47,6 +47,9 @@ REPLY_SECONDS = 10.0
 BRIDGE_SECONDS = 4.0
 #: How long an agent may take to end by itself once its stdin is closed.
 GRACE_SECONDS = 1.0
+#: Frames that the session takes before it is looked whether the client reads: up to 1 MiB of them
+#: is read at once, and a person who stops the agent would have to wait for all of it.
+_AT_ONCE = 2000
 #: In characters.
 _SHORTEST_SECRET = 6
 
@@ -306,11 +309,12 @@ class AgentLink:
     async def _hear(self) -> None:
         """All that the agent says, to its end."""
         async for batch in self._process.batches():
-            self._heard_at = anyio.current_time()
-            for decoded in self._decode(batch):
-                self._take(decoded)
-            if not await self._read_on():
-                return
+            for at in range(0, len(batch), _AT_ONCE):
+                self._heard_at = anyio.current_time()
+                for decoded in self._decode(batch[at : at + _AT_ONCE]):
+                    self._take(decoded)
+                if not await self._read_on():
+                    return
             self._heard_at = anyio.current_time()
 
     async def _read_on(self) -> bool:

@@ -15,6 +15,7 @@ from lsp_agent.protocol.events import (
 )
 from lsp_agent.protocol.messages import text
 from lsp_agent.server.outbox import JOIN_SECONDS, Outbox
+from lsp_agent.server.output_limit import CALL_BYTES
 
 LONG = Notice("info", "x" * 10_000, "agent")
 
@@ -135,6 +136,22 @@ def test_deltas_are_not_joined_across_another_message() -> None:
 def test_waiting_output_gives_way_to_the_result() -> None:
     events = ToolProgress("1", "a"), ToolProgress("2", "b"), ToolResult("1", False, [text("a")])
     assert told(*held(*events)) == ["toolProgress", "toolResult"]
+
+
+def test_the_end_of_a_long_output_gives_way_where_its_beginning_does() -> None:
+    printed = ToolProgress("1", "x" * 2 * CALL_BYTES)
+    result = ToolResult("1", False, [text("xx")])
+    assert told(*held(printed, result)) == ["toolResult"]
+    client, clock = Client(), Clock()
+    outbox = Outbox(client, clock)
+    stream = stream_to(outbox)
+    output, whole = stamped(printed, result)
+    stream.publish(output)
+    outbox.flush()
+    client.behind = True
+    stream.publish(whole)
+    assert told(client, outbox)[-1] == "toolResult"
+    assert "characters left out" in "".join(each.get("text", "") for each in client.events)
 
 
 def test_waiting_arguments_give_way_to_the_call_unless_it_has_none() -> None:

@@ -17,6 +17,8 @@ from raw_client import Json, RawClient
 _A_SECOND = 20_000
 _PIECES = 50
 _MOST_BEFORE_AN_ANSWER = 40_000
+#: Until the turn is told to have ended.
+_MOST_AFTER_A_STOP = 80_000
 _GIVE_UP = 5 * _MOST_BEFORE_AN_ANSWER
 _LENGTH = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
 
@@ -123,6 +125,15 @@ def test_the_answer_to_a_stop_does_not_wait_behind_what_was_said(
         assert read <= _MOST_BEFORE_AN_ANSWER
         (answer,) = filter(answers(asked), reader.messages)
         assert answer.get("result") == {"aborted": True} or answer["error"]["code"] == -32800
+
+
+def test_little_is_told_of_a_turn_after_it_was_stopped(project: Project) -> None:
+    with slow_client(project, TALK) as (client, reader):
+        client.request("agent/prompt", {"text": "Go."})
+        reader.read_until(is_event("textDelta"), _GIVE_UP)
+        reader.read_for(2)
+        reader.read_until(answers(client.request("agent/abort")), _GIVE_UP)
+        reader.read_until(is_event("turnEnded"), _MOST_AFTER_A_STOP)
 
 
 def test_the_answer_to_shutdown_does_not_either(project: Project) -> None:

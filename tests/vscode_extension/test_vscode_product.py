@@ -250,6 +250,7 @@ def test_a_command_is_denied_and_allowed_in_the_chat(person: Product) -> None:
     person.say("Try")
     question = person.turn.locator(".question.open")
     question.filter(has_text="denied.txt").wait_for()
+    person.read()
     question.get_by_role("button", name=re.compile("^Deny")).click()
     person.wait_for_end()
     assert not (person.folder / "denied.txt").exists()

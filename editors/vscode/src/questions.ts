@@ -9,7 +9,7 @@ import { listTitleOf, toastOf } from "./toasts";
 type Answer = { optionId: string } | null;
 
 /** What is chosen sooner after a question has come up was pressed before it was seen. */
-export const UNREAD_MILLISECONDS = 300;
+const UNREAD_MILLISECONDS = 300;
 
 interface Open {
   question: Question;
