@@ -78,8 +78,8 @@ def _can_tell(trace: Trace, text: Text) -> bool:
     """Not by blank lines alone, nor by a last line without an end, which becomes another one by
     what is put behind it."""
     whole = all(line.endswith(("\n", "\r")) for line in (*trace.lines, *trace.stood))
-    words = not trace.lines or any(map(str.strip, trace.lines))
-    return whole and words and text.lines[trace.start : trace.end] != trace.lines
+    telling = not trace.lines or any(map(str.strip, trace.lines))
+    return whole and telling and text.lines[trace.start : trace.end] != trace.lines
 
 
 def _is_there(trace: Trace, steps: list[Hunk], text: Text, now: Text) -> bool:
