@@ -23,7 +23,8 @@ from lsp_agent.server.whole_question import (
 )
 from lsp_agent.text.plain import escaped_line
 
-_INFO, _WARNING = 3, 2
+_INFO, _WARNING, _ERROR = 3, 2, 1
+_HOW_TO_ANSWER = "Answer the agent by code action"
 _TEXT_LIMIT = 4000
 _TITLE_LIMIT = 200
 _SHOW = Option(option_id="show", name=SHOW_ALL)
@@ -50,13 +51,19 @@ class PersonAsker:
         self._can_ask = client.ask
         self._can_show = client.show_message_request
         self._sees_events = client.events
+        # Neovim waits for a key, and takes it, where a message is longer than its command line,
+        # and up to 0.11 at any that is no error.
+        self._waits_for_a_key = client.is_neovim
 
     async def __call__(self, question: Question) -> str | NotAsked | None:
         self._shown.now(question.question_id)
         answer = await self._asked(question)
         if answer is CANNOT_ASK and not self._sees_events:
-            message = f"Answer the agent by code action: {escaped_line(question.title)}"
-            self._connection.notify("window/showMessage", {"type": _WARNING, "message": message})
+            kind, title = _WARNING, f": {escaped_line(question.title)}"
+            if self._waits_for_a_key:
+                kind, title = _ERROR, ""
+            message = {"type": kind, "message": f"{_HOW_TO_ANSWER}{title}"}
+            self._connection.notify("window/showMessage", message)
         return answer
 
     async def _asked(self, question: Question) -> str | NotAsked | None:

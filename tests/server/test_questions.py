@@ -89,6 +89,13 @@ def test_a_client_whose_messages_may_take_keys_is_told_and_not_asked(project: Pr
     assert editor.received("window/showMessageRequest") == []
 
 
+def test_neovim_is_told_so_that_it_waits_for_no_key(project: Project) -> None:
+    editor = project.editor(*commands(1), clientInfo={"name": "Neovim", "version": "0.11.4"})
+    editor.prompt("Go.")
+    told = editor.notification("window/showMessage")
+    assert told == {"type": 1, "message": "Answer the agent by code action"}
+
+
 @pytest.mark.parametrize("option", ["allow", "deny", None])
 @pytest.mark.parametrize("named", [True, False])
 def test_an_answer_as_a_question_comes_up_is_not_meant_for_it(
