@@ -460,14 +460,15 @@ def _with_typed(review: Review, group: _Group) -> Lines | None:
 
 def _can_be_told(review: Review, hunk: ReviewHunk) -> bool:
     """Whether what a person typed in a hunk is no line end inside of a line, of which nobody knows
-    whose it is, and nothing that the base has already."""
+    whose it is, and nothing that the base has already or that agents had put there."""
     if hunk.left is None:
         return True
     left, now, base = hunk.left, review.lines_of(hunk), review.base_lines_of(hunk)
     sizes = [(h.old_end - h.old_start, h.new_end - h.new_start) for h in diff(left, now)]
     if any(old != new and old and new for old, new in sizes):
         return False
-    return not (words(now) - words(left)) & (words(base) - words(left))
+    theirs = words(tuple(line for t in review.traces if t.key in hunk.over for line in t.lines))
+    return not (words(now) - words(left)) & (words(base) - words(left) | theirs)
 
 
 def _groups(
