@@ -338,9 +338,7 @@ def _stepped(
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
         left = _left(review, group, new if by_agent else None)
-        if owners is None and not by_agent and _is_undone(review, group, old, new):
-            old = new
-        elif owners is not None and (persons := _with_typed(review, group)) is not None:
+        if owners is not None and (persons := _with_typed(review, group)) is not None:
             old, left = persons, (None, False)
         base.add(old)
         owner = _owner(group)
@@ -411,17 +409,6 @@ def _left(review: Review, group: _Group, edited: Lines | None) -> tuple[Lines | 
     before = review.text.lines[group.start : group.end]
     merge = merge3_fine(Text(before), Text(left), Text(edited))
     return merge.text.lines, mixed or not merge.clean
-
-
-def _is_undone(review: Review, group: _Group, old: Lines, new: Lines) -> bool:
-    """Whether a person has brought back what was there before, and typed beside it at once."""
-    agents, before, now = words(_agents(review, group)), words(old), words(new)
-    came, went = agents - before, before - agents
-    if came & now:
-        return False
-    if came and went:
-        return 2 * (went & now).total() > went.total()
-    return bool((came or went) and before) and before <= now
 
 
 def _agents(review: Review, group: _Group) -> Lines:

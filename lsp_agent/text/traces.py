@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after
-from lsp_agent.text.merge import words
 
 Key = tuple[str, int]
 """Which hunk of which change: the change's id and the hunk's place in the change's diff."""
@@ -69,9 +68,7 @@ def _shapes(trace: Trace) -> Iterator[Trace]:
 
 
 def _is_back(trace: Trace, text: Text, now: Text, steps: list[Hunk]) -> bool:
-    return _can_tell(trace, text) and (
-        _is_there(trace, steps, text, now) or _is_all(trace, text, now)
-    )
+    return _can_tell(trace, text) and (_is_there(trace, steps, now) or _is_all(trace, text, now))
 
 
 def _can_tell(trace: Trace, text: Text) -> bool:
@@ -82,13 +79,9 @@ def _can_tell(trace: Trace, text: Text) -> bool:
     return whole and telling and text.lines[trace.start : trace.end] != trace.lines
 
 
-def _is_there(trace: Trace, steps: list[Hunk], text: Text, now: Text) -> bool:
+def _is_there(trace: Trace, steps: list[Hunk], now: Text) -> bool:
     start, end, intact = place_after(trace.start, trace.end, steps)
     if not intact and now.lines[start:end] == trace.lines:
-        return True
-    came, went = words(trace.lines) - words(trace.stood), words(trace.stood) - words(trace.lines)
-    was, there = words(text.lines[trace.start : trace.end]), words(now.lines[start:end])
-    if came and came <= there - was and not went & there:  # and something was typed in it at once
         return True
     size = len(trace.lines)
     return (
