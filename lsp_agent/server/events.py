@@ -31,7 +31,7 @@ from lsp_agent.server.outbox import Outbox, Waiting
 from lsp_agent.server.output_limit import OutputLimit
 
 #: The longest text of one delta, in characters.
-_PIECE = 2048
+_PIECE = 8192
 _EVENT_COST = 256
 
 _Delta = TextDelta | ThinkingDelta | ToolArgsDelta | ToolProgress
@@ -51,6 +51,11 @@ class _Waiting:
     texts: list[str]
     messages: int
     size: int
+
+    @property
+    def bounded(self) -> bool:
+        """What a tool prints: a client that reads nothing does not hold up a command."""
+        return isinstance(self.stamped.event, ToolProgress)
 
     def next(self) -> bytes:
         stamped, event = self.stamped, self.stamped.event

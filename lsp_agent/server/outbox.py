@@ -35,9 +35,13 @@ class Sink(Protocol):
 
 
 class Waiting(Protocol):
-    """Something that waits. ``size`` is about how much of it, in bytes; 0 once it has gone."""
+    """Something that waits. ``size`` is about how much of it, in bytes; 0 once it has gone.
+    ``bounded``: there is never much of it, so that nobody is held back for it."""
 
     size: int
+
+    @property
+    def bounded(self) -> bool: ...
 
     def next(self) -> bytes:
         """The next message of it, less of which waits then."""
@@ -48,6 +52,7 @@ class Waiting(Protocol):
 class _Message:
     data: bytes
     size: int = field(init=False)
+    bounded: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.size = len(self.data)
@@ -166,7 +171,7 @@ class Outbox:
 
     async def drain(self, most: int = _AHEAD) -> None:
         """Waits while more than that waits."""
-        while self.backlog > most:
+        while self.backlog > most and self._unbounded > most:
             self._room = anyio.Event() if self._room.is_set() else self._room
             await self._room.wait()
 
@@ -178,6 +183,10 @@ class Outbox:
         while not self._held and until > self._clock():
             await anyio.sleep_until(until)
             until = min(self._quiet_at, latest)
+
+    @property
+    def _unbounded(self) -> int:
+        return sum(entry.size for entry in self._waiting if not entry.bounded)
 
     @property
     def _quiet_at(self) -> float:

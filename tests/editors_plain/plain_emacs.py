@@ -1,5 +1,6 @@
 """Emacs with Eglot, set up as docs/editors/emacs.md says, with a person's own keys."""
 
+import re
 import time
 
 from plain_project import PlainProject, block
@@ -10,6 +11,12 @@ OWN = """
 (setq inhibit-startup-screen t make-backup-files nil create-lockfiles nil auto-save-default nil)
 (keymap-unset minibuffer-local-completion-map "SPC")
 (setq eglot-report-progress 'messages)
+(defvar quits 0)
+(setq command-error-function
+      (lambda (data context caller)
+        (when (memq (car data) '(quit minibuffer-quit)) (setq quits (1+ quits)))
+        (command-error-default-function data context caller)))
+(setq-default mode-line-misc-info '((:eval (format "quits:%d" quits))))
 """
 
 
@@ -24,6 +31,19 @@ class Emacs(Terminal):
         self.type("eglot")
         self.keys("Enter")
         self.wait_for("Connected!")
+
+    def keys(self, *keys: str) -> None:
+        """After C-g also waits until it has been taken: busy, Emacs throws away what is typed
+        behind it, the C-c of a command too, and makes text of the rest."""
+        before = self._quits
+        super().keys(*keys)
+        if keys[-1] == "C-g":
+            until(lambda: self._quits > before, 2)
+
+    @property
+    def _quits(self) -> int:
+        shown = re.search(r"quits:(\d+)", self.screen)
+        return int(shown[1]) if shown else 0
 
     def go_to(self, line: int) -> None:
         self.keys("M-g", "g")

@@ -193,7 +193,7 @@ class Editor(RawClient):
             self.reads.wait()
             if message.get("method") == "agent/event":
                 event = message["params"]
-                if event["type"] in _STREAMS and len(event["text"]) > 10_000:
+                if event["type"] in _STREAMS and len(event["text"]) > 1_000:
                     self.streamed += len(event["text"])
                     event["text"] = event["text"][:100]
                 self.on_event(event)

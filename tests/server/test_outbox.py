@@ -114,7 +114,7 @@ def test_a_long_text_goes_out_in_pieces_so_that_an_answer_can_come_between() -> 
     client, outbox = held(TextDelta("é🎉" * 5000))
     told(client, outbox)
     assert "".join(event["text"] for event in client.events) == "é🎉" * 5000
-    assert max(len(event["text"]) for event in client.events) <= 2048
+    assert max(len(event["text"]) for event in client.events) <= 8192
 
 
 def test_deltas_are_not_joined_across_another_message() -> None:
