@@ -13,21 +13,29 @@ KEY := $(shell (cat pyproject.toml constraints.txt; pwd) | cksum | cut -d ' ' -f
 RUN := $(VENV)/ready-$(KEY)
 TEST := $(RUN)-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: help demo test lint fuzz format bench docs vscode clean
+# Tests start thousands of interpreters: without bytecode each compiles the whole server again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo ready test lint fuzz format bench docs lock vscode neovim-branch clean
 
 help:
 	@echo 'make demo    set up, then show the main job from end to end, offline'
+	@echo 'make ready   set up for the tests, and no more'
 	@echo 'make test    set up, then run the tests; LSP_AGENT_ALL=1: all of them, none skipped'
 	@echo 'make lint    ruff and pyright'
 	@echo 'make fuzz    random runs with fresh seeds, MINUTES=5; prints what repeats a failing one'
 	@echo 'make format  let ruff put the code in form'
 	@echo 'make bench   measure against the limits'
 	@echo 'make docs    write the generated pages of docs/ again'
+	@echo 'make lock    write requirements-locked.txt again; needs uv'
 	@echo 'make vscode  build the VS Code extension, with the server in it; needs Node 20 or newer'
+	@echo 'make neovim-branch  write the branch neovim, whose root is the plugin'
 	@echo 'make clean   remove .venv and all caches'
 
 demo: $(RUN)
 	@$(BIN)/lsp-agent demo $(ARGS)
+
+ready: $(TEST)
 
 test: $(TEST)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --timeout 300 $(ARGS)
@@ -54,9 +62,17 @@ bench: $(TEST)
 docs: $(TEST)
 	@$(BIN)/python tools/generate_docs.py
 
+# Its first two lines say what it is.
+lock: $(TEST)
+	@head -n 2 requirements-locked.txt >$(VENV)/locked
+	@$(BIN)/python tools/requirements.py | uv pip compile --quiet --universal --python-version 3.11 \
+		--constraint constraints.txt --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		- >>$(VENV)/locked
+	@mv $(VENV)/locked requirements-locked.txt
+
 # The extension for VS Code, with a wheel of the server for whoever has none.
 EXTENSION := editors/vscode
-SERVER := $(shell find lsp_agent -name '*.py') pyproject.toml README.md
+SERVER := $(shell find lsp_agent -name '*.py') pyproject.toml README.md requirements-locked.txt
 VIEWS := $(shell find $(EXTENSION)/src $(EXTENSION)/media -type f)
 
 vscode: $(EXTENSION)/lsp-agent.vsix
@@ -75,11 +91,15 @@ $(EXTENSION)/node_modules/ready: $(EXTENSION)/package-lock.json
 $(EXTENSION)/server/ready: $(SERVER) | $(RUN)
 	@rm -rf $(@D)
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(@D) .
+	@cp requirements-locked.txt $(@D)/requirements.txt
 	@touch $@
+
+neovim-branch:
+	@tools/neovim_branch.sh
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
-	rm -rf $(addprefix $(EXTENSION)/,node_modules dist server LICENSE lsp-agent.vsix)
+	rm -rf $(addprefix $(EXTENSION)/,node_modules dist server LICENSE CHANGELOG.md lsp-agent.vsix)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 define install

@@ -1,7 +1,8 @@
 """``python -m bench``: every figure with its floor and its limit.
 
-Speed is told, never asserted: the exit code is 0 as long as all could be measured. Needs Linux
-(memory is read from /proc, and the clocks of processes are compared).
+Speed is told, never asserted: the exit code is 0 as long as all could be measured, but for a way of
+holding commands that this machine has not. Needs Linux (memory is read from /proc, and the clocks
+of processes are compared).
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 from bench import report
 from bench.deltas import added_delay, held_back, throughput
 from bench.edit import edit
+from bench.held import held_by_bubblewrap, held_by_landlock
 from bench.keystroke import keystroke
 from bench.measure import Row
 from bench.opened import opened_files
@@ -21,11 +23,12 @@ from bench.review import hunk_list, revert, undo
 from bench.seen import write_seen, write_seen_many
 from bench.setting import FULL, QUICK, Setting
 from bench.slow import slow_stop
-from bench.startup import start_up
+from bench.startup import first_request, start_up
 from bench.turns import turns_memory
 
-BENCHES: Sequence[Callable[[Setting], Row]] = (
+BENCHES: Sequence[Callable[[Setting], Row | None]] = (
     start_up,
+    first_request,
     added_delay,
     throughput,
     held_back,
@@ -39,6 +42,8 @@ BENCHES: Sequence[Callable[[Setting], Row]] = (
     revert,
     opened_files,
     turns_memory,
+    held_by_bubblewrap,
+    held_by_landlock,
 )
 
 
@@ -59,7 +64,10 @@ def main() -> None:
             name = bench.__name__
             if not args.names or name in args.names:
                 print(f"{name} ...", file=sys.stderr, flush=True)
-                rows.append(bench(setting))
+                if row := bench(setting):
+                    rows.append(row)
+                else:
+                    print(f"{name} cannot be measured here", file=sys.stderr, flush=True)
     if args.json:
         print(report.as_json(rows))
     else:

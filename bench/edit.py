@@ -13,13 +13,14 @@ from bench.texts import long_text
 from lsp_agent.text.diff import diff
 from lsp_agent.text.edits import TextEdit
 from lsp_agent.text.lines import Text, split_lines
-from lsp_agent.wires.zot_tools import Replacement, edit_text
-from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.editor import Applied, EditorTraits
-from lsp_agent.workspace.file_host import FileHost, View
-from lsp_agent.workspace.ledger import Ledger, Origin
-from lsp_agent.workspace.paths import Confinement
-from lsp_agent.workspace.reviews import Reviews
+from lsp_agent.toolset.arguments import Replacement
+from lsp_agent.toolset.editing import edit_text
+from lsp_agent.workspace.changing.file_host import FileHost, View
+from lsp_agent.workspace.disk.paths import Confinement
+from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.documents.editor import Applied, EditorTraits
+from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.reviews import Reviews
 
 
 class InstantEditor:

@@ -8,10 +8,12 @@ import json
 import os
 import re
 import shutil
+import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import lsp_agent
 from bench.editor import EditingClient, scripted
 from bench.measure import Limit, Row
 from bench.setting import Setting
@@ -37,13 +39,18 @@ _OPENED = re.compile(
 )
 _LISTED = re.compile(rb"^list (?P<audited>/.*)|getdents64\(\d+<(?P<traced>/[^>]*)>")
 _STORED = re.compile("/lsp-agent/workspaces/[0-9a-f]+/sessions(/|$)")
+_COMPILED = ".cpython-"
+_MODULES = (
+    str(Path(lsp_agent.__file__).parent),
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
     """By path; one in the workspace begins with ``WORKSPACE``. Not what is in /proc, since
-    processes are looked at as time goes by, nor where sessions are stored: a thread writes there,
-    before or after the first event."""
+    processes are looked at as time goes by, nor where sessions are stored and modules lie: threads
+    write there and import, before or after the first event."""
 
     opened: frozenset[str]
     listed: frozenset[str]
@@ -115,6 +122,7 @@ def _touched(log: Path, folder: Path) -> Touched:
             for pattern, paths in found.items():
                 if (match := pattern.search(line)) is not None:
                     path = os.fsdecode(match["audited"] or match["traced"])
-                    if not (path.startswith("/proc/") or _STORED.search(path)):
+                    imported = path.startswith(_MODULES) or _COMPILED in path
+                    if not (imported or path.startswith("/proc/") or _STORED.search(path)):
                         paths.add(path.replace(str(folder), "WORKSPACE"))
     raise RuntimeError("the agent's first event was not seen")

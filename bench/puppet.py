@@ -83,7 +83,8 @@ def main() -> None:
     load_extension()
     for received in sys.stdin:
         frame = json.loads(received)
-        say({"type": "response", "id": frame["id"], "success": True, "data": {}})
+        data = {"protocol_version": 1} if frame["type"] == "hello" else {}
+        say({"type": "response", "id": frame["id"], "success": True, "data": data})
         if frame["type"] == "prompt":
             turn(json.loads(frame["message"]))
 

@@ -30,6 +30,7 @@ class Sizes:
     turns: int
     files: int
     seen: int
+    commands: int
 
 
 FULL = Sizes(
@@ -43,6 +44,7 @@ FULL = Sizes(
     turns=1_000,
     files=50_000,
     seen=500,
+    commands=60,
 )
 QUICK = Sizes(
     rounds=2,
@@ -55,6 +57,7 @@ QUICK = Sizes(
     turns=50,
     files=5_000,
     seen=50,
+    commands=5,
 )
 
 

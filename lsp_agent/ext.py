@@ -90,7 +90,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The call does not run; the model reads the reason."""
+    """What was asked about is not to be: a call does not run, and the model reads the reason; a
+    turn ends with it; a message is hidden, and the person is told the reason."""
 
     reason: str
 
@@ -102,6 +103,13 @@ class Change:
     args: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """The person reads this text instead; the model keeps its own."""
+
+    text: str
+
+
 #: What a handler may raise; somebody waits for its answer even if it wants to exit.
 _ANYTHING = (Exception, SystemExit)
 
@@ -109,6 +117,10 @@ CommandHandler = Callable[[str], Prompt | Insert | Display | None]
 ToolHandler = Callable[[dict[str, Any]], str | Result]
 EventHandler = Callable[[Json], object]
 CallHandler = Callable[[ToolCall], Block | Change | None]
+TurnHandler = Callable[[int], Block | None]
+MessageHandler = Callable[[str], Block | Replace | None]
+#: Answers an event that it is asked about: what is to be, in the words of the wire.
+_Judge = Callable[[Json], Json]
 
 
 @dataclass(slots=True)
@@ -125,7 +137,8 @@ class _Handlers:
     )
     tools: dict[str, _Tool] = field(default_factory=dict[str, _Tool])
     events: dict[str, EventHandler] = field(default_factory=dict[str, EventHandler])
-    call: CallHandler | None = None
+    #: By the event that each is asked about.
+    judges: dict[str, _Judge] = field(default_factory=dict[str, _Judge])
 
 
 class Extension:
@@ -180,7 +193,28 @@ class Extension:
     def on_call(self, handler: CallHandler) -> CallHandler:
         """The handler is asked before every tool call, and has 5 seconds: later, the call runs
         unless the extension is required. None lets it run."""
-        self._handlers.call = handler
+
+        def judge(frame: Json) -> Json:
+            args, call_id = frame.get("tool_args"), frame.get("tool_id") or ""
+            return _verdict("call", handler(ToolCall(frame["tool_name"], args, call_id)), Change)
+
+        self._handlers.judges["tool_call"] = judge
+        return handler
+
+    def on_turn(self, handler: TurnHandler) -> TurnHandler:
+        """The handler is asked before each step of a turn, which it gets the number of, and has 5
+        seconds. None lets the model be asked."""
+        self._handlers.judges["turn_start"] = lambda frame: _verdict("turn", handler(frame["step"]))
+        return handler
+
+    def on_message(self, handler: MessageHandler) -> MessageHandler:
+        """The handler is asked about each message of the model's once it is whole, and has 5
+        seconds; what was streamed of it has been seen. None lets it be shown."""
+
+        def judge(frame: Json) -> Json:
+            return _verdict("message", handler(frame.get("text") or ""), Replace)
+
+        self._handlers.judges["assistant_message"] = judge
         return handler
 
     def notify(self, message: str, level: Level = "info") -> None:
@@ -230,7 +264,7 @@ class Extension:
 
     def _introduce(self) -> None:
         handlers = self._handlers
-        capabilities = ["commands", "tools", "events"]
+        capabilities = ["commands", "tools", "events", "ready"]
         self._send(type="hello", name=self._name, version=self._version, capabilities=capabilities)
         for name, (description, _) in handlers.commands.items():
             self._send(type="register_command", name=name, description=description)
@@ -238,7 +272,7 @@ class Extension:
             self._send(
                 type="register_tool", name=name, description=tool.description, schema=tool.schema
             )
-        intercept = [] if handlers.call is None else ["tool_call"]
+        intercept = list(handlers.judges)
         self._send(type="subscribe", events=list(handlers.events), intercept=intercept)
         self._send(type="ready")
 
@@ -272,14 +306,17 @@ class Extension:
             self._send(**answer, **_answer(Result([_words(error)], is_error=True)))
 
     def _decide(self, frame: dict[str, Any]) -> None:
-        answer: dict[str, object] = {"type": "event_intercept_response", "id": frame["id"]}
-        call = ToolCall(frame["tool_name"], frame.get("tool_args"), frame.get("tool_id") or "")
         try:
-            decision = self._handlers.call(call) if self._handlers.call is not None else None
-            self._send(**answer, **_verdict(decision))
-        except _ANYTHING as error:  # what nobody judged does not run
+            self._answer(frame, self._handlers.judges[frame["event"]](frame))
+        except _ANYTHING as error:  # what nobody judged is not to be
             reason = f"{self._name} could not decide: {_words(error)}"
-            self._send(**answer, block=True, reason=reason)
+            self._answer(frame, {"block": True, "reason": reason})
+
+    def _answer(self, frame: Json, verdict: Json) -> None:
+        if frame["event"] == "assistant_message" and verdict.get("block"):
+            # Of this the agent itself tells nobody.
+            self.notify(f"a message is hidden: {verdict['reason']}", "warn")
+        self._send(type="event_intercept_response", id=frame["id"], **verdict)
 
 
 def _action(result: object) -> Json:
@@ -306,16 +343,20 @@ def _answer(result: object) -> Json:
             raise TypeError(f"a tool answers a str or a Result, not {result!r}")
 
 
-def _verdict(decision: object) -> Json:
+def _verdict(what: str, decision: object, *changes: type[Change | Replace]) -> Json:
+    """``changes``: what it may be answered with beside Block and None."""
     match decision:
         case Block(reason):
             return {"block": True, "reason": reason}
-        case Change(args):
+        case Change(args) if Change in changes:
             return {"modified_args": args}
+        case Replace(text) if Replace in changes:
+            return {"replace_text": text}
         case None:
             return {}
         case _:
-            raise TypeError(f"a call is answered by Block, Change or None, not {decision!r}")
+            known = ", ".join(["Block", *(change.__name__ for change in changes)])
+            raise TypeError(f"a {what} is answered by {known} or None, not {decision!r}")
 
 
 def _block(part: str | Image) -> Json:

@@ -6,7 +6,9 @@ Without anything set, slow tests are left out and tests of an absent tool are sk
 the summary says so.
 """
 
+import itertools
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,11 +18,17 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# No test is timed: the machine may be busy with the others.
-hypothesis.settings.register_profile(
-    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+from lsp_agent.sandbox import bubblewrap, landlock
+from lsp_agent.sandbox.hold import CannotHold, Holder
+
+# No example is timed: the machine may be busy with other tests. Each run has the same examples;
+# `make fuzz` loads "fresh", whose seed it chooses (docs: Hypothesis, derandomize).
+_UNTIMED = hypothesis.settings(
+    deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
-hypothesis.settings.load_profile("untimed")
+hypothesis.settings.register_profile("same", _UNTIMED, derandomize=True)
+hypothesis.settings.register_profile("fresh", _UNTIMED, derandomize=False)
+hypothesis.settings.load_profile("same")
 
 ALL = os.environ.get("LSP_AGENT_ALL") == "1"
 UNAVAILABLE: Mapping[str, str] = {
@@ -43,7 +51,9 @@ def _zot_examples() -> str | None:
 
 
 def _rkat() -> str | None:
-    return None if shutil.which("rkat-rpc") else "no rkat-rpc on PATH: Meerkat's releases have it"
+    return (
+        None if shutil.which("rkat-rpc") else "no rkat-rpc on PATH: .ci/rkat .venv/rkat brings one"
+    )
 
 
 def _neovim() -> str | None:
@@ -69,10 +79,22 @@ def _plain_editor(name: str, program: str) -> str | None:
     return f"no {program} with a tmux: .ci/editors .venv/editors brings one"
 
 
+def _manager(place: str) -> str | None:
+    if (Path(sys.prefix) / "managers" / place).exists():
+        return None
+    return f"no {place}: .ci/neovim_managers .venv/managers brings one"
+
+
 def _pi() -> str | None:
     if (Path(sys.prefix) / "pi" / "bin" / "pi").exists():
         return None
     return "no pi: .ci/pi .venv/pi brings one"
+
+
+def _codex() -> str | None:
+    if (Path(sys.prefix) / "codex" / "codex").exists():
+        return None
+    return "no Codex: .ci/codex .venv/codex brings one"
 
 
 def _acp_agent(program: str) -> str | None:
@@ -81,8 +103,26 @@ def _acp_agent(program: str) -> str | None:
     return f"no {program}: .ci/acp_agents .venv/acp brings one"
 
 
+def _uv() -> str | None:
+    if (Path(sys.prefix) / "uv" / "bin" / "uv").exists():
+        return None
+    return "no uv: .ci/uv .venv/uv brings one"
+
+
 def _other_user() -> str | None:
     return None if os.geteuid() == 0 else "not root, who alone can be another user"
+
+
+def _strace() -> str | None:
+    return None if shutil.which("strace") else "no strace: apt-get install strace"
+
+
+def _holder(working: Callable[[], Holder]) -> str | None:
+    try:
+        working()
+    except CannotHold as error:
+        return str(error)
+    return None
 
 
 #: Markers of tests that need a tool; each says why it cannot be used, None where it can.
@@ -92,12 +132,24 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "rkat": _rkat,
     "neovim": _neovim,
     "vscode": _vscode,
+    "lazy_nvim": lambda: _manager("lazy.nvim/lua"),
+    "mini_deps": lambda: _manager("mini.deps/lua"),
+    "luarocks": lambda: _manager("luarocks/bin/luarocks"),
     "helix": lambda: _plain_editor("helix", "hx"),
     "emacs": lambda: _plain_editor("emacs", "emacs"),
     "pi": _pi,
+    "codex": _codex,
     "opencode": lambda: _acp_agent("opencode"),
     "qwen": lambda: _acp_agent("qwen"),
+    "claude": lambda: _acp_agent("claude-agent-acp"),
+    "gemini": lambda: _acp_agent("gemini"),
+    "codex_acp": lambda: _acp_agent("codex-acp"),
+    "copilot": lambda: _acp_agent("copilot"),
+    "uv": _uv,
     "other_user": _other_user,
+    "bubblewrap": lambda: _holder(bubblewrap.working),
+    "landlock": lambda: _holder(landlock.working),
+    "strace": _strace,
 }
 
 
@@ -114,12 +166,41 @@ def _folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
+@pytest.fixture(scope="session")
+def _folder_numbers() -> Iterator[int]:
+    return itertools.count()
+
+
+@pytest.fixture
+def tmp_path(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    _folder_numbers: Iterator[int],
+) -> Path:
+    """As pytest's own, which looks at all folders of the run before it makes one: with thousands
+    of tests that takes longer than most of them."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}-{next(_folder_numbers)}", numbered=False)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Of ``-n auto``: twice the processors, since tests wait for servers and editors half the time.
+
+    xdist itself counts cores without their threads: one, on many machines with two processors.
+    """
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()  # not on macOS
+    return (len(allowed) or os.cpu_count() or 1) * 2
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = set(UNAVAILABLE) if ALL else _slow_unless_asked_for(config)
     removed = [item for item in items if left_out & _markers(item)]
     if removed:
         config.hook.pytest_deselected(items=removed)
         items[:] = [item for item in items if item not in removed]
+    # Last come the short ones, so that no worker is alone with a long one at the end.
+    items.sort(key=lambda item: "slow" not in _markers(item))
     for name, missing in TOOLS.items():
         reason = missing()
         if reason is not None:

@@ -1,20 +1,22 @@
 """Fresh seeds, for as long as it is told: the storms of provenance at a real server and in virtual
-time, the storms of tests/storms, and the property tests. ``make fuzz MINUTES=n``.
+time, the storms of tests/system/storms, command lines that are judged to only read, and the
+property tests, those of mutated recordings among them. ``make fuzz MINUTES=n``.
 
 What goes wrong is printed at once, with what repeats it; the exit code is then 1.
 """
 
 import argparse
+import os
 import random
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1] / "tests"
-sys.path.insert(0, str(TESTS))
+sys.path[:0] = [str(TESTS), str(TESTS / "system")]
 
 from provenance.desk import Desks  # noqa: E402 - the folder of the tests is named above
 from provenance.many import Tally, tallied, told  # noqa: E402
@@ -22,6 +24,8 @@ from provenance.virtual import VirtualDesks  # noqa: E402
 
 #: Runs of a turn, some ten seconds each.
 REAL, VIRTUAL, OLD = 40, 600, 400
+#: Lines, of the same time.
+READING = 1500
 
 
 class Fuzz:
@@ -55,15 +59,23 @@ class Fuzz:
         seeds = self.seeds(OLD)
         self._run("storms", [sys.executable, "-c", _STORMS, str(seeds.start), str(seeds.stop)])
 
+    def reading(self) -> None:
+        (seed,) = self.seeds(1)
+        chosen = {"LSP_AGENT_READING_SEED": str(seed), "LSP_AGENT_READING_LINES": str(READING)}
+        oracle = "tests/system/attacks/test_reading_oracle.py"
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", oracle, "-k", "only_read_does"]
+        self._run(f"reading, LSP_AGENT_READING_SEED={seed}", command, chosen)
+
     def properties(self) -> None:
         (seed,) = self.seeds(1)
         files = [
             str(file)
-            for file in sorted(TESTS.glob("*/test_*.py"))
+            for file in sorted(TESTS.glob("*/*/test_*.py"))
             if re.search(r"^from hypothesis|^import hypothesis", file.read_text(), re.MULTILINE)
         ]
-        command = [sys.executable, "-m", "pytest", "-q", "-x", f"--hypothesis-seed={seed}", *files]
-        self._run(f"properties, --hypothesis-seed={seed}", [*command, "-p", "no:cacheprovider"])
+        fresh = ("--hypothesis-profile=fresh", f"--hypothesis-seed={seed}")
+        command = [sys.executable, "-m", "pytest", "-q", *fresh, "-m", "hypothesis", *files]
+        self._run(f"properties, {' '.join(fresh)}", [*command, "-p", "no:cacheprovider"])
 
     def _say(self, name: str, tally: Tally, desks: object, *, mirror: bool) -> None:
         print(f"{name}: {tally}", flush=True)
@@ -71,9 +83,14 @@ class Fuzz:
             self.failures += len(tally.failed)
             print(told(desks, tally, mirror=mirror, most=3), flush=True)
 
-    def _run(self, name: str, command: list[str]) -> None:
+    def _run(self, name: str, command: list[str], chosen: Mapping[str, str] | None = None) -> None:
         done = subprocess.run(  # noqa: S603 - our own tests
-            command, capture_output=True, text=True, check=False, cwd=TESTS.parent
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=TESTS.parent,
+            env={**os.environ, **(chosen or {})},
         )
         lines = done.stdout.strip().splitlines()
         print(f"{name}: {lines[-1] if lines else 'it said nothing'}", flush=True)
@@ -85,7 +102,7 @@ class Fuzz:
 _STORMS = """
 import sys, tempfile
 from pathlib import Path
-sys.path[:0] = ["tests/storms", "tests/workspace"]
+sys.path[:0] = ["tests", "tests/system/storms"]
 from test_random_runs import one_run
 with tempfile.TemporaryDirectory() as folder:
     failed = 0
@@ -93,7 +110,7 @@ with tempfile.TemporaryDirectory() as folder:
         wrong, _ = one_run(Path(folder), seed)
         if wrong:
             failed += 1
-            print(f"STORM_SEED={seed} pytest tests/storms -k one_seed -s: {wrong[0]}")
+            print(f"STORM_SEED={seed} pytest tests/system/storms -k one_seed -s: {wrong[0]}")
 print(f"{int(sys.argv[2]) - int(sys.argv[1])} runs, {failed} failed")
 sys.exit(failed > 0)
 """
@@ -107,7 +124,13 @@ def main() -> int:
     print(f"from seed {chosen.seed} on; --seed repeats it", flush=True)
     fuzz = Fuzz(chosen.seed)
     end = time.monotonic() + 60 * chosen.minutes
-    works: list[Callable[[], None]] = [fuzz.virtual, fuzz.real, fuzz.storms, fuzz.properties]
+    works: list[Callable[[], None]] = [
+        fuzz.virtual,
+        fuzz.real,
+        fuzz.storms,
+        fuzz.reading,
+        fuzz.properties,
+    ]
     while time.monotonic() < end:
         for work in works:
             if time.monotonic() < end:

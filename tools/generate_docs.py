@@ -29,10 +29,22 @@ from docs_types import (
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from lsp_agent.protocol import edits, events, messages, methods, questions, script, settings
-from lsp_agent.protocol.describe import allowed_values
+from lsp_agent.protocol import (
+    catalogue,
+    client_requests,
+    edit_methods,
+    edits,
+    events,
+    messages,
+    methods,
+    questions,
+    script,
+    session_methods,
+)
 from lsp_agent.protocol.errors import ErrorKind
-from lsp_agent.protocol.settings_sources import NARROWING
+from lsp_agent.protocol.settings import settings
+from lsp_agent.protocol.settings.describe import allowed_values
+from lsp_agent.protocol.settings.sources import NARROWING
 
 DOCS = Path(__file__).parent.parent / "docs"
 REGION = re.compile(r"(<!-- generated: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -108,7 +120,7 @@ def command_table() -> str:
 def method_types(method: methods.Method) -> str:
     """The interfaces of one method's params and results."""
     models = [method.params, method.result, method.command_result]
-    own = [model for model in models if model not in (None, methods.Empty, *SHARED)]
+    own = [model for model in models if model not in (None, session_methods.Empty, *SHARED)]
     line = f"`{method.method}` (`{method.params.__name__}`) → `{method.result.__name__}`"
     command = method.command_result or method.result
     return (
@@ -119,32 +131,43 @@ def method_types(method: methods.Method) -> str:
 
 #: Models of more than one method, shown once.
 SHARED: tuple[type[BaseModel], ...] = (
-    methods.Empty,
-    methods.SessionParams,
-    methods.EditParams,
-    methods.EditResult,
-    methods.EditsResult,
-    methods.ReviewAllParams,
-    methods.SessionResult,
-    methods.StateResult,
+    session_methods.Empty,
+    session_methods.SessionParams,
+    edit_methods.EditParams,
+    edit_methods.EditResult,
+    edit_methods.EditsResult,
+    edit_methods.ReviewAllParams,
+    session_methods.PromptResult,
+    session_methods.PromptStarted,
+    session_methods.SessionResult,
+    session_methods.StoredSessionParams,
+    session_methods.StateResult,
+    session_methods.Window,
+    session_methods.OptionsResult,
+    session_methods.AgentOption,
+    session_methods.OptionValue,
     *interfaces_of(edits),
     *interfaces_of(questions),
-    methods.ContextItem,
-    methods.ImageInput,
-    methods.UnappliedEdit,
-    methods.RevertedFile,
-    methods.ModelInfo,
-    methods.SessionInfo,
-    methods.AgentSession,
-    methods.CommandInfo,
-    methods.Diagnostic,
-    methods.FileDiagnostics,
+    session_methods.ContextItem,
+    session_methods.ImageInput,
+    edit_methods.UnappliedEdit,
+    edit_methods.RevertedFile,
+    session_methods.AgentInfo,
+    session_methods.ModelServerInfo,
+    session_methods.ModelInfo,
+    session_methods.SessionInfo,
+    session_methods.AgentSession,
+    session_methods.CommandInfo,
+    session_methods.KeptPermission,
+    client_requests.Diagnostic,
+    client_requests.FileDiagnostics,
+    client_requests.DocumentParams,
 )
 
 
 #: Shown with the request; the others are among the shared types.
 _OF_SERVER_REQUESTS = (
-    "DocumentParams",
+    "SaveParams",
     "SaveAnswer",
     "ReloadAnswer",
     "AskAnswer",
@@ -155,7 +178,7 @@ _OF_SERVER_REQUESTS = (
 
 def server_request(name: str, params: str, result: str) -> Callable[[], str]:
     types = [
-        interface(getattr(methods, model))
+        interface(getattr(client_requests, model))
         for model in (params, result)
         if model in _OF_SERVER_REQUESTS
     ]
@@ -180,6 +203,30 @@ def script_fields() -> str:
     return table(["key of a step", "takes", "does"], rows)
 
 
+def known_agents() -> str:
+    rows = [
+        [
+            f"`{agent.name}`",
+            agent.title,
+            f"`{' '.join(agent.command)}`",
+            f"`{agent.wire}`",
+            agent.hosting,
+            _cell(agent.install),
+            _cell(agent.sign_in),
+            _cell(agent.asks),
+            _cell(agent.isolation),
+        ]
+        for agent in catalogue.CATALOGUE
+    ]
+    heads = ["name", "is", "starts", "wire", "files", "installed by", "sign in", "asks by"]
+    return table([*heads, "kept from what a repository brings by"], rows)
+
+
+def local_servers() -> str:
+    rows = [[server.title, f"`{server.base_url}`"] for server in catalogue.LOCAL_SERVERS]
+    return table(["server", "looked for at"], rows)
+
+
 Regions = Mapping[str, Callable[[], str]]
 
 
@@ -194,21 +241,27 @@ def pages() -> Mapping[str, Regions]:
         ),
         "answer": lambda: _typescript(
             [
-                interface(methods.AnswerParams),
-                interface(methods.AnswerResult),
-                interface(methods.ShowQuestionParams),
+                interface(session_methods.AnswerParams),
+                interface(session_methods.AnswerResult),
+                interface(session_methods.ShowQuestionParams),
             ]
         ),
-        methods.ASK_REQUEST: server_request(methods.ASK_REQUEST, "Question", "AskAnswer"),
-        methods.SYNC_REQUEST: server_request(methods.SYNC_REQUEST, "DocumentParams", "Empty"),
-        methods.SAVE_REQUEST: server_request(methods.SAVE_REQUEST, "DocumentParams", "SaveAnswer"),
-        methods.RELOAD_REQUEST: server_request(
-            methods.RELOAD_REQUEST, "DocumentParams", "ReloadAnswer"
+        client_requests.ASK_REQUEST: server_request(
+            client_requests.ASK_REQUEST, "Question", "AskAnswer"
         ),
-        methods.DIAGNOSTICS_REQUEST: server_request(
-            methods.DIAGNOSTICS_REQUEST, "DiagnosticsParams", "DiagnosticsAnswer"
+        client_requests.SYNC_REQUEST: server_request(
+            client_requests.SYNC_REQUEST, "DocumentParams", "Empty"
         ),
-        methods.EVENT_NOTIFICATION: lambda: _typescript([event_union()]),
+        client_requests.SAVE_REQUEST: server_request(
+            client_requests.SAVE_REQUEST, "SaveParams", "SaveAnswer"
+        ),
+        client_requests.RELOAD_REQUEST: server_request(
+            client_requests.RELOAD_REQUEST, "DocumentParams", "ReloadAnswer"
+        ),
+        client_requests.DIAGNOSTICS_REQUEST: server_request(
+            client_requests.DIAGNOSTICS_REQUEST, "DiagnosticsParams", "DiagnosticsAnswer"
+        ),
+        client_requests.EVENT_NOTIFICATION: lambda: _typescript([event_union()]),
         "messages": lambda: _typescript(
             [*map(interface, interfaces_of(messages)), alias(messages.Block)]
         ),
@@ -220,6 +273,7 @@ def pages() -> Mapping[str, Regions]:
         "commands.md": {"commands": command_table},
         "script.md": {"script": script_fields},
         "protocol.md": protocol,
+        "agents/catalogue.md": {"known agents": known_agents, "local servers": local_servers},
     }
 
 

@@ -26,4 +26,4 @@ await Promise.all([
     assetNames: "[name]",
   }),
 ]);
-copyFileSync("../../LICENSE", "LICENSE");
+for (const name of ["LICENSE", "CHANGELOG.md"]) copyFileSync(`../../${name}`, name);

@@ -26,16 +26,17 @@ from lsp_agent.agents.gatekeeper import Gatekeeper
 from lsp_agent.agents.local_socket import accept, listening
 from lsp_agent.agents.peers import peer_of
 from lsp_agent.agents.private_folder import PrivateFolder
-from lsp_agent.agents.tool_host import (
+from lsp_agent.protocol.errors import LspAgentError, RequestFailed
+from lsp_agent.toolset.calls import (
     Allow,
     Block,
     Gate,
+    Held,
     ToolAnswer,
     ToolHost,
     ToolRequest,
     Verdict,
 )
-from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 
 _ABORTED = "Not run: the turn was stopped."
 _STOPPED = "The turn was stopped before the call had ended."
@@ -170,11 +171,13 @@ class Bridge:
         self._aborted = False
         self._gatekeeper.resume()
 
-    def as_meant(self, output: str) -> str:
+    def as_meant(self, tool_call_id: str, output: str) -> str:
         """A command's result, which begins with ``$`` and the command, without the lines that we
-        put before the command."""
+        put before the command, and without the time that a person took to decide on it."""
         head, command = output[:2], output[2:]
-        return head + self._lines.left_out(command) if head == "$ " else output
+        if head != "$ ":
+            return output
+        return head + self._gatekeeper.without_the_wait(tool_call_id, self._lines.left_out(command))
 
     def call_ended(self, tool_call_id: str) -> None:
         """The wire told a result of that call."""
@@ -224,6 +227,8 @@ class Bridge:
             answer = await self._answer(frame)
         except frames.LineTooLarge as error:
             answer = frames.blocked(frame.id, f"Not run: the call is too large ({error}).")
+        except OSError as error:  # a full disk
+            answer = frames.blocked(frame.id, f"Not run: its sandbox cannot be made ({error}).")
         await self._send(writer, answer)
 
     async def _answer(self, frame: Frame) -> bytes:
@@ -239,10 +244,14 @@ class Bridge:
         verdict = await self._verdict(request)
         if isinstance(verdict, Block):
             return frames.blocked(frame.id, verdict.reason)
-        if isinstance(verdict, Gate) and command is None:
+        if isinstance(verdict, Gate | Held) and command is None:
             return frames.blocked(frame.id, _NO_COMMAND)
         modified = self._modified(request, command, verdict) if command else None
-        answer = frames.allowed(frame.id, modified if modified != frame.args else None)
+        answer = frames.allowed(
+            frame.id,
+            modified if modified != frame.args else None,
+            gated=isinstance(verdict, Gate),
+        )
         if frame.tool in frames.TOOLS and frame.call_id is not None:
             self._let_through.append((frame.tool, frame.call_id))
         return answer
@@ -255,7 +264,7 @@ class Bridge:
         with self._limited(self._limits.intercept):
             try:
                 verdict = await self._host.intercept(request)
-                if isinstance(verdict, Gate) and request.tool != commands.TOOL:
+                if isinstance(verdict, Gate | Held) and request.tool != commands.TOOL:
                     verdict = Block(_UNDECIDED)
                     verdict = await self._host.decide(request)
             except LspAgentError as error:
@@ -263,17 +272,32 @@ class Bridge:
         return Block(_ABORTED) if self._aborted else verdict
 
     def _modified(
-        self, request: ToolRequest, command: commands.Command, verdict: Allow | Gate
+        self, request: ToolRequest, command: commands.Command, verdict: Allow | Gate | Held
     ) -> Mapping[str, object]:
         if isinstance(verdict, Gate):
             number = self._gatekeeper.expect(request, command.timeout)
             return command.gated_args(self._lines.of(self._place.gate(number)))
+        if isinstance(verdict, Held):
+            return self._held(request, command, verdict)
+        unread = verdict.unread
         if verdict.note is None:
-            return command.allowed_args(self._lines.of(unread=verdict.unread))
+            return command.allowed_args(self._lines.of(unread=unread))
         # A gate that opens at once says the note, so that the header stays readable.
-        number = self._gatekeeper.expect(request, None, verdict)
+        number = self._gatekeeper.expect(request, None, Allow(verdict.note))
         gate = self._place.gate(number)
-        return command.allowed_args(self._lines.of(gate, unread=verdict.unread))
+        return command.allowed_args(self._lines.of(gate, unread=unread))
+
+    def _held(
+        self, request: ToolRequest, command: commands.Command, held: Held
+    ) -> Mapping[str, object]:
+        """A gate that opens at once says the note, and begins the command's time, which does not
+        go on while a person decides on its second try."""
+        number = self._gatekeeper.expect_failure(request, command.timeout, self._place.said)
+        words = self._place.held(held, command.text, number, command.timeout)
+        if held.note is None and command.timeout is None:
+            return command.allowed_args(self._lines.of(unread=True, held=words))
+        first = self._gatekeeper.expect(request, command.timeout, Allow(held.note))
+        return command.gated_args(self._lines.of(self._place.gate(first), unread=True, held=words))
 
     def _call_id(self, tool: str) -> str | None:
         """Calls run one after another, so it is the last one of that name let through."""

@@ -7,59 +7,19 @@ from typing import cast
 import orjson
 
 from lsp_agent.agents.framing import TooLong, decoded, encoded
-from lsp_agent.agents.tool_host import ImageAnswer
+from lsp_agent.toolset.calls import ImageAnswer
+from lsp_agent.toolset.schemas import FILE_TOOLS
 
 #: The agent's reader ends silently at a line of 4 MiB.
 MAX_LINE = (4 << 20) - 1024
 
-_PATH = {"type": "string"}
-_TOOLS: tuple[tuple[str, str, dict[str, object]], ...] = (
-    (
-        "read",
-        "Read a file. Images (png/jpg/gif/webp) return inline.",
-        {
-            "type": "object",
-            "properties": {
-                "path": _PATH,
-                "offset": {"type": "integer"},
-                "limit": {"type": "integer"},
-            },
-            "required": ["path"],
-        },
-    ),
-    (
-        "write",
-        "Write a file. Creates parent dirs. Overwrites.",
-        {
-            "type": "object",
-            "properties": {"path": _PATH, "content": {"type": "string"}},
-            "required": ["path", "content"],
-        },
-    ),
-    (
-        "edit",
-        "Edit a file via exact-match replacements. Each oldText must be unique in the file.",
-        {
-            "type": "object",
-            "properties": {
-                "path": _PATH,
-                "edits": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "oldText": {"type": "string"},
-                            "newText": {"type": "string"},
-                        },
-                        "required": ["oldText", "newText"],
-                    },
-                },
-            },
-            "required": ["path", "edits"],
-        },
-    ),
-)
-TOOLS = frozenset(name for name, _, _ in _TOOLS)
+#: As zot itself describes the tools that ours stand in for.
+_ZOT_SAYS: Mapping[str, str] = {
+    "read": "Read a file. Images (png/jpg/gif/webp) return inline.",
+    "write": "Write a file. Creates parent dirs. Overwrites.",
+    "edit": "Edit a file via exact-match replacements. Each oldText must be unique in the file.",
+}
+TOOLS = frozenset(tool.name for tool in FILE_TOOLS)
 
 
 class LineTooLarge(Exception):
@@ -116,10 +76,15 @@ def greeting(*, file_tools: bool = True) -> bytes:
     """All that the agent must know before it begins: that calls are asked about, and the
     ``file_tools`` that it has from us."""
     frames: list[dict[str, object]] = [
-        {"type": "hello", "name": "bridge", "version": "1"},
+        {"type": "hello", "name": "bridge", "version": "1", "capabilities": ["ready"]},
         *(
-            {"type": "register_tool", "name": name, "description": description, "schema": schema}
-            for name, description, schema in (_TOOLS if file_tools else ())
+            {
+                "type": "register_tool",
+                "name": tool.name,
+                "description": _ZOT_SAYS[tool.name],
+                "schema": tool.parameters,
+            }
+            for tool in (FILE_TOOLS if file_tools else ())
         ),
         {"type": "subscribe", "intercept": ["tool_call"]},
         {"type": "ready"},
@@ -127,11 +92,16 @@ def greeting(*, file_tools: bool = True) -> bytes:
     return b"".join(_line(frame) for frame in frames)
 
 
-def allowed(identifier: str, modified_args: Mapping[str, object] | None = None) -> bytes:
-    """Lets an intercepted call run, with other arguments if given. Raises LineTooLarge."""
+def allowed(
+    identifier: str, modified_args: Mapping[str, object] | None = None, *, gated: bool = False
+) -> bytes:
+    """Lets an intercepted call run, with other arguments if given; ``gated``: they begin with a
+    gate. Raises LineTooLarge."""
     answer: dict[str, object] = {"type": "event_intercept_response", "id": identifier}
     if modified_args is not None:
         answer["modified_args"] = modified_args
+    if gated:
+        answer["gated"] = True
     return _line(answer)
 
 

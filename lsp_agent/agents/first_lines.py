@@ -4,6 +4,10 @@ import re
 from collections.abc import Sequence
 
 from lsp_agent.agents.private_folder import PREFIX
+from lsp_agent.protocol.environment import GATE_VARIABLE
+
+#: What is behind a gate cannot speak for it.
+_BEHIND_GATE = f"unset {GATE_VARIABLE}"
 
 
 class FirstLines:
@@ -14,13 +18,16 @@ class FirstLines:
         self._unset = f"unset {' '.join(unset)}" if unset else ""
         self._export = f"export {'='.join(for_unread)}" if for_unread else ""
         gate = rf"[^\n;&|]*/{PREFIX}\w+/gate'? \d+ \|\| exit"
-        words = [re.escape(text) for text in (self._unset, self._export) if text]
-        parts = "|".join([gate, *words])
+        # The shell becomes another; the command after it stands there to be shown alone.
+        held = rf"exec /bin/sh [^\n;&|]*/{PREFIX}\w+/held-\d+'? \"\$0\"; exit"
+        words = [re.escape(text) for text in (_BEHIND_GATE, self._unset, self._export) if text]
+        parts = "|".join([gate, held, *words])
         self._ours = re.compile(rf"(?:{parts})(?:; (?:{parts}))*\n")
 
-    def of(self, gate: str = "", *, unread: bool = False) -> str:
+    def of(self, gate: str = "", *, unread: bool = False, held: str = "") -> str:
         """The line, with its end; "" where there is nothing to say."""
-        parts = (gate, self._unset, self._export if unread else "")
+        behind = _BEHIND_GATE if gate else ""
+        parts = (gate, behind, self._unset, self._export if unread else "", held)
         line = "; ".join(filter(None, parts))
         return f"{line}\n" if line else ""
 

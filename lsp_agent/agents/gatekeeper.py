@@ -7,17 +7,22 @@ connection all mean that it does not run.
 
 import os
 import signal
+import time
 from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from lsp_agent.agents.peers import Group, group_of, peer_of
-from lsp_agent.agents.tool_host import Allow, Block, ToolRequest
 from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.toolset.calls import Allow, Block, ToolRequest
+from lsp_agent.toolset.commands import without_the_wait
 
 _UNKNOWN = Block("Not run: this gate is not known, or was used before.")
 _STOPPED = Block("Not run: the turn was stopped.")
@@ -28,15 +33,20 @@ _HELLO_SECONDS = 5.0
 class Decider(Protocol):
     async def decide(self, request: ToolRequest) -> Allow | Block: ...
 
+    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block: ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Gated:
     """A command that may ask once. ``timeout`` in seconds begins when it is allowed;
-    ``verdict`` is there if nobody needs to be asked."""
+    ``verdict`` is there if nobody needs to be asked. One that runs in a sandbox ``since`` then, by
+    ``time.monotonic``, asks when it has failed; ``said`` is what it wrote, by its number."""
 
     request: ToolRequest
     timeout: float | None
-    verdict: Allow | None
+    verdict: Allow | None = None
+    since: float | None = None
+    said: Callable[[], str] | None = None
 
 
 class Gatekeeper:
@@ -49,14 +59,31 @@ class Gatekeeper:
         self._expected: dict[str, _Gated] = {}
         self._waiting: set[anyio.CancelScope] = set()
         self._timed: dict[anyio.CancelScope, str | None] = {}
+        #: By the call: when its command was let run, by ``time.monotonic``; None: not so far.
+        self._let_run: dict[str, float | None] = {}
         self._stopped = False
 
     def expect(
         self, request: ToolRequest, timeout: float | None, verdict: Allow | None = None
     ) -> str:
         """The number for one gated command. With ``verdict`` it only tells its note."""
+        if verdict is None and request.tool_call_id is not None:
+            self._let_run[request.tool_call_id] = None
+        number = self._next_number()
+        self._expected[number] = _Gated(request, timeout, verdict)
+        return number
+
+    def expect_failure(
+        self, request: ToolRequest, timeout: float | None, said: Callable[[str], str]
+    ) -> str:
+        """The number for a command in a sandbox, which asks if it fails; ``said`` tells by that
+        number what it wrote then."""
+        number, since = self._next_number(), time.monotonic()
+        self._expected[number] = _Gated(request, timeout, since=since, said=partial(said, number))
+        return number
+
+    def _next_number(self) -> str:
         self._last += 1
-        self._expected[str(self._last)] = _Gated(request, timeout, verdict)
         return str(self._last)
 
     def stop(self) -> None:
@@ -74,9 +101,21 @@ class Gatekeeper:
         for number, gated in list(self._expected.items()):
             if tool_call_id in (None, gated.request.tool_call_id):
                 del self._expected[number]
+        self._stop_time(tool_call_id)
+        for call in [call for call in self._let_run if tool_call_id in (None, call)]:
+            del self._let_run[call]
+
+    def _stop_time(self, tool_call_id: str | None) -> None:
         for scope, its_call in self._timed.items():
             if tool_call_id in (None, its_call):
                 scope.cancel()
+
+    def without_the_wait(self, tool_call_id: str, result: str) -> str:
+        """The result of a command, by its own time, if a person had to decide on it."""
+        if tool_call_id not in self._let_run:
+            return result
+        since = self._let_run[tool_call_id]
+        return without_the_wait(result, None if since is None else time.monotonic() - since)
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """One connection of a gate."""
@@ -86,7 +125,13 @@ class Gatekeeper:
                 return
             group = group_of(peer.pid)
             gated = self._expected.pop(await _number(reader), None)
+            asked = time.monotonic()
             verdict = await self._verdict(gated, reader)
+            call = gated.request.tool_call_id if gated else None
+            if gated and gated.since is not None and call is not None:
+                self._let_run[call] = time.monotonic() - (asked - gated.since)
+            elif call in self._let_run and isinstance(verdict, Allow):
+                self._let_run[call] = time.monotonic()
             if isinstance(verdict, Allow) and gated and gated.timeout and group:
                 self._tasks.start_soon(self._end_in_time, gated, gated.timeout, group)
             writer.write(_answer(verdict))
@@ -104,13 +149,20 @@ class Gatekeeper:
             self._waiting.add(tasks.cancel_scope)
             tasks.start_soon(_cancel_at_end, reader, tasks.cancel_scope)
             try:
-                verdict = await self._host.decide(gated.request)
+                verdict = await self._decided(gated)
             except LspAgentError as error:
                 verdict = Block(f"Not run: {error}")
             finally:
                 self._waiting.discard(tasks.cancel_scope)
             tasks.cancel_scope.cancel()
         return _STOPPED if self._stopped else verdict
+
+    async def _decided(self, gated: _Gated) -> Allow | Block:
+        if gated.said is None:
+            return await self._host.decide(gated.request)
+        self._stop_time(gated.request.tool_call_id)
+        said = await anyio.to_thread.run_sync(gated.said)
+        return await self._host.decide_again(gated.request, said)
 
     async def _end_in_time(self, gated: _Gated, timeout: float, group: Group) -> None:
         with anyio.CancelScope() as scope:

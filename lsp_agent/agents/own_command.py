@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import anyio
 
 from lsp_agent.agents.process import AgentProcess
-from lsp_agent.wires import zot_tools
-from lsp_agent.wires.command_output import OutputEnds
+from lsp_agent.toolset.command_output import OutputEnds
+from lsp_agent.toolset.commands import bash_result
 
 #: Both streams into one, and nothing to read.
 _PIPES = 'exec "$@" </dev/null 2>&1'
@@ -33,6 +33,7 @@ async def run_command(
     cwd: str,
     env: Mapping[str, str],
     hidden: Sequence[str],
+    held: Sequence[str] = (),
     on_output: Callable[[str], None],
     seconds: float | None,
     overdue: str,
@@ -41,14 +42,15 @@ async def run_command(
     result then ends with.
 
     ``env`` is added to this process's environment, of which the command does not see the variables
-    that are ``hidden``. ``on_output`` gets the beginning of what is printed, as it comes.
+    that are ``hidden``. ``held`` are the words of its sandbox. ``on_output`` gets the beginning of
+    what is printed, as it comes.
 
     :raises RequestFailed: "agentNotFound", "agentExited" where it cannot be started
     """
     started = time.monotonic()
     without = [word for name in hidden for word in ("-u", name)]
     shell = ("/bin/sh", "-c", _PIPES, "sh", "env", *without, "/bin/sh", "-c", command)
-    process = await AgentProcess.start(shell, cwd=cwd, env=env, line_bytes=0)
+    process = await AgentProcess.start(shell, cwd=cwd, env=env, line_bytes=0, held=held)
     output = OutputEnds()
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     try:
@@ -62,4 +64,4 @@ async def run_command(
     code = -1 if patience.cancelled_caught or last.code is None else max(last.code, -1)
     took = time.monotonic() - started
     shown = output.shown(overdue if patience.cancelled_caught else "")
-    return CommandEnd(zot_tools.bash_result(command, shown, code, took), code)
+    return CommandEnd(bash_result(command, shown, code, took), code)

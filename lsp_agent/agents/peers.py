@@ -1,22 +1,10 @@
-"""Who is at the other end of a local socket, and the processes behind it."""
+"""Who is at the other end of a bridge's socket, and the processes behind it."""
 
 import os
-import socket
-import struct
-import sys
 from asyncio import StreamWriter
 from dataclasses import dataclass
-from pathlib import Path
 
-_SOL_LOCAL = 0
-_LOCAL_PEERCRED = 1
-_LOCAL_PEERPID = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    pid: int
-    uid: int
+from lsp_agent.processes.system import Peer, this_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +18,7 @@ class Group:
     def signal(self, number: int) -> bool:
         """False if it has ended; True also where nobody in it may be signalled, or on macOS not
         all: the next, stronger signal may reach one."""
-        if start_of(self.number) != self.start:
+        if this_system().start_of(self.number) != self.start:
             return False
         try:
             os.killpg(self.number, number)
@@ -42,16 +30,7 @@ class Group:
 
 
 def peer_of(stream: StreamWriter) -> Peer:
-    connection: socket.socket = stream.get_extra_info("socket")
-    if sys.platform == "darwin":
-        pid = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
-        _, uid = struct.unpack("II", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 8))
-        return Peer(pid, uid)
-    size = struct.calcsize("3i")
-    pid, uid, _ = struct.unpack(
-        "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    )
-    return Peer(pid, uid)
+    return this_system().peer_of(stream.get_extra_info("socket"))
 
 
 def group_of(pid: int) -> Group | None:
@@ -60,12 +39,4 @@ def group_of(pid: int) -> Group | None:
         number = os.getpgid(pid)
     except ProcessLookupError:
         return None
-    return None if number == os.getpgrp() else Group(number, start_of(number))
-
-
-def start_of(pid: int) -> str | None:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    return stat.rpartition(b")")[2].split()[19].decode()
+    return None if number == os.getpgrp() else Group(number, this_system().start_of(number))

@@ -9,10 +9,13 @@ import socket
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from lsp_agent.agents.guard import gate, path_of, pipe
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.sandbox.held_script import SAID, held_script
+from lsp_agent.toolset.calls import Held
 
 #: What the bridge's extension is called.
 BRIDGE_NAME = "bridge"
@@ -25,6 +28,7 @@ PREFIX = "lsp-agent-bridge-"
 _GATE_SOCKET = "gate.sock"
 #: A younger folder may belong to a server that is just about to listen.
 _ABANDONED_SECONDS = 60
+_SAID_BYTES = 8192
 
 
 class PrivateFolder:
@@ -52,6 +56,27 @@ class PrivateFolder:
         """The shell words that a command waits behind until it is decided on."""
         return f"{self._gate} {identifier} || exit"
 
+    def held(self, held: Held, command: str, identifier: str, seconds: float | None) -> str:
+        """The shell words that end in running the command in its sandbox, and never go on to
+        what stands after them. Where it fails in there, it asks by ``identifier``; it may take so
+        many ``seconds``."""
+        script = self._script(identifier)
+        ask = f"{self._gate} {identifier}"
+        text = held_script(held.holder, held.mount_points, command, ask, seconds)
+        script.write_text(text, encoding="utf-8", errors="replace")
+        return f'exec /bin/sh {shlex.quote(str(script))} "$0"; exit'
+
+    def said(self, identifier: str) -> str:
+        """The end of what a held command wrote to its standard error."""
+        script = self._script(identifier)
+        with suppress(FileNotFoundError), script.with_name(script.name + SAID).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _SAID_BYTES))
+            return file.read().decode(errors="replace")
+        return ""
+
+    def _script(self, identifier: str) -> Path:
+        return self.path / f"held-{identifier}"
+
     def remove(self) -> None:
         self._folder.cleanup()
 
@@ -62,6 +87,7 @@ class PrivateFolder:
             "version": "1",
             "exec": sys.executable,
             "args": ["-I", "-S", path_of(pipe), str(self.extension_socket), str(answer_seconds)],
+            "reload": False,  # the agent would be ended with it
         }
         (self.extension / "extension.json").write_text(json.dumps(manifest), encoding="utf-8")
 

@@ -24,9 +24,11 @@ import orjson
 from lsp_agent.agents.control import Control
 from lsp_agent.agents.framing import LineSplitter, TooLong, decoded, encoded
 from lsp_agent.agents.guard import path_of, supervise
-from lsp_agent.agents.orphans import adopt_orphans, kill_orphans
+from lsp_agent.agents.orphans import kill_orphans
 from lsp_agent.agents.stdio import AgentGone, Stdio
+from lsp_agent.processes.system import this_system
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.text.plain import without_escapes
 
 __all__ = ["AgentGone", "AgentProcess", "BadLine", "Exit", "absolute_entries"]
 
@@ -80,9 +82,11 @@ class AgentProcess:
         env: Mapping[str, str],
         line_bytes: int,
         secrets: Sequence[str] = (),
+        held: Sequence[str] = (),
     ) -> "AgentProcess":
-        """Starts ``argv`` in ``cwd`` with ``env`` added to this process's environment, and without
-        the relative entries of PATH: a repository could bring what they lead to.
+        """Starts ``argv``, behind the words of what holds it, in ``cwd`` with ``env`` added to this
+        process's environment, and without the relative entries of PATH: a repository could bring
+        what they lead to.
 
         ``line_bytes`` limits a line of the agent's, in bytes; values in ``secrets`` are shown as
         ``***``. Raises RequestFailed (``agentNotFound``) if the program cannot be run there,
@@ -92,7 +96,7 @@ class AgentProcess:
         environment = {**os.environ, **env}
         environment["PATH"] = absolute_entries(environment.get("PATH", os.defpath))
         program = _program(argv[0], cwd, environment)
-        adopt_orphans()
+        this_system().adopt_orphans()
         loop = asyncio.get_running_loop()
         stdio = Stdio()
         ours, theirs = socket.socketpair()
@@ -104,7 +108,7 @@ class AgentProcess:
                     await loop.subprocess_exec(
                         lambda: stdio,
                         *(sys.executable, "-I", "-S", path_of(supervise)),
-                        *(str(theirs.fileno()), "--", program, *argv[1:]),
+                        *(str(theirs.fileno()), "--", *held, program, *argv[1:]),
                         cwd=cwd,
                         env=environment,
                         pass_fds=(theirs.fileno(),),
@@ -250,7 +254,8 @@ class AgentProcess:
             # What is left of the first line may be the rest of a secret.
             longest = max((len(secret.encode()) for secret in self._secrets), default=0)
             tail = tail[longest:].partition(b"\n")[2] or tail[longest:]
-        encoded = self._masked(tail).strip().encode()
+        plain = without_escapes(tail.decode(errors="replace"))  # a colour could part a secret
+        encoded = self._masked(plain.encode()).strip().encode()
         return encoded[-_STDERR_TAIL:].decode(errors="ignore")
 
     def _masked(self, data: bytes) -> str:

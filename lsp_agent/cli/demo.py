@@ -20,7 +20,7 @@ from lsp_agent.cli import demo_project as project
 from lsp_agent.cli.editor_client import Document, EditorClient, RequestError, call_title
 from lsp_agent.cli.scratch import scratch_workspace
 from lsp_agent.protocol.errors import LspAgentError, UsageError
-from lsp_agent.protocol.settings_sources import builtin_command
+from lsp_agent.protocol.settings.sources import builtin_command
 
 Json = dict[str, Any]
 
@@ -189,7 +189,8 @@ class _Demo:
         """The person of this demo allows what is asked, saving first where that is offered."""
         options: list[Json] = question["options"]
         chosen = next(option for option in options if option["kind"] == "allowOnce")
-        self._say(f"  [yellow]?[/] {escape(question['title'])} [dim]->[/] {escape(chosen['name'])}")
+        title = escape(_short(question["title"]))
+        self._say(f"  [yellow]?[/] {title} [dim]->[/] {escape(chosen['name'])}")
         return chosen["optionId"]
 
     # -- the end

@@ -18,8 +18,8 @@ from lsp_agent.cli import doctor_checks as checks
 from lsp_agent.cli.doctor_agents import HOSTING_WORDS, agents
 from lsp_agent.cli.doctor_checks import Finding, Status
 from lsp_agent.cli.doctor_trial import chosen_agent_starts, scripted_turn
-from lsp_agent.protocol.settings_files import load_for_folder
-from lsp_agent.protocol.settings_sources import DEFAULTS
+from lsp_agent.protocol.settings.files import load_for_folder
+from lsp_agent.protocol.settings.sources import DEFAULTS
 from lsp_agent.text.plain import escaped_lines
 
 _MARKS: Mapping[Status, str] = {
@@ -64,6 +64,7 @@ def _examine(folder: Path, console: Console | None) -> dict[str, Any]:
     add(checks.credentials(loaded, variables))
     add(checks.package(loaded))
     add(checks.folders())
+    add(checks.sandbox(loaded))
     add([scripted_turn()])
     if not any(finding.status == "failure" for finding in findings):
         add([chosen_agent_starts(loaded.settings.agent)])

@@ -1,29 +1,23 @@
 """Which agents there are for ``lsp-agent doctor``: those of the settings, and those on PATH that
 the settings do not name. Their versions are asked all at once, as some take seconds to start."""
 
+import json
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from lsp_agent import __version__
-from lsp_agent.agents.process import absolute_entries
-from lsp_agent.protocol.settings import AgentSettings, WireName
-from lsp_agent.protocol.settings_files import user_settings_path
-from lsp_agent.protocol.settings_sources import Loaded, builtin_command
+from lsp_agent.protocol.catalogue import Hosting
+from lsp_agent.protocol.settings.files import user_settings_path
+from lsp_agent.protocol.settings.settings import WireName
+from lsp_agent.protocol.settings.sources import Loaded, builtin_command
+from lsp_agent.sessions.agents_here import AgentHere, agents_here, search_path
 from lsp_agent.text.plain import printable_line
-from lsp_agent.wires import new_wire
-
-#: How the agent's file tools come to be the editor's; ``atStart``: it says at its start whether
-#: it reads and writes files through the editor.
-Hosting = Literal["hosted", "mirror", "atStart"]
 
 HOSTING_WORDS: Mapping[Hosting, str] = {
     "hosted": "reads and writes files through the editor",
@@ -32,29 +26,6 @@ HOSTING_WORDS: Mapping[Hosting, str] = {
 }
 
 _VERSION_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class KnownAgent:
-    """An agent that was tried with us, or speaks a standard that was. ``hosting`` where its wire
-    alone does not say."""
-
-    wire: WireName
-    arguments: tuple[str, ...]
-    install: str
-    hosting: Hosting | None = None
-
-
-#: By their program.
-KNOWN: Mapping[str, KnownAgent] = {
-    "zot": KnownAgent("zot", ("rpc",), "go install github.com/patriceckhart/zot/cmd/zot@latest"),
-    "pi": KnownAgent("pi", (), "npm install -g @earendil-works/pi-coding-agent"),
-    "opencode": KnownAgent("acp", ("acp",), "npm install -g opencode-ai", "mirror"),
-    "qwen": KnownAgent("acp", ("--acp",), "npm install -g @qwen-code/qwen-code", "hosted"),
-    "gemini": KnownAgent("acp", ("--experimental-acp",), "npm install -g @google/gemini-cli"),
-    "rkat-rpc": KnownAgent("meerkat", (), "put rkat-rpc from Meerkat's releases on PATH"),
-    "claude-code-acp": KnownAgent("acp", (), "npm install -g @zed-industries/claude-code-acp"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,84 +45,45 @@ class AgentFound:
 
 
 def agents(loaded: Loaded) -> list[AgentFound]:
-    """Those of the settings first."""
-    settings = loaded.settings
-    programs = {Path(agent.command[0]).name for agent in settings.agents.values()}
-    path = _search_path({})
-    others = [name for name in KNOWN if name not in programs and shutil.which(name, path=path)]
-    ask = partial(_configured, settings.agent)
+    """Those of the settings first, then the known ones that are installed."""
+    here = [each for each in agents_here(loaded.settings) if each.configured or each.path]
     with ThreadPoolExecutor() as threads:
-        configured = threads.map(ask, settings.agents.keys(), settings.agents.values())
-        return [*configured, *threads.map(_unconfigured, others)]
+        return list(threads.map(with_version, here))
 
 
-def _configured(chosen: str, name: str, agent: AgentSettings) -> AgentFound:
-    program = agent.command[0]
-    search_path = _search_path(agent.env)
-    path = shutil.which(program, path=search_path)
-    known = KNOWN.get(Path(program).name)
-    remedy = f"correct agents.{name}.command in {user_settings_path()}"
-    if known is not None:
-        remedy = f"{known.install}, or {remedy}"
-    hosting = "mirror" if agent.hosting == "mirror" else _hosting(agent.wire, known)
+def with_version(here: AgentHere) -> AgentFound:
+    agent = here.agent
     ours = builtin_command()
     own = agent.command[: len(ours)] == ours
+    version = here.path and said_version(here.path, search_path(agent.env))
     return AgentFound(
-        name,
-        configured=True,
-        chosen=name == chosen,
+        here.name,
+        configured=here.configured,
+        chosen=here.chosen,
         wire=agent.wire,
-        hosting=hosting,
-        program=program,
-        path=path,
-        version=__version__ if own else path and _version(path, search_path),
-        remedy=None if path else remedy,
+        hosting=here.hosting,
+        program=agent.command[0],
+        path=here.path,
+        version=__version__ if own else version,
+        remedy=_remedy(here),
     )
 
 
-def _unconfigured(program: str) -> AgentFound:
-    known, search_path = KNOWN[program], _search_path({})
-    path = shutil.which(program, path=search_path)
-    return AgentFound(
-        program,
-        configured=False,
-        chosen=False,
-        wire=known.wire,
-        hosting=_hosting(known.wire, known),
-        program=program,
-        path=path,
-        version=path and _version(path, search_path),
-        remedy=f"to use it, {how_to_choose(program)}",
-    )
+def _remedy(here: AgentHere) -> str | None:
+    if not here.configured:
+        return f"to use it, {how_to_choose(here.name)}"
+    if here.path:
+        return None
+    correct = f"correct agents.{here.name}.command in {user_settings_path()}"
+    return f"{here.install}, or {correct}" if here.install else correct
 
 
-def how_to_choose(program: str) -> str:
-    """What to write into which file, for one of ``KNOWN``; of several lines."""
-    known = KNOWN[program]
-    command = ", ".join(f'"{word}"' for word in (program, *known.arguments))
-    return (
-        f"write into {user_settings_path()}:"
-        f'\n  agent = "{program}"'
-        f"\n  [agents.{program}]"
-        f'\n  wire = "{known.wire}"'
-        f"\n  command = [{command}]"
-    )
+def how_to_choose(name: str) -> str:
+    """What to write into which file, for a known agent; of several lines."""
+    return f"write into {user_settings_path()}:\n  agent = {json.dumps(name)}"
 
 
-def _hosting(wire: WireName, known: KnownAgent | None) -> Hosting:
-    if known is not None and known.hosting is not None:
-        return known.hosting
-    if wire == "acp":
-        return "atStart"
-    return "hosted" if new_wire(wire).capabilities.get("hostedFiles", False) else "mirror"
-
-
-def _search_path(env: Mapping[str, str]) -> str:
-    """The PATH that an agent with ``env`` is started with: it leads into no repository."""
-    return absolute_entries(env.get("PATH", os.environ.get("PATH", os.defpath)))
-
-
-def _version(program: str, search_path: str) -> str | None:
+def said_version(program: str, search_path: str) -> str | None:
     """The first line of what ``--version`` prints; None where it prints none in time. It runs
     away from the repository, whose files (``bunfig.toml``, ``.env``) some runtimes obey."""
     try:

@@ -16,13 +16,16 @@ from typing import Literal, cast
 from lsp_agent import __version__
 from lsp_agent.agents.private_folder import PrivateFolder
 from lsp_agent.cli.doctor_agents import HOSTING_WORDS, AgentFound, how_to_choose
-from lsp_agent.protocol.data_folder import data_folder
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, KEY_VARIABLES, provider_of
-from lsp_agent.protocol.settings import BUILTIN_AGENT, AgentSettings
-from lsp_agent.protocol.settings_files import WORKSPACE_FILE, user_settings_path
-from lsp_agent.protocol.settings_sources import Loaded
-from lsp_agent.sessions.launcher import choose_agent
+from lsp_agent.protocol.providers import KEY_VARIABLES, how_to_get_a_model, provider_of
+from lsp_agent.protocol.settings.files import WORKSPACE_FILE, user_settings_path
+from lsp_agent.protocol.settings.settings import BUILTIN_AGENT, AgentSettings
+from lsp_agent.protocol.settings.sources import Loaded
+from lsp_agent.sandbox import holders
+from lsp_agent.sandbox.hold import CannotHold
+from lsp_agent.sandbox.landlock import Landlock
+from lsp_agent.sessions.agent.launcher import choose_agent
+from lsp_agent.user_data.data_folder import data_folder
 
 Status = Literal["ok", "note", "warning", "failure"]
 
@@ -119,7 +122,7 @@ def chosen_agent(loaded: Loaded, found: list[AgentFound]) -> Iterator[Finding]:
     try:
         choice = choose_agent(loaded.settings, None, None)
     except RequestFailed as error:
-        yield Finding("agent", "failure", str(error), _without_agent(found))
+        yield _no_agent(error, found)
         return
     chosen = next(agent for agent in found if agent.chosen)
     if chosen.path is None:
@@ -134,6 +137,13 @@ def chosen_agent(loaded: Loaded, found: list[AgentFound]) -> Iterator[Finding]:
     yield Finding("agent", "ok", f"{choice.name}: {chosen.path}{version}")
     status = "ok" if chosen.hosting == "hosted" else "note"
     yield Finding("hosting", status, f"{choice.name} {HOSTING_WORDS[chosen.hosting]}")
+
+
+def _no_agent(error: RequestFailed, found: list[AgentFound]) -> Finding:
+    message = str(error)
+    if error.kind == "notConfigured":
+        message = f"The built-in agent has no model yet: {_how_to_get_a_model()}"
+    return Finding("agent", "failure", message, _without_agent(found))
 
 
 def _without_agent(found: list[AgentFound]) -> str:
@@ -175,8 +185,23 @@ def credentials(loaded: Loaded, variables: Mapping[str, bool]) -> Iterator[Findi
 
 def _without_key(name: str, agent: AgentSettings, variables: Mapping[str, bool]) -> str:
     if name == BUILTIN_AGENT:
-        return HOW_TO_GET_A_MODEL
+        return _how_to_get_a_model()
     return f"sign in with {agent.command[0]} itself, or set a variable such as {min(variables)}"
+
+
+def _how_to_get_a_model() -> str:
+    return how_to_get_a_model(with_keyring=_has_keyring())
+
+
+def _has_keyring() -> bool:
+    """Whether the system has one that can be written; it is not opened."""
+    import keyring  # noqa: PLC0415  for who has no key alone
+    from keyring.errors import InitError  # noqa: PLC0415
+
+    try:
+        return keyring.get_keyring().priority > 0
+    except (InitError, RuntimeError):
+        return False
 
 
 def package(loaded: Loaded) -> Iterator[Finding]:
@@ -192,6 +217,31 @@ def package(loaded: Loaded) -> Iterator[Finding]:
             f"the provider {name} needs the Python package {name}",
             f"{sys.executable} -m pip install {name}",
         )
+
+
+def sandbox(loaded: Loaded) -> Iterator[Finding]:
+    """What holds commands, and whole agents, where the settings want that."""
+    settings = loaded.settings
+    wanted = settings.permissions.command == "sandbox"
+    whole = [name for name, agent in settings.agents.items() if agent.sandbox]
+    try:
+        holder = holders.working()
+    except CannotHold as error:
+        message = "nothing here can hold a command" + (
+            ': permissions.command is "sandbox", and is taken as "ask"' if wanted else ""
+        )
+        yield Finding("sandbox", "warning" if wanted else "note", message, str(error))
+        for name in whole:
+            status = "failure" if name == settings.agent else "warning"
+            yield Finding("sandbox", status, f"{name} is to be in a sandbox: it does not start")
+    else:
+        yield Finding("sandbox", "ok", f"{holder.name} can hold agents' commands")
+        if whole:
+            names = ", ".join(sorted(whole))
+            yield Finding("sandbox", "ok", f"{holder.name} holds these as a whole: {names}")
+        if isinstance(holder, Landlock) and (wanted or whole):
+            message = "what it holds makes no new file at the top of the workspace"
+            yield Finding("sandbox", "note", message, "install bubblewrap (the program bwrap)")
 
 
 def folders() -> Iterator[Finding]:

@@ -12,9 +12,12 @@ import anyio
 from lsp_agent.cli.doctor_checks import Finding
 from lsp_agent.cli.editor_client import EditorClient, RequestError
 from lsp_agent.cli.scratch import scratch_workspace
-from lsp_agent.protocol.settings_sources import builtin_command
+from lsp_agent.protocol.settings.sources import builtin_command
 
 _SECONDS = 30.0
+#: Of a model; some agents take many seconds to start.
+_ANSWER_SECONDS = 120.0
+_HELLO = "Answer with one word, without using a tool: ready."
 _TEXT = "written by lsp-agent doctor\n"
 _STEPS = [
     {"calls": [{"name": "write", "args": {"path": "a.txt", "content": _TEXT}}]},
@@ -75,6 +78,25 @@ def chosen_agent_starts(name: str) -> Finding:
     )
 
 
+def chosen_agent_answers(name: str) -> Finding:
+    """One turn of the chosen agent's model, by the person's own settings."""
+    started = time.monotonic()
+    with scratch_workspace("lsp-agent-setup-") as folder:
+        problem = _outcome(_ask, folder, name, seconds=_ANSWER_SECONDS)
+    if problem is None:
+        took = time.monotonic() - started
+        return Finding("answer", "ok", f"{name} answered in {took:.1f} s")
+    return Finding("answer", "failure", f"{name} does not answer: {problem}")
+
+
+async def _ask(folder: Path, name: str) -> str | None:
+    async with _server(folder, {"agent": name}) as editor:
+        result = await editor.request("agent/prompt", {"text": _HELLO})
+    if result["stopReason"] == "endTurn":
+        return None
+    return str(result.get("error") or result["stopReason"])
+
+
 async def _start(folder: Path, name: str) -> str | None:
     async with _server(folder, {"agent": name}) as editor:
         try:
@@ -85,17 +107,19 @@ async def _start(folder: Path, name: str) -> str | None:
     return None
 
 
-def _outcome(trial: Callable[..., Awaitable[str | None]], *args: object) -> str | None:
+def _outcome(
+    trial: Callable[..., Awaitable[str | None]], *args: object, seconds: float = _SECONDS
+) -> str | None:
     """What went wrong in ``trial``, None for nothing."""
 
     async def bounded() -> str | None:
-        with anyio.fail_after(_SECONDS):
+        with anyio.fail_after(seconds):
             return await trial(*args)
 
     try:
         return anyio.run(bounded)
     except TimeoutError:
-        return f"no answer within {_SECONDS:g} s"
+        return f"no answer within {seconds:g} s"
     except ExceptionGroup as group:
         refused = group.subgroup(RequestError)
         if refused is None:

@@ -29,6 +29,8 @@ _CAPABILITIES: Json = {
     "experimental": {"agent": {"events": True, "save": True, "ask": True}},
 }
 
+#: After being told to end, for a server that has nothing left to do.
+END_SECONDS = 5.0
 _GONE = -32000
 _ENDED = "the server ended by itself; `lsp-agent doctor` says what is wrong here"
 
@@ -94,13 +96,14 @@ class EditorClient:
         await self.notify("initialized", {})
 
     async def close(self) -> int:
-        """Shuts the server down; its exit code."""
+        """Shuts the server down; its exit code. Raises RequestError if it does not end."""
         await self.request("shutdown", None)
         await self.notify("exit", None)
-        with anyio.fail_after(5):
+        with anyio.move_on_after(END_SECONDS):
             code = await self._process.wait()
             await self._process.aclose()
             return code
+        raise RequestError(_GONE, f"the server did not end within {END_SECONDS:g} s of being told")
 
     async def kill(self) -> None:
         """Ends a server that did not end when told, and returns when it is gone."""
@@ -187,7 +190,7 @@ class EditorClient:
             case "workspace/applyEdit":
                 result: object = {"applied": await self._apply(params)}
             case "agent/saveDocument":
-                result = {"saved": await self._save(self._documents[params["uri"]])}
+                result = {"saved": await self._save(params)}
             case "agent/ask":
                 result = {"optionId": await self._answer(params)}
             case _:
@@ -202,7 +205,10 @@ class EditorClient:
         await self._change(document, [_edit(edit) for edit in change["edits"]])
         return True
 
-    async def _save(self, document: Document) -> bool:
+    async def _save(self, params: Json) -> bool:
+        document = self._documents[params["uri"]]
+        if params.get("version") not in (None, document.version):
+            return False
         await anyio.Path(document.path).write_bytes(document.text.content.encode())
         await self.notify("textDocument/didSave", {"textDocument": {"uri": document.path.as_uri()}})
         return True

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lsp_agent.protocol.errors import UsageError
-from lsp_agent.protocol.extension_folders import (
+from lsp_agent.text.plain import escaped_line, escaped_lines, is_seen
+from lsp_agent.user_data.extension_folders import (
     REPOSITORY_FOLDER,
     ExtensionProblem,
     Manifest,
@@ -21,8 +22,8 @@ from lsp_agent.protocol.extension_folders import (
     is_name,
     trust,
     why_not_trusted,
+    zot_folder,
 )
-from lsp_agent.text.plain import escaped_line, escaped_lines, is_seen
 
 _POLL_SECONDS = 0.2
 
@@ -75,6 +76,7 @@ def _list(_: argparse.Namespace) -> None:
     if repository:
         of = "this repository's" if why_not_trusted(str(Path.cwd())) is None else "not trusted"
         found += [_row(folder, f", {of}") for folder in repository]
+    found += [_row(folder, ", zot's") for folder in extensions_in(zot_folder(os.environ))]
     if not found:
         print("No extensions; lsp-agent ext install FOLDER brings one.")
         return

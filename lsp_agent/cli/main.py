@@ -21,10 +21,14 @@ from lsp_agent.protocol.errors import LspAgentError, UsageError, causes
 E = TypeVar("E", bound=BaseException)
 
 COMMANDS: Mapping[str, str] = {
+    "setup": "choose an agent, and put lsp-agent into an editor's own settings",
     "serve": "run the language server, on stdio unless told otherwise",
     "prompt": "run one turn of an agent here, without an editor",
     "demo": "show the main job from end to end, offline",
     "doctor": "say what would stop the main job here, and what mends it",
+    "agents": "list the agents that can be used here, and what brings the others",
+    "permissions": "list the commands that you have allowed for good, or take them back",
+    "log": "list what was decided on the agents' commands, by whom, and how they ended",
     "rpc": "run the embedded agent, which speaks zot's rpc protocol on stdio",
     "ext": "manage the extensions of the embedded agent",
 }
@@ -87,7 +91,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def _without_command(argv: Sequence[str]) -> int:
     """Help, the version, or what is wrong."""
-    commands = "\n".join(f"  {name:<8}{summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<12} {summary}" for name, summary in COMMANDS.items())
     parser = _Parser(
         prog="lsp-agent",
         usage="lsp-agent [--version] [--help] COMMAND ...",

@@ -29,7 +29,7 @@ from lsp_agent.protocol.plan import headline
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line, escaped_lines, printable_line
 from lsp_agent.text.unified import unified_diff
-from lsp_agent.workspace.paths import uri_to_path
+from lsp_agent.workspace.disk.paths import uri_to_path
 
 Json = dict[str, Any]
 
@@ -112,7 +112,7 @@ class _Prompt:
             except RequestError as error:
                 self._end_text()
                 if not self._interrupted:
-                    raise LspAgentError(str(error)) from None
+                    raise LspAgentError(_with_remedy(error)) from None
             finally:
                 await self._editor.kill()
                 tasks.cancel_scope.cancel()
@@ -303,6 +303,12 @@ class _Prompt:
         return escaped_line(path.removeprefix(f"{self._folder}/"))
 
 
+def _with_remedy(error: RequestError) -> str:
+    if error.kind in ("notConfigured", "agentNotFound"):
+        return f"{error} `lsp-agent setup` asks which, and tries it."
+    return str(error)
+
+
 def _is_terminal(stream: TextIO | None) -> bool:
     """None is one that was closed before we began."""
     return stream is not None and stream.isatty()
@@ -318,5 +324,5 @@ def _forget_typed() -> None:
 def _why(text: str) -> str:
     """The last line of a failed call's result; before how a command ended what it said last."""
     lines = [line for line in text.splitlines() if line.strip()]
-    told = lines[-2:] if lines and lines[-1].startswith("[exit ") else lines[-1:]
+    told = lines[-2:] if lines and lines[-1].startswith(("[exit ", "[not run]")) else lines[-1:]
     return printable_line("  ".join(line for line in told if not line.startswith("$ ")))[:200]

@@ -7,8 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lsp_agent.protocol.conversations import forget_conversation
-from lsp_agent.protocol.data_folder import workspace_data
+from lsp_agent.user_data.conversations import forget_conversation
+from lsp_agent.user_data.data_folder import workspace_data
 
 
 @contextmanager

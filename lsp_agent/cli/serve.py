@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from lsp_agent.cli.surroundings import need_stdio
 from lsp_agent.protocol.errors import UsageError
-from lsp_agent.server import startup
+from lsp_agent.server.rpc import startup
 
 if TYPE_CHECKING:
-    from lsp_agent.server.client_info import ClientInfo
-    from lsp_agent.server.transport import Channel
+    from lsp_agent.server.client.info import ClientInfo
+    from lsp_agent.server.rpc.channel import Channel
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -39,25 +39,30 @@ def run(args: argparse.Namespace) -> int:
     startup.begun()
     _log_to(args.log_file, args.log_level)
     # Imported only now: the collector is off while hundreds of classes are made.
-    from lsp_agent.server import transport  # noqa: PLC0415
-    from lsp_agent.server.face import Face  # noqa: PLC0415
+    from lsp_agent.server.client.welcome import welcome  # noqa: PLC0415
+    from lsp_agent.server.rpc.channel import stdio  # noqa: PLC0415
 
-    channel = transport.stdio() if args.tcp is None else _tcp(args.tcp, args.token_file)
-    face = Face()
+    channel = stdio() if args.tcp is None else _tcp(args.tcp, args.token_file)
+    startup.ends_on_signal()
+    welcomed = welcome(channel)
+    # The client has its answer to ``initialize`` by now; the rest may take its time.
+    from lsp_agent.server.client.client_connection import ClientConnection  # noqa: PLC0415
+
+    face = ClientConnection()
 
     async def build(client: "ClientInfo") -> None:
-        # The client has its answer to ``initialize`` by now; the rest may take its time.
         from lsp_agent.server.app import App  # noqa: PLC0415
 
         await App.open(face, client, args.log_file)
 
     face.on_initialize = build
-    return face.run(channel.recv, channel.send)
+    channel = welcomed.channel
+    return face.run(channel.recv, channel.send, introduced=welcomed.introduced)
 
 
 def _tcp(address: str, token_file: Path | None) -> "Channel":
     from lsp_agent.cli.tcp_token import given_token, made_token  # noqa: PLC0415  not on stdio
-    from lsp_agent.server.tcp import parse_address, tcp  # noqa: PLC0415
+    from lsp_agent.server.rpc.tcp import parse_address, tcp  # noqa: PLC0415
 
     host, port = parse_address(address)
     given = given_token(token_file)

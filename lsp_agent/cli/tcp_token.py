@@ -5,9 +5,9 @@ import secrets
 import stat
 from pathlib import Path
 
-from lsp_agent.protocol.data_folder import data_folder
 from lsp_agent.protocol.errors import UsageError
-from lsp_agent.protocol.private_files import make_private, open_private, why_not_private
+from lsp_agent.user_data.data_folder import data_folder
+from lsp_agent.user_data.private_files import make_private, why_not_private, write_private
 
 VARIABLE = "LSP_AGENT_TOKEN"
 _SHORTEST = 16
@@ -29,8 +29,7 @@ def made_token(port: int) -> tuple[str, Path]:
     token, path = secrets.token_urlsafe(32), data_folder() / f"tcp-{port}.token"
     try:
         make_private(path.parent)
-        with open(open_private(path), "w", encoding="ascii") as file:  # noqa: PTH123
-            file.write(f"{token}\n")
+        write_private(path, f"{token}\n".encode())
     except OSError as error:
         raise UsageError(
             f"the token cannot be kept in {path} ({error.strerror}): give one in {VARIABLE} or"

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.wire_model import Model
 
 EditStatus = Literal[
     "proposed", "applied", "kept", "rejected", "superseded", "conflict", "lost", "unknown"

@@ -5,7 +5,7 @@
      ├── RequestFailed   it cannot be done now: ``kind`` says why        -> JSON-RPC -32803
      └── UsageError      wrong command line or settings                  -> exit code 2
 
-The server's one exception boundary (``server/rpc_error.py``) turns them into wire errors.
+The server's one exception boundary (``server/rpc/errors.py``) turns them into wire errors.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The canonical events: one model, whatever the agent (CONTRACT: "Events and messages").
+"""The canonical events: one model, whatever the agent (docs/protocol.md, "Events").
 
 Wires make them, sessions stamp them with ``sessionId``, ``turnId``, ``seq`` and ``time``,
 clients get them as JSON (``to_json``): names in camelCase, absent fields left out.
@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.protocol.messages import Block, Message, PlanEntry, Usage
@@ -19,47 +19,61 @@ ToolKind = Literal["read", "edit", "command", "other"]
 Level = Literal["debug", "info", "warning", "error"]
 
 
+class _OfATurn:
+    """Passed on only while its turn runs."""
+
+    __slots__ = ()
+    beside_turns: ClassVar = False
+
+
+class _OfASession:
+    """Passed on whether or not a turn runs."""
+
+    __slots__ = ()
+    beside_turns: ClassVar = True
+
+
 @dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(_OfATurn):
     prompt: str
 
 
 @dataclass(frozen=True, slots=True)
-class StepStarted:
+class StepStarted(_OfATurn):
     """One model call; ``step`` counts from 1 in each turn."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(_OfATurn):
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(_OfATurn):
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ThinkingDelta:
+class ThinkingDelta(_OfATurn):
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCallStarted:
+class ToolCallStarted(_OfATurn):
     tool_call_id: str
     tool: str
 
 
 @dataclass(frozen=True, slots=True)
-class ToolArgsDelta:
+class ToolArgsDelta(_OfATurn):
     tool_call_id: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(_OfATurn):
     """Exactly one a call. ``args`` is None when the model's JSON was cut; ``paths`` as given."""
 
     tool_call_id: str
@@ -70,7 +84,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolProgress:
+class ToolProgress(_OfATurn):
     """New output of a running tool; may be cut anywhere. Of a long one only the beginning is sent
     while it runs, and its end before the result."""
 
@@ -79,14 +93,14 @@ class ToolProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(_OfATurn):
     tool_call_id: str
     is_error: bool
     content: list[Block]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(_OfATurn):
     """What the agent means to do in this turn, all of it each time that anything of it changes; an
     empty one is given up."""
 
@@ -94,12 +108,12 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(_OfATurn):
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
-class UsageReported:
+class UsageReported(_OfATurn):
     """One step's usage, and the session's so far."""
 
     usage: Usage
@@ -107,7 +121,16 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True)
-class StepEnded:
+class WindowFilled(_OfASession):
+    """How much of its window the model's last call has filled, in tokens; ``size`` is absent where
+    nobody tells it."""
+
+    used: int
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded(_OfATurn):
     """``stop_reason`` is None where the step ended in tool calls."""
 
     stop_reason: StopReason | None
@@ -115,42 +138,50 @@ class StepEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(_OfATurn):
+    """``usage`` is the whole turn's, absent where the agent told of none."""
+
     stop_reason: StopReason
     error: str | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorReported:
+class ErrorReported(_OfATurn):
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(_OfASession):
     level: Level
     message: str
     source: str
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(_OfASession):
+    """``tokens_before``: what the conversation took until then. ``auto``: the agent did it
+    unasked. Both are absent where the agent does not tell."""
+
     summary: str
+    tokens_before: int | None = None
+    auto: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class QueueChanged:
+class QueueChanged(_OfASession):
     """The ids of the turns that wait, in order."""
 
     queued: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAsked:
+class QuestionAsked(_OfASession):
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAnswered:
+class QuestionAnswered(_OfASession):
     """``option_id`` is None when it was dismissed or its turn ended."""
 
     question_id: str
@@ -170,7 +201,7 @@ EditEventName = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class EditChanged:
+class EditChanged(_OfASession):
     """An edit of the ledger took a new status; ``name`` is the event's type on the wire."""
 
     name: EditEventName
@@ -178,7 +209,7 @@ class EditChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionChanged:
+class OptionChanged(_OfASession):
     """One of the agent's options has another value, whoever chose it."""
 
     option_id: str
@@ -186,7 +217,7 @@ class OptionChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentStatus:
+class AgentStatus(_OfASession):
     status: Literal["starting", "ready", "exited", "restarting"]
     message: str | None = None
 
@@ -205,6 +236,7 @@ Event = (
     | Plan
     | AssistantMessage
     | UsageReported
+    | WindowFilled
     | StepEnded
     | TurnEnded
     | ErrorReported
@@ -219,7 +251,11 @@ Event = (
 )
 
 #: The ``type`` on the wire where it is not the class name in lower camel case.
-_SPECIAL_TYPES: Mapping[type[Any], str] = {UsageReported: "usage", ErrorReported: "error"}
+_SPECIAL_TYPES: Mapping[type[Any], str] = {
+    UsageReported: "usage",
+    WindowFilled: "window",
+    ErrorReported: "error",
+}
 
 
 @dataclass(frozen=True, slots=True)

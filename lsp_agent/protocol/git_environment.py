@@ -1,7 +1,8 @@
 """What any git that is run by us, or by an agent that we started, is told by its environment.
 
 Of a repository's own configuration git runs much: monitors, hooks, pagers. What an environment
-says stands above it, and is added to what the person's already says.
+says stands above it, and is added to what the person's already says. One that only looks does not
+write its index on the way.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,13 @@ from collections.abc import Mapping
 _COUNT = "GIT_CONFIG_COUNT"
 #: For every git: nothing that a person would miss. Without ``explicit`` any folder of the workspace
 #: could be a repository, with a configuration that is a file like others.
-_ALWAYS = (("safe.bareRepository", "explicit"), ("core.fsmonitor", ""))
+_ALWAYS = (
+    ("safe.bareRepository", "explicit"),
+    ("core.fsmonitor", ""),
+    ("diff.submodule", "short"),
+    ("diff.autoRefreshIndex", "false"),
+    ("log.showSignature", "false"),
+)
 #: For a git that nobody has read: hooks may lie in the workspace, where an agent edits them.
 _UNREAD = (("core.hooksPath", "/dev/null"),)
 
@@ -18,7 +25,7 @@ def git_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """What to add to ``environment``. What is for a command that nobody has read is there as well,
     but counts only with :func:`unread`."""
     first = _count(environment)
-    told = {_COUNT: str(first + len(_ALWAYS)), "GIT_PAGER": "cat"}
+    told = {_COUNT: str(first + len(_ALWAYS)), "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
     for number, (key, value) in enumerate(_ALWAYS + _UNREAD, first):
         told |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return told

@@ -1,5 +1,7 @@
 """The embedded agent's providers of models, as the server and the agent both know them."""
 
+import shlex
+import sys
 from collections.abc import Mapping
 
 #: Each provider with the variables that its key is taken from, in that order.
@@ -17,12 +19,25 @@ BASE_URL_VARIABLES: Mapping[str, str] = {
 #: Under this name the system's keyring keeps the keys, each under its provider's.
 KEYRING_SERVICE = "lsp-agent"
 
-HOW_TO_GET_A_MODEL = (
-    "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor; or keep the key in"
-    f" the system's keyring (`keyring set {KEYRING_SERVICE} anthropic`) and set"
-    ' agents.builtin.provider = "anthropic"; or, for a server of your own that speaks OpenAI\'s'
-    ' protocol, set agents.builtin.provider = "openai" and OPENAI_BASE_URL in agents.builtin.env'
-)
+
+def how_to_get_a_model(*, with_keyring: bool = True) -> str:
+    """What a person can do who has no key here. The line for the keyring names the Python that
+    this runs in: what installs us for one program puts no other on PATH."""
+    keyring = (
+        f" or keep the key in the system's keyring (`{keyring_command('anthropic')}`) and set"
+        ' agents.builtin.provider = "anthropic";'
+    )
+    return (
+        "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor;"
+        f"{keyring if with_keyring else ''} or, for a server of your own that speaks OpenAI's"
+        ' protocol, set agents.builtin.provider = "openai" and OPENAI_BASE_URL in'
+        " agents.builtin.env"
+    )
+
+
+def keyring_command(provider: str) -> str:
+    """What puts a key where the embedded agent looks for it."""
+    return f"{shlex.quote(sys.executable)} -m keyring set {KEYRING_SERVICE} {provider}"
 
 
 def provider_of(environment: Mapping[str, str]) -> str | None:

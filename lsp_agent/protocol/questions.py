@@ -1,13 +1,23 @@
 """Questions to the person: permissions, saves, conflicts, an agent's own."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
 
-from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.wire_model import Model
 
 QuestionKind = Literal["permission", "save", "conflict", "agent"]
-OptionKind = Literal["allowOnce", "allowSession", "allowPattern", "deny", "other"]
+OptionKind = Literal[
+    "allowOnce",
+    "allowPattern",
+    "allowCommand",
+    "allowSession",
+    "allowProject",
+    "allowAlways",
+    "deny",
+    "other",
+]
 
 
 class Option(Model):
@@ -32,6 +42,14 @@ class Question(Model):
     options: list[Option]
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``reason`` is what the person says to the agent beside it, as why it may not."""
+
+    option_id: str
+    reason: str | None = None
+
+
 class NotAsked(Enum):
     CANNOT_ASK = "cannot ask"
 
@@ -40,5 +58,5 @@ class NotAsked(Enum):
 #: stays open for ``lspAgent.answer``. No option's id, whatever an agent calls its own.
 CANNOT_ASK: Final = NotAsked.CANNOT_ASK
 
-#: A way to ask (server/ has one an editor feature): the id of the chosen option. None: dismissed.
-Asker = Callable[[Question], Awaitable[str | NotAsked | None]]
+#: A way to ask (server/ has one an editor feature). None: dismissed.
+Asker = Callable[[Question], Awaitable[Answer | NotAsked | None]]

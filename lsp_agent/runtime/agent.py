@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lsp_agent.protocol.conversations import conversations_folder
 from lsp_agent.runtime.conversation import Conversation
 from lsp_agent.runtime.extensions import Extensions
 from lsp_agent.runtime.pipes import LineWriter
 from lsp_agent.runtime.providers.provider import Provider
 from lsp_agent.runtime.tools.toolbox import Toolbox
 from lsp_agent.runtime.transcript import Block, Message, Usage
+from lsp_agent.user_data.conversations import conversations_folder
 
 #: zot's word for an abort.
 CANCELED = "context canceled"

@@ -20,9 +20,9 @@ from typing import Any, cast
 
 import orjson
 
-from lsp_agent.protocol.conversations import CONVERSATION, conversation_file, conversations_folder
-from lsp_agent.protocol.private_files import make_private
 from lsp_agent.runtime.transcript import Block, Message, Native, Usage, message, text_block
+from lsp_agent.user_data.conversations import CONVERSATION, conversation_file, conversations_folder
+from lsp_agent.user_data.private_files import make_private
 
 #: How many conversations are kept; the oldest go.
 MOST = 200

@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -19,11 +19,11 @@ from typing import cast
 
 import orjson
 
-from lsp_agent.protocol.extension_folders import OWN_PROGRAM, ExtensionProblem, Manifest
 from lsp_agent.runtime import json_text, processes
 from lsp_agent.runtime.extension_log import ExtensionLog
 from lsp_agent.runtime.json_text import NotJson
 from lsp_agent.runtime.providers.provider import ToolSpec
+from lsp_agent.user_data.extension_folders import OWN_PROGRAM, ExtensionProblem, Manifest
 
 #: The longest line that is read from an extension, as zot's.
 LINE_BYTES = 4 << 20
@@ -32,11 +32,20 @@ _MOST_UNREAD_BYTES = 8 << 20
 #: How long each has to acknowledge ``shutdown``; then to end, also after TERM and after KILL.
 SHUTDOWN_SECONDS = 2.0
 TERM_SECONDS = 0.4
+#: One that has said nothing for so long since its hello has said what it has, as zot takes it.
+QUIET_SECONDS = 0.25
+#: How long its last words are waited for before the log says that it has ended.
+_LAST_WORDS_SECONDS = 0.2
 _STDERR_CHUNK = 1 << 16
+#: How much of a line that cannot be read its log repeats.
+_EXCERPT = 200
 #: What all models take as a tool's name; one of another name would spoil every request.
 _TOOL_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 _COMMAND_NAME = re.compile(r"\S+")
 _INTERCEPTS = frozenset({"tool_call", "turn_start", "assistant_message"})
+_ANSWERS = frozenset({"tool_result", "event_intercept_response", "command_response"})
+#: What zot shows on a screen of its own, many times a second.
+_PANELS = frozenset({"panel_render", "panel_close"})
 
 Frame = Mapping[str, object]
 
@@ -51,30 +60,42 @@ class SlashCommand:
     description: str
 
 
-class Extension:
-    """A running extension. ``on_notify(level, message)`` is called for what it tells the person,
-    ``on_end(how)`` once when it has ended."""
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """``notify(level, message)`` is called for what it tells the person, ``registered`` after each
+    thing that it says of itself, ``ended(how)`` once when it has ended."""
 
-    def __init__(
-        self,
-        manifest: Manifest,
-        greeting: Frame,
-        on_notify: Callable[[str, str], None],
-        on_end: Callable[[str], None],
-    ) -> None:
+    notify: Callable[[str, str], None]
+    registered: Callable[[], Awaitable[None]]
+    ended: Callable[[str], None]
+
+
+class Extension:
+    """A running extension."""
+
+    def __init__(self, manifest: Manifest, greeting: Frame, callbacks: Callbacks) -> None:
         self.name = manifest.name
         self.required = manifest.required
+        self.reloads = manifest.reloads
+        self.folder = manifest.folder
         self.tools: dict[str, ToolSpec] = {}
         #: By name in small letters.
         self.commands: dict[str, SlashCommand] = {}
         #: Of a required one all calls, until it has said what it wants to be asked.
         self.intercepts: frozenset[str] = frozenset({"tool_call"} if self.required else ())
+        #: Set as soon as it has told what it has, or is taken to have.
         self.ready = asyncio.Event()
+        #: Whether it will register nothing more: it has said so, or has ended.
+        self.told_all = False
         self.ended = False
+        #: Whether its end was asked for.
+        self.stopping = False
         self._manifest = manifest
         self._greeting = greeting
-        self._on_notify = on_notify
-        self._on_end = on_end
+        self._callbacks = callbacks
+        self._greeted = False
+        self._says_ready = False
+        self._quiet: asyncio.TimerHandle | None = None
         self._events: frozenset[str] = frozenset()
         self._subscribed = False
         self._answers: dict[str, asyncio.Future[Frame]] = {}
@@ -102,7 +123,7 @@ class Extension:
                 start_new_session=True,
             )
         except OSError as error:
-            self.ended = True
+            self.ended = self.told_all = True
             self.ready.set()
             message = f"extension {self.name}: {self._manifest.argv[0]}: {error.strerror}"
             raise ExtensionProblem(message) from None
@@ -137,6 +158,7 @@ class Extension:
 
         It has ended when its output has: a child of its own may hold that longer.
         """
+        self.stopping = True
         if self._process is None or self._reading is None:
             return
         self._send({"type": "shutdown"})
@@ -177,11 +199,16 @@ class Extension:
             with suppress(ValueError):  # a line over the limit: nothing after it can be told apart
                 while line := await process.stdout.readline():
                     await self._take(line)
+                    self._expect_more()
                 how = await _how_it_ended(process)
         finally:
             self._lost(how)
         processes.signal_group(process.pid, signal.SIGKILL)
         await process.wait()
+        if self._logging is not None:
+            await asyncio.wait({self._logging}, timeout=_LAST_WORDS_SECONDS)
+        await self.log(f"it has ended ({how})")
+        self._log.close()
 
     async def _keep_log(self, process: Process) -> None:
         """All that it writes to stderr, until the last process that holds it has ended."""
@@ -192,46 +219,66 @@ class Extension:
         finally:
             self._log.close()
 
+    def _expect_more(self) -> None:
+        """It is ready without a word once nothing more has come for a while since its hello,
+        unless that has promised the word."""
+        if self._quiet is not None:
+            self._quiet.cancel()
+        if self._greeted and not self._says_ready and not self.ready.is_set():
+            loop = asyncio.get_running_loop()
+            self._quiet = loop.call_later(QUIET_SECONDS, self.ready.set)
+
     def _lost(self, how: str) -> None:
-        self.ended = True
+        self.ended = self.told_all = True
         self.ready.set()
+        if self._quiet is not None:
+            self._quiet.cancel()
         self._acknowledged.set()
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(ExtensionLost())
-        self._on_end(how)
+        self._callbacks.ended(how)
 
     async def _take(self, line: bytes) -> None:
-        try:
-            frame = _object(json_text.loads(line))
-        except NotJson:
-            return  # as zot: what is no frame is not for us
-        match frame.get("type"):
-            case "tool_result" | "event_intercept_response" | "command_response":
-                answer = self._answers.get(str(frame.get("id")))
-                if answer is not None and not answer.done():
-                    answer.set_result(frame)
-            case "notify":
-                level, message = frame.get("level") or "info", frame.get("message") or ""
-                self._on_notify(str(level), str(message))
-            case "shutdown_ack":
-                self._acknowledged.set()
-            case kind:
-                await self._register(kind, frame)
+        frame = _frame(line)
+        if frame is None:
+            if line.strip():
+                await self.log(f"no frame: {_excerpt(line)}")
+            return
+        kind = frame.get("type")
+        if not self._greeted and kind != "hello":
+            await self.log(f"not heard, since it came before hello: {_excerpt(line)}")
+        elif kind in _ANSWERS:
+            await self._take_answer(kind, frame)
+        elif kind == "notify":
+            level, message = frame.get("level") or "info", frame.get("message") or ""
+            self._callbacks.notify(str(level), str(message))
+        elif kind == "shutdown_ack":
+            self._acknowledged.set()
+        elif kind not in _PANELS:
+            await self._register(kind, frame)
+            await self._callbacks.registered()
+
+    async def _take_answer(self, kind: object, frame: Frame) -> None:
+        number = str(frame.get("id"))
+        answer = self._answers.get(number)
+        if answer is None or answer.done():
+            await self.log(f"nobody waits for this {kind}: {number!r}")
+        else:
+            answer.set_result(frame)
 
     async def _register(self, kind: object, frame: Frame) -> None:
         """What it says of itself."""
         name = str(frame.get("name") or "")
         description = str(frame.get("description") or "")
         match kind:
-            case "hello":
+            case "hello" if not self._greeted:
+                self._says_ready = "ready" in _names(frame.get("capabilities"))
                 self._greet()
-                if _has_commands_alone(frame.get("capabilities")):
-                    self.ready.set()  # nothing of it is needed before the first prompt
             case "register_tool" if not _TOOL_NAME.fullmatch(name):
                 await self.log(f"no model takes {name!r} as the name of a tool")
             case "register_tool":
-                spec = ToolSpec(name, description, _object(frame.get("schema")))
+                spec = ToolSpec(name, description, _object(frame.get("schema")) or {})
                 self.tools.setdefault(name, spec)
             case "register_command" if not _COMMAND_NAME.fullmatch(name.removeprefix("/")):
                 await self.log(f"{name!r} is no name of a command")
@@ -245,11 +292,13 @@ class Extension:
             case "ready":
                 if not self._subscribed:
                     self.intercepts = frozenset()
+                self.told_all = True
                 self.ready.set()
             case _:
-                pass  # panels and whatever comes later are not for rpc
+                await self.log(f"unknown type of frame: {kind!r}")
 
     def _greet(self) -> None:
+        self._greeted = True
         folder = self._manifest.folder
         ack = {"type": "hello_ack", **self._greeting}
         self._send({**ack, "extension_dir": folder, "data_dir": folder})
@@ -266,19 +315,26 @@ async def _how_it_ended(process: Process) -> str:
     return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
 
-def _object(value: object) -> Frame:
-    return cast(Frame, value) if isinstance(value, dict) else {}
+def _frame(line: bytes) -> Frame | None:
+    try:
+        return _object(json_text.loads(line))
+    except NotJson:
+        return None
+
+
+def _object(value: object) -> Frame | None:
+    return cast(Frame, value) if isinstance(value, dict) else None
+
+
+def _excerpt(line: bytes) -> str:
+    text = line.decode(errors="replace").rstrip()
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
 def _names(value: object) -> frozenset[str]:
     if not isinstance(value, list):
         return frozenset()
     return frozenset(str(name) for name in cast(list[object], value))
-
-
-def _has_commands_alone(capabilities: object) -> bool:
-    """The oldest extensions never say that they are ready; these can be told by that."""
-    return _names(capabilities) == frozenset({"commands"})
 
 
 def _command_line(argv: tuple[str, ...]) -> tuple[str, ...]:

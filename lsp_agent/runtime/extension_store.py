@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lsp_agent.protocol.errors import UsageError
-from lsp_agent.protocol.extension_folders import (
+from lsp_agent.protocol.git_environment import git_environment, unread
+from lsp_agent.user_data.extension_folders import (
     MANIFEST,
     OWN_PROGRAM,
     ExtensionProblem,
@@ -24,8 +25,7 @@ from lsp_agent.protocol.extension_folders import (
     is_name,
     own_folder,
 )
-from lsp_agent.protocol.git_environment import git_environment, unread
-from lsp_agent.protocol.private_files import make_private
+from lsp_agent.user_data.private_files import make_private
 
 _GIT_ADDRESS = re.compile(r"\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+|.+\.git/?")
 _CLONE_SECONDS = 300.0

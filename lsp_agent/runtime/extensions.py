@@ -10,21 +10,24 @@ import asyncio
 import base64
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import cast
 
-from lsp_agent.protocol.extension_folders import ExtensionProblem, Manifest
-from lsp_agent.runtime import processes
-from lsp_agent.runtime.extension import Extension, ExtensionLost, Frame, SlashCommand
+from lsp_agent.processes.system import this_system
+from lsp_agent.runtime.extension import Callbacks, Extension, ExtensionLost, Frame, SlashCommand
 from lsp_agent.runtime.providers.provider import ToolSpec
 from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.transcript import Block, image_block, text_block
+from lsp_agent.user_data.extension_folders import ExtensionProblem, Manifest
 
 READY_SECONDS = 3.0
 CALL_SECONDS = 60.0
 INTERCEPT_SECONDS = 5.0
+#: The agent's own slash command, which goes before one of that name.
+RELOAD = SlashCommand("reload-ext", "start the extensions anew, as they are on disk now")
 _ACTIONS = frozenset({"prompt", "insert", "display", "noop"})
 _NO_CONTENT = "(extension returned no content)"
 
@@ -34,6 +37,15 @@ Notify = Callable[[str, str, str], None]
 
 class Blocked(Exception):
     """An extension refused; the message is its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetRun:
+    """``args`` to run a call with; ``gated``: its command begins with a gate, which tells whether
+    what is behind it ran."""
+
+    args: object
+    gated: bool
 
 
 class CommandFailed(Exception):
@@ -48,15 +60,26 @@ class Extensions:
     def __init__(self, notify: Notify) -> None:
         self._notify = notify
         self._running: list[Extension] = []
-        self._stopping = False
+        self._own_tools: frozenset[str] = frozenset()
+        #: Whether starting them anew could change anything.
+        self.may_change = False
+        #: What their logs say already of names that are taken.
+        self._shadowed: set[tuple[str, str]] = set()
+        self._starting = False
+        #: Until when one that has not said ``ready`` may still register what it is asked for.
+        self._registers_until = 0.0
+        self._news = asyncio.Event()
 
     async def start(
         self, folders: Sequence[str], greeting: Frame, own_tools: frozenset[str]
     ) -> None:
         """Starts them side by side and waits until they are ready, for at most 3 s. One that
-        cannot be started is told of, and the others go on. ``own_tools`` are the agent's, which
-        go before theirs."""
-        names: set[str] = set()
+        cannot be started is told of, and the others go on; those that run already stay.
+        ``own_tools`` are the agent's, which go before theirs."""
+        self._starting = True
+        self._own_tools = own_tools
+        names = {extension.name for extension in self._running}
+        started = len(self._running)
         for folder in folders:
             try:
                 manifest = Manifest.read(folder)
@@ -65,45 +88,57 @@ class Extensions:
                     names.add(manifest.name)
             except ExtensionProblem as problem:
                 self._report(os.path.basename(folder), str(problem))  # noqa: PTH119
-        if self._running:
+        staying = {one.folder for one in self._running if not one.reloads}
+        self.may_change = bool(set(folders) - staying)
+        new = self._running[started:]
+        if new:
             # So that what they leave behind is found at the end; meanwhile they get ready.
-            await asyncio.to_thread(processes.adopt_orphans)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(READY_SECONDS):
-                for extension in self._running:
-                    await extension.ready.wait()
-        await self._log_shadowed(own_tools)
+            await asyncio.to_thread(this_system().adopt_orphans)
+        await _until_ready(new)
+        self._registers_until = asyncio.get_running_loop().time() + READY_SECONDS
+        self._starting = False
+        await self._log_shadowed()
+        for extension in new:
+            extension.tell("session_start")
 
     async def _start_one(self, manifest: Manifest, greeting: Frame) -> None:
         def notify(level: str, message: str) -> None:
             self._notify(manifest.name, level, message)
 
-        def end(how: str) -> None:
-            if not self._stopping:
+        def ended(how: str) -> None:
+            self._news.set()
+            if not extension.stopping:
                 self._report(
                     manifest.name,
                     f"extension {manifest.name} has ended ({how}); see: lsp-agent ext logs"
                     f" {manifest.name}",
                 )
 
-        extension = Extension(manifest, greeting, notify, end)
+        extension = Extension(manifest, greeting, Callbacks(notify, self._registered, ended))
         if manifest.required:
             self._running.append(extension)  # whether or not it starts: else nothing is asked
         await extension.start()
         if not manifest.required:
             self._running.append(extension)
 
-    async def _log_shadowed(self, own_tools: frozenset[str]) -> None:
-        """Who offers what somebody else offers already finds out by its log."""
+    async def _registered(self) -> None:
+        self._news.set()
+        if not self._starting:
+            await self._log_shadowed()
+
+    async def _log_shadowed(self) -> None:
+        """Who offers what somebody else offers already finds out by its log, once."""
         tools: set[str] = set()
         commands: set[str] = set()
         for extension in self._running:
-            for name in sorted(own_tools & set(extension.tools)):
-                await extension.log(f"tool {name} is the agent's own already")
-            for name in sorted(tools & set(extension.tools)):
-                await extension.log(f"tool {name} is another extension's already")
-            for name in sorted(commands & set(extension.commands)):
-                await extension.log(f"command /{name} is another extension's already")
+            lines = _taken("tool ", extension.tools, self._own_tools, "the agent's own")
+            lines += _taken("tool ", extension.tools, tools, "another extension's")
+            lines += _taken("command /", extension.commands, {RELOAD.name}, "the agent's own")
+            lines += _taken("command /", extension.commands, commands, "another extension's")
+            for line in lines:
+                if (extension.name, line) not in self._shadowed:
+                    self._shadowed.add((extension.name, line))
+                    await extension.log(line)
             tools |= set(extension.tools)
             commands |= set(extension.commands)
 
@@ -111,9 +146,19 @@ class Extensions:
         print(f"lsp-agent rpc: {message}", file=sys.stderr, flush=True)
         self._notify(name, "error", message)
 
+    async def leave(self) -> None:
+        """Ends those that may be started anew, which forget all that they have said."""
+        leaving = [extension for extension in self._running if extension.reloads]
+        self._running = [extension for extension in self._running if not extension.reloads]
+        self._shadowed.clear()
+        await asyncio.gather(*(extension.stop() for extension in leaving))
+
     async def stop(self) -> None:
-        self._stopping = True
         await asyncio.gather(*(extension.stop() for extension in self._running))
+
+    def names(self) -> list[str]:
+        """Of those that run and may be started anew."""
+        return [one.name for one in self._running if one.reloads and not one.ended]
 
     def owns(self, pid: int) -> bool:
         """Whether the process ``pid`` is an extension or one that it started; a descendant that
@@ -138,12 +183,14 @@ class Extensions:
         try:
             answer = await extension.ask(frame, CALL_SECONDS)
         except TimeoutError:
+            await extension.log(f"tool {tool} not answered within {CALL_SECONDS:g} s: failed")
             return outcome.failure(f"extension {name} failed: timeout waiting for {name}")
         except ExtensionLost:
             return outcome.failure(f"extension {name} failed: the extension has ended")
         except asyncio.CancelledError:
             return outcome.failure(f"extension {name} failed: context canceled")
-        return Outcome(_content(answer.get("content")), is_error=bool(answer.get("is_error")))
+        content, whole = _content(answer.get("content"), name)
+        return Outcome(content, is_error=bool(answer.get("is_error")) or not whole)
 
     # -- slash commands
 
@@ -161,8 +208,7 @@ class Extensions:
         Raises CommandFailed.
         """
         key = name.removeprefix("/").lower()
-        owners = (one for one in self._running if key in one.commands and not one.ended)
-        extension = next(owners, None)
+        extension = await self._owner(key)
         if extension is None:
             raise CommandFailed(f"unknown command /{key}")
         command = extension.commands[key].name
@@ -170,6 +216,7 @@ class Extensions:
         try:
             answer = await extension.ask(frame, CALL_SECONDS)
         except TimeoutError:
+            await extension.log(f"/{command} not answered within {CALL_SECONDS:g} s: failed")
             raise CommandFailed(f"extension {extension.name} did not answer /{command}") from None
         except ExtensionLost:
             raise CommandFailed(f"extension {extension.name} has ended") from None
@@ -179,6 +226,21 @@ class Extensions:
         if action not in _ACTIONS:
             raise CommandFailed(f"/{command} wants {action}, which only zot's own screen has")
         return action, str(answer.get(action) or "")
+
+    async def _owner(self, command: str) -> Extension | None:
+        """Who has it, waiting for those that may not have told all that they have."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(self._registers_until):
+                while not (owners := self._owners(command)) and any(
+                    not one.told_all for one in self._running
+                ):
+                    self._news.clear()
+                    await self._news.wait()
+                return next(iter(owners), None)
+        return None
+
+    def _owners(self, command: str) -> list[Extension]:
+        return [one for one in self._running if command in one.commands and not one.ended]
 
     # -- events and vetoes
 
@@ -201,8 +263,9 @@ class Extensions:
             text = replacement if isinstance(replacement, str) else text
         return text
 
-    async def before_call(self, call_id: str, tool: str, args: object) -> object:
-        """The arguments to run the call with. Raises Blocked."""
+    async def before_call(self, call_id: str, tool: str, args: object) -> LetRun:
+        """Raises Blocked."""
+        gated = False
         for extension in self._interceptors("tool_call"):
             answer = await _answer(
                 extension, "tool_call", tool_id=call_id, tool_name=tool, tool_args=args
@@ -210,7 +273,8 @@ class Extensions:
             _refuse_if_blocked(answer)
             if isinstance(answer.get("modified_args"), dict):
                 args = answer["modified_args"]
-        return args
+            gated = gated or answer.get("gated") is True
+        return LetRun(args, gated)
 
     def _interceptors(self, event: str) -> list[Extension]:
         return [one for one in reversed(self._running) if event in one.intercepts]
@@ -222,11 +286,15 @@ async def _answer(extension: Extension, event: str, **payload: object) -> Frame:
     frame = {"type": "event_intercept", "event": event, **payload}
     try:
         return await extension.ask(frame, INTERCEPT_SECONDS)
-    except (TimeoutError, ExtensionLost):
-        if not extension.required:
-            return {}
-        reason = f"refused: the extension {extension.name} is required and did not answer"
-        return {"block": True, "reason": reason}
+    except TimeoutError:
+        then = "refused" if extension.required else "allowed"
+        await extension.log(f"{event} not answered within {INTERCEPT_SECONDS:g} s: {then}")
+    except ExtensionLost:
+        pass  # its log has its end
+    if not extension.required:
+        return {}
+    reason = f"refused: the extension {extension.name} is required and did not answer"
+    return {"block": True, "reason": reason}
 
 
 def _refuse_if_blocked(answer: Frame) -> None:
@@ -234,22 +302,47 @@ def _refuse_if_blocked(answer: Frame) -> None:
         raise Blocked(str(answer.get("reason") or "blocked by extension"))
 
 
-def _content(given: object) -> list[Block]:
-    """Text and image blocks."""
+async def _until_ready(extensions: Sequence[Extension]) -> None:
+    """For at most 3 s."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(READY_SECONDS):
+            for extension in extensions:
+                await extension.ready.wait()
+    for extension in extensions:
+        if not extension.ready.is_set():
+            seconds = f"{READY_SECONDS:g} s"
+            await extension.log(f"not ready within {seconds}; it is waited for no longer")
+
+
+def _taken(what: str, names: Iterable[str], by: Container[str], whose: str) -> list[str]:
+    return [f"{what}{name} is {whose} already" for name in sorted(names) if name in by]
+
+
+def _content(given: object, name: str) -> tuple[list[Block], bool]:
+    """The blocks of an answer of the tool ``name``, and whether they are all that it has: words
+    stand in the place of those that no model could be shown."""
+    items = cast(list[object], given) if isinstance(given, list) else []
     blocks: list[Block] = []
-    for item in cast(list[object], given) if isinstance(given, list) else []:
+    whole = True
+    for item in items:
         block: Frame = cast(Frame, item) if isinstance(item, dict) else {}
-        if block.get("type") == "image":
-            blocks.append(_image(block))
-        elif text := str(block.get("text") or ""):
-            blocks.append(text_block(text))
-    return blocks or [text_block(_NO_CONTENT)]
+        match block.get("type"):
+            case "text":
+                if text := str(block.get("text") or ""):
+                    blocks.append(text_block(text))
+            case "image":
+                image = _image(block)
+                whole = whole and image is not None
+                blocks.append(image or text_block(f"[{name}: an image whose data is no base64]"))
+            case kind:
+                blocks.append(text_block(f"[{name}: a block of the unknown type {kind!r}]"))
+    return blocks or [text_block(_NO_CONTENT)], whole
 
 
-def _image(given: Frame) -> Block:
+def _image(given: Frame) -> Block | None:
+    """None where a model's service would refuse it, again with every later prompt."""
     data = "".join(str(given.get("data") or "").split())
-    try:
-        base64.b64decode(data, validate=True)
-    except ValueError:  # a model's service would refuse it, again with every later prompt
-        return text_block("[an image whose data is no base64]")
-    return image_block(str(given.get("mime_type") or ""), data)
+    with suppress(ValueError):
+        if base64.b64decode(data, validate=True):
+            return image_block(str(given.get("mime_type") or ""), data)
+    return None

@@ -8,6 +8,8 @@ from lsp_agent.protocol.errors import LspAgentError
 
 #: Model calls in one turn, unless told otherwise.
 MAX_STEPS = 200
+#: The built-in ones.
+TOOLS = ("read", "write", "edit", "bash")
 #: How much a model is to think.
 REASONING = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 
@@ -44,43 +46,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cwd", metavar="DIR", default=".", help="where relative paths and commands start")
     add("--max-steps", metavar="N", type=int, default=MAX_STEPS, help="model calls in one turn")
     add("--no-tools", action="store_true", help="no built-in tools")
-    add("--tools", metavar="A,B", help="only these built-in tools: read, write, edit, bash")
+    add("--tools", metavar="A,B", help=f"only these built-in tools: {', '.join(TOOLS)}")
     add("--ext", metavar="DIR", action="append", default=[], help="run the extension in DIR")
     add("--api-key", metavar="KEY", default="", help="instead of the environment's or keyring's")
     add(
         "--base-url", metavar="URL", default="", help="where the provider is, if not at its maker's"
     )
     add("--system-prompt", metavar="TEXT", help="instead of the agent's own")
-    add("--append-system-prompt", metavar="TEXT", default="", help="after the agent's own")
     add(
-        "--reasoning",
-        metavar="LEVEL",
-        default="",
-        help=", ".join(REASONING),
+        "--append-system-prompt",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="after the agent's own; may be given again",
     )
+    add("--reasoning", metavar="LEVEL", default="", help=", ".join(REASONING))
     add("--no-ext", action="store_true", help="no extensions but those of --ext")
     add("--no-skill", action="store_true", help="no skills; always so here")
     add("--no-yolo", action="store_true", help="accepted, as zot does; whoever hosts asks")
 
 
 def options(args: argparse.Namespace) -> Options:
-    """Raises NotConfigured for a folder that is not there."""
+    """Raises NotConfigured for a folder that is not there, and for a flag that says nothing of
+    use."""
     cwd = Path(args.cwd)
     if not cwd.is_dir():
         raise NotConfigured(f"--cwd {args.cwd} is no folder; name the folder to work in")
-    tools = None if args.tools is None else frozenset(str(args.tools).split(","))
+    if args.max_steps < 1:
+        raise NotConfigured(f"--max-steps: {args.max_steps} is below 1; a turn takes one at least")
+    reasoning = args.reasoning.lower()
+    if reasoning and reasoning not in REASONING:
+        raise NotConfigured(
+            f"--reasoning: there is no level {args.reasoning!r}, only {', '.join(REASONING)}"
+        )
+    tools = None if args.tools is None else _tools(args.tools)
     return Options(
         cwd=str(cwd.resolve()),
         provider=args.provider or ("script" if args.script else ""),
         model=args.model,
         script=args.script,
-        max_steps=max(1, args.max_steps),
+        max_steps=args.max_steps,
         tools=frozenset() if args.no_tools else tools,
         extensions=tuple(str(Path(folder).absolute()) for folder in args.ext),
         discover=not args.no_ext,
         api_key=args.api_key,
         base_url=args.base_url,
-        reasoning=args.reasoning,
+        reasoning=reasoning,
         system_prompt=args.system_prompt,
-        append_system_prompt=args.append_system_prompt,
+        append_system_prompt="\n\n".join(args.append_system_prompt),
     )
+
+
+def _tools(words: str) -> frozenset[str]:
+    names = [word.strip() for word in words.split(",")]
+    for name in names:
+        if name not in TOOLS:
+            raise NotConfigured(
+                f"--tools: there is no tool {name!r}, only {', '.join(TOOLS)};"
+                " --no-tools is none of them"
+            )
+    return frozenset(names)

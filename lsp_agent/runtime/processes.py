@@ -8,24 +8,13 @@ group is ended; a child that has left it is missed.
 import asyncio
 import os
 import signal
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36
+from lsp_agent.processes.system import Process, this_system
+
 _ROUNDS = 200
 _BETWEEN_ROUNDS = 0.005
-
-
-def adopt_orphans() -> None:
-    """Makes this process the parent of its descendants' orphans; Linux only, harmless twice."""
-    if sys.platform != "linux":
-        return
-    import ctypes  # noqa: PLC0415  only needed once a command runs
-
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def signal_group(leader: int, number: signal.Signals) -> None:
@@ -53,6 +42,8 @@ async def end_tree(root: int | None, is_other: Callable[[int], bool]) -> None:
 
 def _kill_all(root: int | None, is_other: Callable[[int], bool]) -> bool:
     """Whether there was anything that may still live."""
+    if not this_system().adopts_orphans:
+        return False
     family = _family(root, is_other)
     alive = [process for process in family if not process.ended]
     for process in alive:
@@ -65,44 +56,16 @@ def _kill_all(root: int | None, is_other: Callable[[int], bool]) -> bool:
     return bool(alive)
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
-    """``ended``: it is a zombie, only its exit status is still there."""
-
-    pid: int
-    parent: int
-    ended: bool
-
-
-def _family(root: int | None, is_other: Callable[[int], bool]) -> list[_Process]:
+def _family(root: int | None, is_other: Callable[[int], bool]) -> list[Process]:
     """``root`` and the orphans of this process, with all descendants."""
-    children: dict[int, list[_Process]] = {}
-    for process in _processes():
+    children: dict[int, list[Process]] = {}
+    for process in this_system().processes():
         children.setdefault(process.parent, []).append(process)
     own = children.get(os.getpid(), [])
     waiting = [process for process in own if process.pid == root or not is_other(process.pid)]
-    found: list[_Process] = []
+    found: list[Process] = []
     while waiting:
         process = waiting.pop()
         found.append(process)
         waiting += children.get(process.pid, [])
     return found
-
-
-def _processes() -> Iterator[_Process]:
-    if sys.platform != "linux":
-        return
-    with os.scandir("/proc") as entries:
-        for entry in entries:
-            if entry.name.isdigit() and (process := _process(entry.name)) is not None:
-                yield process
-
-
-def _process(pid: str) -> _Process | None:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    # The command's name stands in parentheses and may hold anything, a ")" included.
-    state, parent = stat.rpartition(b")")[2].split()[:2]
-    return _Process(int(pid), int(parent), state in (b"Z", b"X"))

@@ -13,9 +13,9 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
-from lsp_agent.protocol.owners import Owners
 from lsp_agent.runtime import json_text
 from lsp_agent.runtime.options import Options
+from lsp_agent.user_data.owners import Owners
 
 FILE_NAME = "AGENTS.md"
 #: Of each file.

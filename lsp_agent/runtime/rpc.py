@@ -6,7 +6,6 @@ that is too long is answered with an error and skipped, where zot ends.
 """
 
 import asyncio
-import os
 import signal
 import sys
 from collections import deque
@@ -14,12 +13,12 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from lsp_agent import __version__
-from lsp_agent.protocol import extension_folders
-from lsp_agent.runtime import json_text, processes
+from lsp_agent.runtime import json_text, processes, shown_environment
 from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
 from lsp_agent.runtime.compaction import run_compaction
-from lsp_agent.runtime.extensions import CommandFailed, Extensions, Notify
+from lsp_agent.runtime.extension_loader import ExtensionLoader
+from lsp_agent.runtime.extensions import CommandFailed, Extensions
 from lsp_agent.runtime.options import REASONING, NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
 from lsp_agent.runtime.prompt import system_prompt
@@ -57,7 +56,7 @@ def serve(options: Options) -> int:
             f'unknown model "{model}" (provider="{provider.name}"); leave --model out'
         )
     # From here on no process that this one starts sees it.
-    token = os.environ.pop(TOKEN_VARIABLE, "")
+    token = shown_environment.take(TOKEN_VARIABLE)
     return asyncio.run(_serve(options, provider, model, token))
 
 
@@ -74,19 +73,21 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
     system = await asyncio.to_thread(system_prompt, options)
     agent = Agent(provider, model, options.max_steps, extensions, toolbox, out, system)
     cwd = json_text.whole(options.cwd)  # as it can be told
-    rpc = Rpc(agent, cwd, token)
-    signals = _end_on_signals(over)
-    try:
-        greeting = {
+
+    def greeting() -> Mapping[str, object]:
+        return {
             "protocol_version": PROTOCOL_VERSION,
             "zot_version": __version__,
             "provider": provider.name,
-            "model": model,
+            "model": agent.model,
             "cwd": cwd,
         }
-        folders = await _extension_folders(options, notify)
-        await extensions.start(folders, greeting, toolbox.own)
-        extensions.tell("session_start")
+
+    loader = ExtensionLoader(options, extensions, notify, greeting, toolbox.own)
+    rpc = Rpc(agent, loader, cwd, token)
+    signals = _end_on_signals(over)
+    try:
+        await loader.load()
         reading = asyncio.create_task(rpc.read(LineReader(0, LINE_BYTES)))
         waiting = asyncio.create_task(over.wait())
         ends = {reading, waiting, rpc.failed}
@@ -103,17 +104,6 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
         shell.close()
         await out.close(_FLUSH_SECONDS)
     return 1 if rpc.refused else 128 + signals[0] if signals else 0
-
-
-async def _extension_folders(options: Options, notify: Notify) -> tuple[str, ...]:
-    """Those that were named, then those that lie where extensions lie."""
-    if not options.discover:
-        return options.extensions
-    own = extension_folders.own_folder()
-    found = await asyncio.to_thread(extension_folders.find, options.cwd, own)
-    for problem in found.problems:
-        notify("lsp-agent", "warn", problem)
-    return (*options.extensions, *found.folders)
 
 
 def _end_on_signals(over: asyncio.Event) -> list[int]:
@@ -134,9 +124,10 @@ class Rpc:
     """Answers commands. Prompts and compactions wait in a queue, and are answered when they
     start; everything else is answered at once."""
 
-    def __init__(self, agent: Agent, cwd: str, token: str) -> None:
+    def __init__(self, agent: Agent, loader: ExtensionLoader, cwd: str, token: str) -> None:
         self.refused = False
         self._agent = agent
+        self._loader = loader
         self._cwd = cwd
         self._token = token
         self._greeted = not token
@@ -346,11 +337,14 @@ class Rpc:
         return self._options()
 
     def _slash_commands(self) -> Mapping[str, object]:
-        commands = self._agent.extensions.commands()
+        commands = self._loader.commands()
         return {"commands": [{"name": c.name, "description": c.description} for c in commands]}
 
     def _run_slash(self, command: Command, name: str, args: str) -> None:
         """Answered when the extension has, whatever else is asked meanwhile."""
+        if self._loader.is_reload(name):
+            self._reload(command)
+            return
 
         async def answer() -> None:
             try:
@@ -362,6 +356,19 @@ class Rpc:
         task = asyncio.get_running_loop().create_task(answer())
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
+
+    def _reload(self, command: Command) -> None:
+        """Prompts wait for it, so that no call runs past an extension that may refuse it, and no
+        abort cuts it short."""
+        if self._busy:
+            raise _Refused("busy: stop the turn, or wait for its end, before reloading")
+
+        async def answer() -> None:
+            self._respond(command, {"action": "display", "text": await self._loader.reload()})
+
+        self._aborted = True
+        self._running = asyncio.get_running_loop().create_task(answer())
+        self._running.add_done_callback(self._ended)
 
     def _set_model(self, command: Command) -> Mapping[str, object]:
         provider, model = self._agent.provider, command.text("model")

@@ -281,14 +281,14 @@ class _Step:
         if not agent.toolbox.knows(call.name):
             return unknown(call.name)
         try:
-            args = await agent.extensions.before_call(call.call_id, call.name, call.args)
+            let = await agent.extensions.before_call(call.call_id, call.name, call.args)
         except Blocked as blocked:
             return outcome.failure(str(blocked))
 
         async def progress(text: str) -> None:
             await agent.emit("tool_progress", id=call.call_id, text=text)
 
-        return await agent.toolbox.run(call.name, args, progress)
+        return await agent.toolbox.run(call.name, let.args, progress, gated=let.gated)
 
     def _refuse_open_calls(self, reason: str) -> None:
         for call in list(self._answer.calls.values())[len(self._results) :]:

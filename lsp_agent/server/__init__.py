@@ -1,9 +1,9 @@
 """The LSP face: the only place that imports pygls or lsprotocol.
 
-``face.Face`` is one client's connection: tables of handlers, requests to the client, ``run``.
-Below it ``transport`` and ``frames`` (bytes), ``protocol`` (messages, tasks, errors by
-``rpc_error``) and ``capabilities``. Beside it what is built on its ``ask`` and ``notify``:
-``editor_port`` with ``barrier``, ``progress``, ``events``, ``ask_person``, ``settings_pull``.
+``app`` joins one client to the sessions. The rooms, each above those before it: ``rpc/`` (bytes,
+frames, dispatch), ``client/`` (what the client is and is asked), ``review/`` and ``turns/`` (what
+it is shown), ``questions/`` (what a person is asked), ``methods/`` (what it may ask of us).
 
-This package imports nothing by itself, so that ``startup.begun`` can come before the rest.
+This package imports nothing by itself, so that ``rpc.startup`` and ``client.welcome`` can come
+before the rest.
 """

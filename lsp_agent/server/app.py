@@ -5,57 +5,56 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 
-from lsp_agent.protocol.data_folder import data_folder, workspace_data
-from lsp_agent.protocol.methods import (
-    ANSWER_COMMAND,
-    EVENT_NOTIFICATION,
-    METHODS,
-    SHOW_QUESTION_COMMAND,
-)
-from lsp_agent.protocol.settings_sources import Problem
-from lsp_agent.server import code_actions, code_lenses
-from lsp_agent.server.ask_person import PersonAsker
-from lsp_agent.server.barrier import RefreshBarrier
-from lsp_agent.server.client_info import ClientInfo
+from lsp_agent.protocol.client_requests import EVENT_NOTIFICATION
+from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
+from lsp_agent.protocol.settings.sources import Problem
+from lsp_agent.server.client.barrier import RefreshBarrier
+from lsp_agent.server.client.client_connection import ClientConnection
+from lsp_agent.server.client.diagnostics_port import DiagnosticsPort
+from lsp_agent.server.client.editor_port import EditorPort
+from lsp_agent.server.client.in_order import ChangesInOrder
+from lsp_agent.server.client.info import ClientInfo
+from lsp_agent.server.client.live_settings import LiveSettings
+from lsp_agent.server.client.settings_pull import SettingsPull
 from lsp_agent.server.context import Context
-from lsp_agent.server.diagnostics_port import DiagnosticsPort
-from lsp_agent.server.editor_port import EditorPort
-from lsp_agent.server.events import EventStream
-from lsp_agent.server.face import Face
-from lsp_agent.server.in_order import ChangesInOrder
-from lsp_agent.server.last_answers import LastAnswers
-from lsp_agent.server.live_settings import LiveSettings
-from lsp_agent.server.meant import Shown
 from lsp_agent.server.methods import commands
-from lsp_agent.server.progress import ProgressBoard
-from lsp_agent.server.protocol import NotificationHandler
+from lsp_agent.server.questions.ask_person import PersonAsker
+from lsp_agent.server.questions.meant import Shown
+from lsp_agent.server.questions.whole_question import WholeQuestions
 from lsp_agent.server.reserved import ReservedPlaces
-from lsp_agent.server.review_ui import ReviewUi
-from lsp_agent.server.settings_pull import SettingsPull
-from lsp_agent.server.turn_display import TurnDisplays
-from lsp_agent.server.whole_question import WholeQuestions
-from lsp_agent.sessions.edits import Edits
-from lsp_agent.sessions.questions import Questions
+from lsp_agent.server.review.review_ui import ReviewUi
+from lsp_agent.server.rpc.dispatcher import NotificationHandler
+from lsp_agent.server.turns.events import EventStream
+from lsp_agent.server.turns.last_answers import LastAnswers
+from lsp_agent.server.turns.progress import ProgressBoard
+from lsp_agent.server.turns.turn_display import TurnDisplays
 from lsp_agent.sessions.revert import Reverts
-from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
-from lsp_agent.sessions.store import SessionStore
-from lsp_agent.sessions.turn import Turn
+from lsp_agent.sessions.shared.covers import Covers
+from lsp_agent.sessions.shared.questions import Questions
+from lsp_agent.sessions.shared.services import Services
+from lsp_agent.sessions.shared.turn import Turn
+from lsp_agent.sessions.stored.store import SessionStore
 from lsp_agent.text.plain import escaped_line, first_of
-from lsp_agent.workspace.adoption import adopt
-from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.file_host import FileHost
-from lsp_agent.workspace.ledger import Ledger
-from lsp_agent.workspace.mirror import Mirror
-from lsp_agent.workspace.paths import Confinement, uri_to_path
+from lsp_agent.user_data.data_folder import data_folder, workspace_data
+from lsp_agent.workspace.changing.file_host import FileHost
+from lsp_agent.workspace.disk.paths import Confinement, uri_to_path
+from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.other_servers import adopt
+from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.mirror.mirror import Mirror
 from lsp_agent.workspace.recovery import Recovery
-from lsp_agent.workspace.reviews import Reviews
+from lsp_agent.workspace.review.edits import Edits
+
+if TYPE_CHECKING:
+    from lsprotocol import types
 
 Json = dict[str, Any]
 
@@ -69,7 +68,7 @@ class App:
 
     def __init__(
         self,
-        face: Face,
+        face: ClientConnection,
         client: ClientInfo,
         ledger: Ledger,
         reviews: Reviews,
@@ -87,6 +86,7 @@ class App:
         self._pull = SettingsPull(face, client, self._settings, lambda: self._folders)
         self._reserved = ReservedPlaces(str(data_folder()), log_file, self._settings.of)
         self._ledger = ledger
+        self._reviews = reviews
         self._temporary = temporary
         tasks = face.tasks
         documents = Documents(client.encoding)
@@ -102,6 +102,7 @@ class App:
         self._events = EventStream(face.outbox, partial(face.notification, EVENT_NOTIFICATION))
         board = ProgressBoard(face, client, tasks)
         displays = TurnDisplays(face, board, self._abort)
+        covers = Covers(lambda: list(self._folders))
         services = Services(
             tasks=tasks,
             documents=documents,
@@ -112,6 +113,7 @@ class App:
             edits=edits,
             questions=questions,
             diagnostics=DiagnosticsPort.of(face, client),
+            covers=covers,
             settings=self._settings.of,
             settings_ready=self._pull.current,
             folders=lambda: list(self._folders),
@@ -119,7 +121,7 @@ class App:
             drain=face.drain,
         )
         self._recovery = Recovery(ledger, reviews, documents, host, tasks, self._warn)
-        store = SessionStore(os.path.join(folder, "sessions"))  # noqa: PTH118
+        store = SessionStore(os.path.join(folder, "sessions"), covers.kept)  # noqa: PTH118
         self._sessions = Sessions(services, self._opened, store)
         reverts = Reverts(services, self._sessions, displays.notice)
         tasks.start_soon(self._review.run)
@@ -145,7 +147,9 @@ class App:
         self._register(documents, board)
 
     @classmethod
-    async def open(cls, face: Face, client: ClientInfo, log_file: Path | None = None) -> "App":
+    async def open(
+        cls, face: ClientConnection, client: ClientInfo, log_file: Path | None = None
+    ) -> "App":
         """With the workspace's ledger; without a usable data folder with one that lasts as long
         as the server does, which the person is told."""
         folder = workspace_data(list(_by_path(face.folders)))
@@ -178,10 +182,13 @@ class App:
                 face.urgent.update((method.method, method.command))
         face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
         face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
-        face.feature("textDocument/codeAction", partial(code_actions.code_actions, self._context))
-        lenses = partial(code_lenses.code_lenses, documents, self._review.reviews)
-        face.feature("textDocument/codeLens", lenses)
-        changes = ChangesInOrder(documents, face.tasks) if self._client.is_helix else documents
+        face.feature("textDocument/codeAction", self._code_actions)
+        face.feature("textDocument/codeLens", partial(_code_lenses, documents, self._review))
+        changes = (
+            ChangesInOrder(documents, face.tasks)
+            if self._client.quirks.mixes_changes_up
+            else documents
+        )
         face.notifications["textDocument/didOpen"] = lambda params: changes.open(
             params["textDocument"]["uri"],
             params["textDocument"]["version"],
@@ -208,6 +215,11 @@ class App:
         face.notifications["workspace/didChangeConfiguration"] = self._configuration_changed
 
     # -- while it runs
+
+    def _code_actions(self, params: "types.CodeActionParams") -> object:
+        from lsp_agent.server.code_actions import code_actions  # noqa: PLC0415  typed
+
+        return code_actions(self._context, params)
 
     async def _initialized(self) -> None:
         self._face.tasks.start_soon(self._recovery.run)
@@ -257,9 +269,16 @@ class App:
         with anyio.move_on_after(_END_SECONDS, shield=True):
             await self._sessions.close_all()
         await self._review.close()
+        self._reviews.write_down()
         await anyio.to_thread.run_sync(self._ledger.close)
         if self._temporary is not None:
             await anyio.to_thread.run_sync(self._temporary.cleanup)
+
+
+def _code_lenses(documents: Documents, review: ReviewUi, params: "types.CodeLensParams") -> object:
+    from lsp_agent.server.review.code_lenses import code_lenses  # noqa: PLC0415  typed
+
+    return code_lenses(documents, review.reviews, params)
 
 
 def _told(lost: Collection[str], folder: str) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_agent.server.hints import SOURCE
-from lsp_agent.server.titles import action, shortened
+from lsp_agent.server.client.diagnostics_port import SOURCE
+from lsp_agent.server.client.titles import shortened
+from lsp_agent.server.review.actions import action
 from lsp_agent.text.positions import Encoding, to_column
-from lsp_agent.workspace.open_document import OpenDocument
+from lsp_agent.workspace.documents.open_document import OpenDocument
 
 _MARKER = "agent:"
 _COMMENT_ENDS = ("*/", "-->", "*)", "#}")

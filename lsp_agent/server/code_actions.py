@@ -10,12 +10,13 @@ from lsprotocol import types
 
 from lsp_agent.protocol.methods import ANSWER_COMMAND, SHOW_QUESTION_COMMAND
 from lsp_agent.server.ask_actions import ask_actions
+from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.context import Context
-from lsp_agent.server.review_actions import review_actions
-from lsp_agent.server.titles import action, shortened, told_apart
-from lsp_agent.server.whole_question import SHOW_ALL, fits_menu
+from lsp_agent.server.questions.whole_question import SHOW_ALL, fits_menu
+from lsp_agent.server.review.actions import action, told_apart
+from lsp_agent.server.review.review_actions import review_actions
 from lsp_agent.text.plain import escaped_line
-from lsp_agent.workspace.open_document import OpenDocument
+from lsp_agent.workspace.documents.open_document import OpenDocument
 
 
 def code_actions(
@@ -24,6 +25,8 @@ def code_actions(
     """Asked for at every move of the cursor. What the agent would be asked is taken from the
     text as it is at the call."""
     document = context.documents.get(params.text_document.uri)
+    if params.context.trigger_kind is not types.CodeActionTriggerKind.Automatic:
+        _note_shown(context)
     first = [*_answers(context), *_stops(context), *_unseen(context)]
     last: list[types.CodeAction] = []
     if document is not None:
@@ -55,12 +58,18 @@ async def _all(
     return told_apart(found)
 
 
+def _note_shown(context: Context) -> None:
+    """In the menu that opens. For a light bulb nothing does, and who typed on could answer no
+    question at all."""
+    for question in context.questions.open():
+        context.shown.now(question.question_id)
+
+
 def _answers(context: Context) -> Iterator[types.CodeAction]:
     for question in context.questions.open():
         # One that is longer has been shown whole before a person can allow it here.
         title = question.title if fits_menu(question) else shortened(question.title)
         argument = {"questionId": question.question_id}
-        context.shown.now(question.question_id)
         for option in context.whole.menu(question):
             if option is None:
                 name, command, more = SHOW_ALL, SHOW_QUESTION_COMMAND, {}

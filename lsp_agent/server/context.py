@@ -4,20 +4,20 @@ import os
 from dataclasses import dataclass
 
 from lsp_agent.protocol.errors import BadParams
-from lsp_agent.server.client_info import ClientInfo
-from lsp_agent.server.last_answers import LastAnswers
-from lsp_agent.server.live_settings import LiveSettings
-from lsp_agent.server.meant import Shown
-from lsp_agent.server.review_ui import ReviewUi
-from lsp_agent.server.turn_display import TurnDisplays
-from lsp_agent.server.whole_question import WholeQuestions
-from lsp_agent.sessions.edits import Edits
-from lsp_agent.sessions.questions import Questions
+from lsp_agent.server.client.info import ClientInfo
+from lsp_agent.server.client.live_settings import LiveSettings
+from lsp_agent.server.questions.meant import Shown
+from lsp_agent.server.questions.whole_question import WholeQuestions
+from lsp_agent.server.review.review_ui import ReviewUi
+from lsp_agent.server.turns.last_answers import LastAnswers
+from lsp_agent.server.turns.turn_display import TurnDisplays
 from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.sessions import Sessions
-from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.paths import uri_to_path
+from lsp_agent.sessions.shared.questions import Questions
+from lsp_agent.workspace.disk.paths import uri_to_path
+from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.recovery import Recovery
+from lsp_agent.workspace.review.edits import Edits
 
 
 @dataclass(frozen=True, slots=True)

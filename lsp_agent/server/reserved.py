@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsp_agent.agents import private_folder
-from lsp_agent.protocol.data_folder import log_folder
-from lsp_agent.protocol.settings import Settings
-from lsp_agent.protocol.settings_files import WORKSPACE_FILE, user_settings_path
-from lsp_agent.server.runs_from import agents_code, server_code
-from lsp_agent.workspace.paths import Reserved
+from lsp_agent.protocol.settings.files import WORKSPACE_FILE, user_settings_path
+from lsp_agent.protocol.settings.settings import Settings
+from lsp_agent.server.runs_from import agents_code, agents_extensions, server_code
+from lsp_agent.user_data.data_folder import log_folder
+from lsp_agent.workspace.disk.paths import Reserved
 
 _DATA = "belongs to lsp-agent's own data"
 _LOGS = "belongs to lsp-agent's own logs"
@@ -58,6 +58,7 @@ class ReservedPlaces:
         settings = self._settings(folders[0] if folders else os.sep)
         known = self._agents_of
         if known is None or known[0] is not settings or known[1] != folders:
-            self._agents = agents_code(settings.agents.values(), folders)
+            agents = settings.agents.values()
+            self._agents = [*agents_code(agents, folders), *agents_extensions(agents)]
             self._agents_of = settings, folders
         return self._agents

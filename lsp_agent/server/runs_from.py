@@ -11,8 +11,9 @@ from pathlib import Path
 
 import lsp_agent
 from lsp_agent.agents.process import absolute_entries
-from lsp_agent.protocol.settings import AgentSettings
-from lsp_agent.workspace.paths import Reserved
+from lsp_agent.protocol.settings.settings import AgentSettings
+from lsp_agent.user_data.extension_folders import zot_folder
+from lsp_agent.workspace.disk.paths import Reserved
 
 _SERVER = (
     "is what lsp-agent itself runs from, which no agent changes; to work on it, install the server"
@@ -21,6 +22,10 @@ _SERVER = (
 _AGENT = (
     "is what an agent runs from, which no agent changes; install that agent outside of the"
     " workspace folders"
+)
+_EXTENSIONS = (
+    "is where extensions lie that agents run, which no agent changes; write them elsewhere and"
+    " install them"
 )
 _LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 _VENV = "pyvenv.cfg"
@@ -52,6 +57,12 @@ def agents_code(agents: Iterable[AgentSettings], folders: Sequence[str]) -> list
         for file in _files(agent, folders):
             places |= dict.fromkeys([file, *_package(file), *_package(os.path.realpath(file))])
     return [Reserved(place, _AGENT, readable=True) for place in places]
+
+
+def agents_extensions(agents: Iterable[AgentSettings]) -> list[Reserved]:
+    """Where the person's extensions lie that are not in our own data."""
+    places = {str(zot_folder({**os.environ, **agent.env})): None for agent in agents}
+    return [Reserved(place, _EXTENSIONS, readable=True) for place in places]
 
 
 def _files(agent: AgentSettings, folders: Sequence[str]) -> Iterator[str]:

@@ -5,14 +5,15 @@ from contextlib import suppress
 import anyio
 
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.sessions.agent_keeper import AgentKeeper
+from lsp_agent.sessions.agent.keeper import AgentKeeper
 from lsp_agent.wires.wire import Abort, Compact, CompactEnded
 
 
 class Compaction:
     """Ends once: by the agent's word, a stop, or the agent's end."""
 
-    def __init__(self) -> None:
+    def __init__(self, instructions: str = "") -> None:
+        self._instructions = instructions
         self._ended = anyio.Event()
         self._outcome: CompactEnded | None = None
         self._failure: RequestFailed | None = None
@@ -43,7 +44,7 @@ class Compaction:
                 link = await keeper.running()
             if link is not None and not self._ended.is_set():
                 self.sent = True
-                await link.send(Compact())
+                await link.send(Compact(self._instructions))
                 await self._ended.wait()
         except RequestFailed as failure:
             self.end(None, failure)

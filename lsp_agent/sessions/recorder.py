@@ -1,24 +1,40 @@
 """Has the store keep of a session's events what shows it again."""
 
+from typing import assert_never
+
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
     Compacted,
+    EditChanged,
+    ErrorReported,
+    Notice,
     OptionChanged,
     Plan,
+    QuestionAnswered,
+    QuestionAsked,
+    QueueChanged,
     StampedEvent,
+    StepEnded,
+    StepStarted,
     TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
     ToolCall,
+    ToolCallStarted,
+    ToolProgress,
     ToolResult,
     TurnEnded,
     TurnStarted,
+    UsageReported,
     UserMessage,
+    WindowFilled,
 )
 from lsp_agent.protocol.messages import Message, ToolCallBlock, text
 from lsp_agent.protocol.plan import plan_message
 from lsp_agent.sessions.session import Session
-from lsp_agent.sessions.store import Entry
-from lsp_agent.sessions.transcript import message_line
+from lsp_agent.sessions.stored.store import Entry
+from lsp_agent.sessions.stored.transcript import message_line
 
 #: Streamed text is kept at the latest when it is so long, in characters, or after a second.
 _PIECE_LENGTH = 4000
@@ -59,11 +75,12 @@ class Recorder:
             self.entry.release()
 
     def _take(self, stamped: StampedEvent) -> None:
-        now = stamped.time
-        match stamped.event:
+        now, event = stamped.time, stamped.event
+        match event:
             case TurnStarted(prompt):
                 self._asked = prompt
                 self._calls.clear()
+                self.entry.append({"turn": stamped.turn_id})
                 self.entry.change(title=self._session.title, updated=now)
             case UserMessage(message):
                 self._asked = None
@@ -101,8 +118,27 @@ class Recorder:
                 self.entry.change(updated=now)
             case AgentStatus("ready") | OptionChanged():
                 self.keep_agent()
-            case _:
+            case (
+                StepStarted()
+                | ThinkingDelta()
+                | ToolCallStarted()
+                | ToolArgsDelta()
+                | ToolCall()
+                | ToolProgress()
+                | UsageReported()
+                | WindowFilled()
+                | StepEnded()
+                | ErrorReported()
+                | Notice()
+                | QueueChanged()
+                | QuestionAsked()
+                | QuestionAnswered()
+                | EditChanged()
+                | AgentStatus()
+            ):
                 pass
+            case _:
+                assert_never(event)
 
     def _add(self, message: Message, now: float) -> None:
         self._keep_asked(now)

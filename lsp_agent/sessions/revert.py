@@ -20,15 +20,16 @@ import anyio.to_thread
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 from lsp_agent.protocol.events import Notice, StampedEvent, TurnEnded
-from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
+from lsp_agent.sessions.shared.services import Services
 from lsp_agent.text.diff import diff
+from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, not_risen, taken_out, with_only
-from lsp_agent.workspace.file_host import Origin, Placed, View
-from lsp_agent.workspace.ledger import Change
-from lsp_agent.workspace.paths import OutsideWorkspace, SafePath, path_to_uri
+from lsp_agent.text.presence import Clash, Step, taken_out, with_only
+from lsp_agent.workspace.changing.file_host import Origin, Placed, View
+from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
+from lsp_agent.workspace.ledger.ledger import Change
 
 Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "unchanged"]
 
@@ -51,11 +52,14 @@ class FileReverted:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What of a change is in, with the places of its hunks in the change's diff."""
+    """What of a change is in, with the places of its hunks in the change's diff; or one that is
+    ``gone``: an earlier revert took it out, or found it to be out."""
 
     change_id: str
+    time: float
     step: Step
     hunks: tuple[int, ...]
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class Reverts:
         :raises RequestFailed: "busy", "unknownSession", "unknownTurn"
         """
         async with self._one_at_a_time, AsyncExitStack() as stack:
+            await self._recall(session_id, turn_id)
             session_id = self._session_of(session_id, turn_id)
             revert_id = f"{_PREFIX}{uuid.uuid4().hex[:12]}"
             if session_id is None:
@@ -139,6 +144,15 @@ class Reverts:
             return Reverted(revert_id, tuple(files))
 
     # -- which turn of which session
+
+    async def _recall(self, session_id: str | None, turn_id: str | None) -> None:
+        """The turns of an earlier run, where one is meant that changed nothing."""
+        if session_id is None or turn_id is None or turn_id in self._turns:
+            return
+        if any(change.turn_id == turn_id for change in self._services.ledger.changes()):
+            return
+        past = await self._sessions.past_turns(session_id)
+        self._turns = OrderedDict(dict.fromkeys(past, session_id) | self._turns)
 
     def _session_of(self, session_id: str | None, turn_id: str | None) -> str | None:
         """None where there is no default session yet."""
@@ -192,14 +206,10 @@ class Reverts:
             takes_out = {part.change_id: part.hunks for part in parts}
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
             back = any(_is_revert(change.turn_id) for change in changes)
-            gone = [] if back else self._reverted(path)
-            gone = [await self._services.ledger.loaded(change.id) for change in gone]
-            placed = await self._take_out(
-                origin,
-                safe,
-                [part.step for part in parts],
-                [(change.before, change.after) for change in gone],
+            gone = (
+                [] if back else [await self._gone_part(change) for change in self._reverted(path)]
             )
+            placed = await self._take_out(origin, safe, [*parts, *gone])
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
@@ -211,21 +221,24 @@ class Reverts:
 
     def _reverted(self, path: str) -> list[Change]:
         """What earlier reverts took out of a file, or found to be out of it."""
-        changes = sorted(self._services.ledger.changes(path=path), key=lambda change: change.time)
+        changes = self._services.ledger.changes(path=path)
         out = self._gone.union(*(change.takes_out for change in changes))
         rejected = [change for change in changes if change.status == "rejected"]
         return [c for c in rejected if c.id in out and not _is_revert(c.turn_id)]
 
-    async def _take_out(
-        self, origin: Origin, path: SafePath, steps: Sequence[Step], gone: Sequence[Step]
-    ) -> Placed:
-        """``gone`` was taken out before, and does not come back with what ``steps`` leave."""
+    async def _gone_part(self, change: Change) -> _Part:
+        change = await self._services.ledger.loaded(change.id)
+        return _Part(change.id, change.time, (change.before, change.after), (), gone=True)
+
+    async def _take_out(self, origin: Origin, path: SafePath, parts: Sequence[_Part]) -> Placed:
+        newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
+        oldest = next(part for part in reversed(newest_first) if not part.gone)
         shown = await self._services.host.view(path, None)
-        foreseen = await anyio.to_thread.run_sync(_without, steps, gone, _text_of(shown))
+        foreseen = await anyio.to_thread.run_sync(_without, newest_first, _text_of(shown))
 
         def resolve(view: View) -> Text:
             now = _text_of(view)
-            left = foreseen if foreseen.now == now else _without(steps, gone, now)
+            left = foreseen if foreseen.now == now else _without(newest_first, now)
             if left.clash is not None:
                 raise _ChangedSince(path.path, left.clash.lines)
             return left.text or EMPTY
@@ -236,7 +249,7 @@ class Reverts:
             resolve,
             review="off",
             save=self._services.settings(path.path).edits.save,
-            deletes=steps[0][0] is None,
+            deletes=oldest.step[0] is None,
         )
 
     def _confined(self, path: str) -> SafePath:
@@ -334,11 +347,18 @@ def _text_of(view: View) -> Text | None:
     return view.require_text() if view.exists else None
 
 
-def _without(steps: Sequence[Step], gone: Sequence[Step], now: Text | None) -> _Left:
+def _without(parts: Sequence[_Part], now: Text | None) -> _Left:
+    """``parts`` are the newest first."""
+    steps = [part.step for part in parts]
+    gone = [place for place, part in enumerate(parts) if part.gone]
     try:
-        return _Left(now, not_risen(reversed(gone), now, taken_out(reversed(steps), now)))
+        left = taken_out(steps, now, gone)
     except Clash as clash:
         return _Left(now, None, clash)
+    if left is not None and now is not None:
+        earlier = [before for before, _ in reversed(steps) if before is not None]
+        left = in_known_order(left, now, earlier)
+    return _Left(now, left)
 
 
 def _parts_in(changes: Sequence[Change]) -> list[_Part]:
@@ -354,7 +374,7 @@ def _part_in(change: Change) -> _Part | None:
     inside = [index for index in hunks if change.decided.get(index, change.status) in _IN]
     if not inside and change.decided:
         return None
-    return _Part(change.id, with_only(step, inside), tuple(inside))
+    return _Part(change.id, change.time, with_only(step, inside), tuple(inside))
 
 
 def _outcome(placed: Placed, was: Text | None) -> Outcome:

@@ -12,19 +12,23 @@ import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.protocol.events import Notice
-from lsp_agent.sessions import agent_options, own_sessions
-from lsp_agent.sessions.chosen import Option
-from lsp_agent.sessions.edits import Rejection
-from lsp_agent.sessions.event_log import EventLog
-from lsp_agent.sessions.launcher import AgentChoice, choose_agent
-from lsp_agent.sessions.own_sessions import OwnSession
+from lsp_agent.protocol.settings.settings import Settings
+from lsp_agent.sessions.agent import options as agent_options
+from lsp_agent.sessions.agent import own_sessions
+from lsp_agent.sessions.agent.chosen import Option
+from lsp_agent.sessions.agent.launcher import AgentChoice, choose_agent
+from lsp_agent.sessions.agent.own_sessions import OwnSession
 from lsp_agent.sessions.recorder import Recorder
-from lsp_agent.sessions.retelling import markdown, recap
-from lsp_agent.sessions.services import Services
 from lsp_agent.sessions.session import Session, Status
-from lsp_agent.sessions.store import About, Entry, SessionStore
-from lsp_agent.workspace.ledger import Change
-from lsp_agent.workspace.paths import is_os_text, shown_path
+from lsp_agent.sessions.shared.event_log import EventLog
+from lsp_agent.sessions.shared.services import Services
+from lsp_agent.sessions.stored.place import About
+from lsp_agent.sessions.stored.recap import markdown, recap
+from lsp_agent.sessions.stored.store import Entry, SessionStore
+from lsp_agent.sessions.stored.transcript import Transcript
+from lsp_agent.workspace.disk.paths import is_os_text, shown_path
+from lsp_agent.workspace.ledger.ledger import Change
+from lsp_agent.workspace.review.edits import Rejection
 
 _LOG = logging.getLogger(__name__)
 _DEFECT = "A defect of lsp-agent ended this session; its log has more. Prompt again in a new one."
@@ -120,7 +124,7 @@ class Sessions:
         session.title, session.agent.resume = about.title, about.ref
         model = about.model if about.model != choice.agent.model else None
         session.agent.chosen.take_up(model, about.options or {})
-        session.recap = recap(transcript)
+        session.runner.recap = recap(transcript)
         return session
 
     def _begin(self, choice: AgentChoice, cwd: str, entry: Entry | None = None) -> Session:
@@ -153,6 +157,11 @@ class Sessions:
             return next((session for session in self.all() if session.has_turn(turn_id)), None)
         folders = self._services.folders()
         return self._sessions.get(self._defaults.get(folders[0], "")) if folders else None
+
+    def settings(self) -> Settings:
+        """Those of the first folder, where sessions are opened that name none."""
+        folders = self._services.folders()
+        return self._services.settings(folders[0] if folders else os.sep)
 
     def all(self) -> list[Session]:
         return list(self._sessions.values())
@@ -200,11 +209,26 @@ class Sessions:
     async def export(self, session_id: str) -> str:
         """As Markdown. :raises RequestFailed: "unknownSession\""""
         async with self._one_by_one:
-            if (session := self._living(session_id)) is not None:
-                entry = self._recorders[session_id].entry
-                about = entry.about.model_copy(update={"title": session.title})
-                return markdown(about, await entry.transcript())
-            return markdown(*await self._store.transcript(session_id))
+            return markdown(*await self._kept(session_id))
+
+    async def past_turns(self, session_id: str) -> list[str]:
+        """The turns that are kept of a session, oldest first: also one that a crash has cut off."""
+        async with self._one_by_one:
+            try:
+                _, transcript = await self._kept(session_id)
+            except RequestFailed as failure:
+                if failure.kind != "unknownSession":
+                    raise
+                return []  # nothing was said in it, so it was never stored
+            return transcript.turns
+
+    async def _kept(self, session_id: str) -> tuple[About, Transcript]:
+        """What is kept of a session, also while it is open here."""
+        if (session := self._living(session_id)) is None:
+            return await self._store.transcript(session_id)
+        entry = self._recorders[session_id].entry
+        about = entry.about.model_copy(update={"title": session.title})
+        return about, await entry.transcript()
 
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""

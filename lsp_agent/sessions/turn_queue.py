@@ -5,7 +5,7 @@ from collections import deque
 import anyio
 
 from lsp_agent.sessions.compaction import Compaction
-from lsp_agent.sessions.turn import Turn
+from lsp_agent.sessions.shared.turn import Turn
 
 
 class TurnQueue:

@@ -98,7 +98,7 @@ def raw_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
         matches = _walked(changed, becomes)
     else:
         matches = _matches(*_intern(changed, becomes))
-    return _slid_down(list(_hunks(matches, start, old_end, new_end)), old, new)
+    return slid_down(list(_hunks(matches, start, old_end, new_end)), old, new)
 
 
 def _common_run(old: tuple[str, ...], new: tuple[str, ...], old_at: int, new_at: int) -> int:
@@ -150,7 +150,7 @@ def _hunks(matches: Iterator[Match], start: int, old_end: int, new_end: int) -> 
         yield Hunk(old_at, old_end, new_at, new_end)
 
 
-def _slid_down(hunks: list[Hunk], old: tuple[str, ...], new: tuple[str, ...]) -> list[Hunk]:
+def slid_down(hunks: list[Hunk], old: tuple[str, ...], new: tuple[str, ...]) -> list[Hunk]:
     """Each insertion or deletion as far down as repeated lines allow.
 
     So the same change has the same place in any two diffs from one base, which a merge needs

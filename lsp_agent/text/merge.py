@@ -5,21 +5,17 @@ when one is an insertion that touches the other; the same change on both sides i
 changes to neighbouring lines both stand (git calls those a conflict).
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lsp_agent.text.diff import Hunk, diff, overlap, raw_diff
+from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines, split_lines
+from lsp_agent.text.token_diff import token_diff, tokens_of, words_of
 
 Lines = tuple[str, ...]
 Differ = Callable[[Sequence[str], Sequence[str]], list[Hunk]]
 Clash = Callable[[Hunk, Hunk], bool]
-
-# Words, runs of blanks, single punctuation marks, line ends: joined they give the text again.
-_TOKEN = re.compile(r"\r\n|\r|\n|\w+|[^\S\r\n]+|[^\w\s]")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +145,50 @@ def _by_tokens_beside(region: _Region) -> Lines | None:
     lines = _token_wise(region, strict=True, clash=_overlap)
     if lines is not None:
         return lines
-    for longer, same in ((region.ours, region.theirs), (region.theirs, region.ours)):
-        # Both made the same of it, and one put something beside it: nothing that was there before.
-        if same and same in (longer[: len(same)], longer[-len(same) :]):
+    sides = (region.ours, region.theirs), (region.theirs, region.ours)
+    for longer, same in sides:
+        # Both made the same of it, and one put something beside it or between: nothing that was
+        # there before.
+        if same and _only_puts_in(same, longer):
             beside = words(longer) - words(same)
             return None if beside & words(region.base) else longer
+    for puts_in, other in sides:
+        if _only_puts_in(region.base, puts_in) and not _only_puts_in(region.base, other):
+            return _put_between(region.base, puts_in, other)
     return None
+
+
+def _only_puts_in(before: Lines, after: Lines) -> bool:
+    return all(hunk.old_start == hunk.old_end for hunk in diff(before, after))
+
+
+def _put_between(base: Lines, puts_in: Lines, other: Lines) -> Lines | None:
+    """``other`` with the lines that were put into ``base``, each at the place that is most like its
+    own; None where they may have been put into both."""
+    put: list[str] = []
+    lines: list[str] = []
+    at = 0
+    for hunk in diff(base, puts_in):
+        place = max(at, _place_like(base, hunk.old_start, other))
+        new = puts_in[hunk.new_start : hunk.new_end]
+        append_lines(lines, other[at:place])
+        append_lines(lines, new)
+        put += new
+        at = place
+    append_lines(lines, other[at:])
+    twice = words(tuple(put)) & (words(other) - words(base))
+    return None if twice else tuple(lines)
+
+
+def _place_like(base: Lines, at: int, other: Lines) -> int:
+    """The place in ``other`` that is most like ``at`` in ``base``, by the words above and below it;
+    where these do not tell, the nearest."""
+    above, below = words(base[:at]), words(base[at:])
+    likeness = [0]
+    for line in other:
+        here = words((line,))
+        likeness.append(likeness[-1] + (here & above).total() - (here & below).total())
+    return max(range(len(likeness)), key=lambda place: (likeness[place], -abs(place - at)))
 
 
 def _by_preferred_tokens(region: _Region) -> Lines | None:
@@ -190,16 +224,14 @@ def _replaced(out: _Region, put: _Region, between: Lines) -> bool:
 
 def words(lines: Lines) -> Counter[str]:
     """How often each word is in the lines."""
-    return Counter(_WORD.findall("".join(lines)))
+    return Counter(words_of(lines))
 
 
 def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Lines | None:
-    base, ours, theirs = (
-        tuple(_TOKEN.findall("".join(side))) for side in (region.base, region.ours, region.theirs)
-    )
+    base, ours, theirs = map(tokens_of, (region.base, region.ours, region.theirs))
     out: list[str] = []
     done = 0
-    for part in _regions(base, ours, theirs, raw_diff, clash):
+    for part in _regions(base, ours, theirs, token_diff, clash):
         outcome = part.outcome
         if outcome is None:
             if strict:
@@ -214,8 +246,13 @@ def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Line
 
 
 def _is_doubled(region: _Region, merged: Lines) -> bool:
-    """Whether most of what one side put in the other did as well, and it is there twice: where
-    tokens are alike, the same change can seem to be one in another place."""
+    """Whether most of what one side put in the other did as well, or a line of more than a word,
+    and it is there twice: where tokens are alike, the same change can seem to be one in another
+    place."""
+    once = (Counter(region.ours) & Counter(region.theirs)) - Counter(region.base)
+    there = Counter(merged) - (Counter(region.ours) | Counter(region.theirs))
+    if any(len(words_of((line,))) > 1 for line in once & there):
+        return True
     base = words(region.base)
     ours, theirs = words(region.ours) - base, words(region.theirs) - base
     both = ours & theirs

@@ -37,8 +37,13 @@ def first_of(names: Sequence[str]) -> str:
 
 def printable_line(line: str) -> str:
     """``line`` as a terminal would leave it: no escape sequences, no control characters."""
-    plain = _ESCAPE_SEQUENCES.sub("", line).replace("\t", " ")
+    plain = without_escapes(line).replace("\t", " ")
     return "".join(char for char in plain if is_seen(char)).strip()
+
+
+def without_escapes(text: str) -> str:
+    """``text`` without colours and other escape sequences of terminals."""
+    return _ESCAPE_SEQUENCES.sub("", text)
 
 
 def is_seen(text: str) -> bool:

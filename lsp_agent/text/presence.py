@@ -77,15 +77,19 @@ def _diff(step: Step) -> list[Hunk]:
     return diff((step[0] or EMPTY).lines, (step[1] or EMPTY).lines)
 
 
-def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
+def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = ()) -> Text | None:
     """``now`` without all of ``steps`` (newest first), what others made of it kept. Hunks that
-    are out already, as where an unsaved document was closed, are left alone.
+    are out already, as where an unsaved document was closed, are left alone. Those whose places
+    are in ``gone`` were taken out before, and do not come back with what had taken theirs.
 
     Raises Clash where one of them cannot be told from what was changed since.
     """
     shown = out = now
     places: list[tuple[int, int]] = []
-    for step in steps:
+    for step, is_gone in _in_a_row(steps, now, gone):
+        if is_gone:
+            out = _not_risen(step, now, out)
+            continue
         before, after = _not_out(step, out)
         if out is None and before is not None and after is not None and before != after:
             raise Clash(_apart(places))
@@ -99,22 +103,40 @@ def taken_out(steps: Iterable[Step], now: Text | None) -> Text | None:
     return out
 
 
-def not_risen(steps: Iterable[Step], now: Text | None, left: Text | None) -> Text | None:
-    """``left`` without those hunks of ``steps`` (newest first) that are in it and not in ``now``:
-    what had taken their place was taken out. Words that ``now`` has do not rise."""
-    for step in steps:
-        before, after = (text or EMPTY for text in step)
-        was = set(_present_hunks(step, now) or ())
-        there = words((now or EMPTY).lines)
-        came = [_came(hunk, before, after) for hunk in _diff(step)]
-        risen = [
-            index
-            for index in _present_hunks(step, left) or ()
-            if index not in was and came[index] - there
-        ]
-        if risen:
-            left = without(with_only(step, risen), left)
-    return left
+def _in_a_row(
+    steps: Iterable[Step], now: Text | None, gone: Collection[int]
+) -> list[tuple[Step, bool]]:
+    """``steps`` (newest first), and which are ``gone``. Those with nothing between them are one,
+    where nothing of the later one is out already: what it put back was never changed."""
+    found: list[tuple[Step, bool]] = []
+    for place, step in enumerate(steps):
+        later, is_gone = found[-1] if found else ((None, None), True)
+        if place in gone or is_gone or later[0] != step[1] or _not_out(later, now) != later:
+            found.append((step, place in gone))
+        else:
+            found[-1] = (step[0], later[1]), False
+    return found
+
+
+def _not_risen(step: Step, now: Text | None, left: Text | None) -> Text | None:
+    """``left`` without those hunks of ``step`` that are in it and not in ``now``. It goes by words:
+    those that one put in are there again, or those that it took out are gone again, where lines
+    beside them may be others now."""
+    before, after = (text or EMPTY for text in step)
+    there, here = (words((text or EMPTY).lines) for text in (now, left))
+    rising, sinking = here - there, there - here
+    risen = [
+        index
+        for index, hunk in enumerate(_diff(step))
+        if _has_risen(_came(hunk, before, after) - there, rising)
+        or _has_risen(_went(hunk, before, after) - here, sinking)
+    ]
+    return without(with_only(step, risen), left) if risen else left
+
+
+def _has_risen(changed: Counter[str], since: Counter[str]) -> bool:
+    """Whether there are words in ``changed``, and all of them are among those ``since``."""
+    return bool(changed) and changed <= since
 
 
 def _not_out(step: Step, now: Text | None) -> Step:
@@ -134,7 +156,8 @@ def _is_out(hunk: Hunk, step: Step, since: Sequence[Hunk], now: Text) -> bool:
     before, after = (text or EMPTY for text in step)
     old = before.lines[hunk.old_start : hunk.old_end]
     came, went = _came(hunk, before, after), _went(hunk, before, after)
-    if came and place_after(hunk.new_start, hunk.new_end, list(since))[2]:
+    start, end, intact = place_after(hunk.new_start, hunk.new_end, list(since))
+    if came and (intact or came & words(now.lines[start:end])):
         return False
     there = [
         later

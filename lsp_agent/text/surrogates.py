@@ -4,7 +4,7 @@ JavaScript cuts strings anywhere, so an editor may send one in a document, a pro
 Inside, texts keep them as they came, so that positions and the editor's own text stay right.
 What leaves as UTF-8 for somebody to read (an agent, the store) has U+FFFD in their place; lines
 that come back as they were shown are what they were. A file with one is refused
-(``workspace/files.py``), for it would be changed silently.
+(``workspace/disk/files.py``), for it would be changed silently.
 """
 
 import re

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after
+from lsp_agent.text.merge import words
 
 Key = tuple[str, int]
 """Which hunk of which change: the change's id and the hunk's place in the change's diff."""
@@ -24,7 +25,8 @@ _MAX = 64
 class Trace:
     """Of the hunk ``key``: ``lines`` were there before, and lines ``start`` to ``end`` of the text
     are what has become of ``stood``, which took their place. ``over``, ``left`` and ``mixed`` as
-    the hunk had them."""
+    the hunk had them; ``beside`` are those of ``over`` that went with it in one revert; ``by``
+    is the agent's hunk that took it out, all of it."""
 
     key: Key
     over: tuple[Key, ...]
@@ -34,6 +36,22 @@ class Trace:
     stood: Lines
     left: Lines | None = None
     mixed: bool = False
+    beside: tuple[Key, ...] = ()
+    by: Key | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The hunk ``key`` had put ``new`` in place of ``old``, and a revert takes it out."""
+
+    key: Key
+    old: Lines
+    new: Lines
+
+    def is_out(self, was: Lines, now: Lines) -> bool:
+        """Whether it is what went where ``was`` has become ``now``."""
+        before, after, old, new = map(words, (was, now, self.old, self.new))
+        return bool((new - old) & (before - after) or (old - new) & (after - before))
 
 
 def followed(traces: Iterable[Trace], steps: list[Hunk], new: Sequence[Trace]) -> tuple[Trace, ...]:
@@ -84,15 +102,12 @@ def _is_there(trace: Trace, steps: list[Hunk], now: Text) -> bool:
     if not intact and now.lines[start:end] == trace.lines:
         return True
     size = len(trace.lines)
-    return (
-        not trace.stood
-        and any(  # beside what was changed there too
-            now.lines[at : at + size] == trace.lines
-            for step in steps
-            if step.old_start <= trace.end and trace.start <= step.old_end
-            for at in range(step.new_start, step.new_end - size + 1)
-        )
-    )
+    near = [s for s in steps if s.old_start <= trace.end and trace.start <= s.old_end]
+    if trace.stood:  # what stood is a part of it
+        places = range(max(0, end - size), start + 1) if near and intact else range(0)
+    else:  # beside what was changed there too
+        places = (at for s in near for at in range(s.new_start, s.new_end - size + 1))
+    return any(now.lines[at : at + size] == trace.lines for at in places)
 
 
 def _is_all(trace: Trace, text: Text, now: Text) -> bool:

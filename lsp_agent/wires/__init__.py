@@ -4,15 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the embedded agent uses the texts in here, and is to start quickly
-    from lsp_agent.protocol.settings import WireName
+    from lsp_agent.protocol.settings.settings import WireName
     from lsp_agent.wires.wire import Wire
 
 # By name, so that a server imports the wire that it uses and no other.
 _WIRES: "dict[WireName, tuple[str, str]]" = {
-    "zot": ("lsp_agent.wires.zot", "ZotWire"),
-    "pi": ("lsp_agent.wires.pi", "PiWire"),
-    "meerkat": ("lsp_agent.wires.meerkat", "MeerkatWire"),
-    "acp": ("lsp_agent.wires.acp", "AcpWire"),
+    "zot": ("lsp_agent.wires.zot.wire", "ZotWire"),
+    "pi": ("lsp_agent.wires.pi.wire", "PiWire"),
+    "meerkat": ("lsp_agent.wires.meerkat.wire", "MeerkatWire"),
+    "codex": ("lsp_agent.wires.codex.wire", "CodexWire"),
+    "acp": ("lsp_agent.wires.acp.wire", "AcpWire"),
 }
 
 

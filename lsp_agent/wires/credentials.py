@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from lsp_agent.toolset.covering import is_secret_name
+
 #: Variables with a provider's key, which commands have no use for.
 _KEYS = (
     "ANTHROPIC_API_KEY",
@@ -20,13 +22,12 @@ _KEYS = (
 )
 #: Levels of a configuration that are looked into.
 _DEEPEST = 32
-_ENDINGS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS")
 
 
 def credentials(own: Iterable[str], *more: str) -> tuple[str, ...]:
     """Those of the agent's ``own`` variables that are called so, ``more``, and all that hold a
     provider's key."""
-    named = [name for name in own if _is_secret(name)]
+    named = [name for name in own if is_secret_name(name)]
     return tuple(dict.fromkeys((*named, *_KEYS, *more)))
 
 
@@ -37,13 +38,9 @@ def without_secrets(configuration: object, depth: int = 0) -> object:
     if isinstance(configuration, Mapping):
         table = cast(Mapping[str, object], configuration)
         return {
-            name: "…" if _is_secret(name) else without_secrets(value, depth + 1)
+            name: "…" if is_secret_name(name) else without_secrets(value, depth + 1)
             for name, value in table.items()
         }
     if isinstance(configuration, list):
         return [without_secrets(item, depth + 1) for item in cast(list[object], configuration)]
     return configuration
-
-
-def _is_secret(name: str) -> bool:
-    return name.upper().endswith(_ENDINGS)

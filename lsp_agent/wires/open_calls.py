@@ -9,8 +9,8 @@ from typing import Literal
 
 from lsp_agent.protocol.events import Notice, StopReason, ToolCall, ToolCallStarted, ToolResult
 from lsp_agent.protocol.messages import Block, text
+from lsp_agent.toolset.kinds import paths, tool_kind
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.tool_kinds import paths, tool_kind
 
 
 @dataclass(slots=True)

@@ -2,8 +2,9 @@
 
 from typing import cast
 
+from lsp_agent.protocol.events import WindowFilled
 from lsp_agent.protocol.messages import Usage
-from lsp_agent.wires.frames import Frame, integer
+from lsp_agent.toolset.loose_json import Frame, integer
 
 _COUNTS = ("input", "output", "cacheRead", "cacheWrite")
 
@@ -29,3 +30,8 @@ def beyond(known: Usage, now: Usage) -> Usage:
     """The tokens that ``now`` has more than ``known``."""
     more = {count: now.get(count, 0) - known.get(count, 0) for count in _COUNTS}
     return cast(Usage, {count: tokens for count, tokens in more.items() if tokens > 0})
+
+
+def filled(step: Usage) -> WindowFilled:
+    """By one model call: what it read, cached or not, and what it wrote is in the window now."""
+    return WindowFilled(sum(step.get(count, 0) for count in _COUNTS))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lsp_agent.protocol.events import Event, StopReason
-from lsp_agent.protocol.methods import ImageInput
-from lsp_agent.protocol.settings import AgentSettings
+from lsp_agent.protocol.session_methods import ImageInput
+from lsp_agent.protocol.settings.settings import AgentSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,11 @@ class Abort:
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Of an agent with the capability ``compact``. It has one ``CompactEnded``, also where it is
+    """Of an agent with the capability ``compact``, with ``instructions`` on what the summary is to
+    keep only of one with ``compactInstructions``. It has one ``CompactEnded``, also where it is
     refused."""
+
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,11 @@ class Hello:
     """The handshake, sent first; ``resume`` is a ``sessionRef`` that an earlier reply had."""
 
     resume: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Only to an agent whose wire ``has_ping``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,7 @@ Command = (
     | Compact
     | Clear
     | Hello
+    | Ping
     | GetState
     | GetMessages
     | GetModels
@@ -262,23 +271,30 @@ Decoded = Event | Reply | CompactEnded | Send | AgentRequest | Withdrawn
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How to start an agent. ``env`` is added to the server's own; ``secrets`` names those
-    variables of it that no command of the agent's may see."""
+    variables of it that no command of the agent's may see. ``held`` goes before the command line,
+    and before that of each command that we run for the agent: the words of its sandbox."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 class Wire(Protocol):
     """One agent's protocol."""
 
-    #: What the agent can do (canonical.md: "Gaps"), before and after its handshake.
+    #: What the agent can do (docs/design/canonical-events.md), before and after its handshake.
     capabilities: Mapping[str, bool]
     #: The longest frame that the agent takes, in bytes, its line end included.
     max_frame_bytes: int
     #: Whether the agent is hosted through an extension of ours (agents/bridge.py); else what it
     #: asks for comes as ``AgentRequest``.
     bridged: bool
+    #: Whether the agent answers ``Ping`` at once, whatever it is at.
+    has_ping: bool
+    #: Whether what it starts after its handshake may be commands, which end with a stopped turn;
+    #: else it is the agent's own, and would be missed.
+    runs_commands: bool
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:
         """The command line; ``extension`` is the folder of a bridged agent's extension."""

@@ -25,14 +25,14 @@ from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import first_of
 from lsp_agent.text.presence import Step, present, unwound, with_only, without
-from lsp_agent.workspace.documents import Documents
-from lsp_agent.workspace.file_host import FileHost, View
-from lsp_agent.workspace.files import LEFTOVER
-from lsp_agent.workspace.ledger import Change, ChangeStatus, Ledger, LedgerFailed
-from lsp_agent.workspace.open_document import OpenDocument
-from lsp_agent.workspace.paths import from_ledger, open_folder
-from lsp_agent.workspace.reviews import Reviews
-from lsp_agent.workspace.signs import nearer
+from lsp_agent.workspace.changing.file_host import FileHost, View
+from lsp_agent.workspace.disk.files import LEFTOVER
+from lsp_agent.workspace.disk.paths import from_ledger, open_folder
+from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.documents.open_document import OpenDocument
+from lsp_agent.workspace.ledger.ledger import Change, ChangeStatus, Ledger, LedgerFailed
+from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.placing.signs import nearer
 
 _log = logging.getLogger(__name__)
 
@@ -215,8 +215,11 @@ class Recovery:
             self._ledger.set_status(change.id, "kept")
             return
         if change.status != "applied" or not change.decided:
-            self._reviews.landed(change.path, found.without, now, change.id)
+            self._reviews.landed(change.path, found.without, now, change.id, found.apart)
         self._ledger.set_status(change.id, "applied")
+        if found.apart is not None:
+            under = set(found.hunks or ()) - set(found.apart)
+            self._ledger.decide(change.id, dict.fromkeys(under, "superseded"))
 
     def _lose(self, change: Change) -> None:
         """Where it was on disk before, somebody has changed the file since."""
@@ -293,7 +296,8 @@ def _is_doubtful(change: Change, *, recent: bool) -> bool:
 class _Found:
     """``hunks`` of the change are in, None where none is; ``back`` are those of them that the
     ledger says are out. ``reopened``: these alone are to be reviewed, as the rest is or was.
-    ``without`` what is to be reviewed the text were so."""
+    ``without`` what is to be reviewed the text were so. ``apart``: where newer work stands in the
+    lines of some hunks, the others, which alone can be told from the rest; else None."""
 
     change: Change
     hunks: tuple[int, ...] | None
@@ -301,6 +305,7 @@ class _Found:
     back: tuple[int, ...]
     reopened: bool
     without: Text | None
+    apart: tuple[int, ...] | None = None
 
 
 def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
@@ -320,9 +325,13 @@ def _found(
     back = tuple(index for index in hunks or () if change.decided.get(index) in out)
     reopened = change.status in ("applied", "kept") and bool(back) and not change.takes_out
     step: Step = change.before, change.after
-    review = with_only(step, back) if reopened else step
     is_in = _all_in(change, hunks, rest)
-    return _Found(change, hunks, is_in, back, reopened, without(review, now))
+    review, apart = with_only(step, back) if reopened else step, None
+    left = without(review, now)
+    if left == now and not reopened and hunks is not None and len(hunks) > 1:
+        apart = tuple(index for index in hunks if without(with_only(step, [index]), now) != now)
+        left = without(with_only(step, apart), now)
+    return _Found(change, hunks, is_in, back, reopened, left, apart)
 
 
 def _out_in(status: ChangeStatus) -> frozenset[EditStatus]:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read 
 @pytest.mark.timeout(300)
 def test_after_five_times_the_turns_the_server_holds_hardly_more(tmp_path: Path) -> None:
     """At turn 400 against turn 80: a leak of a tenth of the text of each turn would show. The
-    figures of DESIGN's row, 1,000 against 200, are the benchmark's."""
+    figures at 1,000 turns against 200 are the benchmark's."""
     (tmp_path / "workspace").mkdir()
     setting = Setting(tmp_path, tmp_path.resolve() / "workspace", QUICK)
     early, late = Turns(setting, 400).resident_after([80, 400])

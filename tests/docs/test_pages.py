@@ -6,13 +6,15 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+from pydantic import BaseModel
 
 from lsp_agent.protocol.events import EditChanged, Event, event_type
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS
 from lsp_agent.protocol.script import parse_script
-from lsp_agent.protocol.settings_sources import SettingsFile, load
+from lsp_agent.protocol.settings.sources import SettingsFile, load
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -47,6 +49,33 @@ def test_every_type_that_is_mentioned_is_defined():
     defined = set(re.findall(r"^(?:interface|type) (\w+)", code, re.MULTILINE))
     used = set(re.findall(r"\b[A-Z]\w+", code)) - {"Record"}
     assert used == defined
+
+
+def test_no_type_is_defined_twice():
+    types = "\n".join(blocks("docs/protocol.md", "ts"))
+    defined = re.findall(r"^(?:interface|type) (\w+)", types, re.MULTILINE)
+    assert sorted(defined) == sorted(set(defined))
+
+
+def test_each_type_of_the_methods_is_defined_with_its_own_fields():
+    """An option of the agent's is not an option of a question, though both are ``options``."""
+    types = "\n".join(blocks("docs/protocol.md", "ts"))
+    for method in METHODS:
+        for model in filter(None, (method.params, method.result, method.command_result)):
+            for field in model.model_fields.values():
+                assert_shown(field.annotation, types)
+
+
+def assert_shown(annotation: Any, types: str) -> None:
+    for inner in get_args(annotation):
+        assert_shown(inner, types)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        body = re.search(rf"^interface {annotation.__name__} {{(.*?)^}}$", types, re.M | re.S)
+        assert body is not None, annotation
+        shown = re.findall(r"^  (\w+)\??:", body[1], re.MULTILINE)
+        assert shown == [info.alias or name for name, info in annotation.model_fields.items()]
+        for field in annotation.model_fields.values():
+            assert_shown(field.annotation, types)
 
 
 @pytest.mark.parametrize("page", ["docs/settings.md", "README.md"])

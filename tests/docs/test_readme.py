@@ -1,5 +1,6 @@
 """The README's own lines, put together and run in a real Neovim."""
 
+import html
 import os
 import re
 import subprocess
@@ -8,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from lsp_agent.cli import demo_project
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+PICTURE = ROOT / "docs" / "images" / "demo.svg"
 
 # What a person does: types, saves nothing, asks, and reads what came.
 DRIVE = """
@@ -33,6 +38,14 @@ def area(width, height):
 def perimeter(width, height):
     return 2 * (width + height)
 '''
+
+
+def test_the_picture_that_moves_is_small_and_shows_the_demo_of_now():
+    shown = html.unescape(re.sub(r"<[^>]+>", "", PICTURE.read_text(encoding="utf-8")))
+    for line in (demo_project.PROMPT, demo_project.LONG_PROMPT, demo_project.UNSAVED.strip()):
+        assert line in shown, "python tools/record_demo.py"
+    assert PICTURE.stat().st_size < 64_000
+    assert "uvx lsp-agent demo" in README
 
 
 def block(language: str, having: str) -> str:

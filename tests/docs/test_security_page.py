@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _HEAD = "| promise | held by | test |"
-#: `tests/attacks/test_x.py::test_y`
+#: `tests/system/attacks/test_x.py::test_y`
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 _MODULE = re.compile(r"`((?:[a-z_]+/)+(?:[a-z_]+\.\w+)?)`")
 

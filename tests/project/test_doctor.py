@@ -99,7 +99,7 @@ def test_its_json_has_a_stable_shape(person: Person) -> None:
     assert (report["version"], report["ok"]) == (1, True)
     assert [check["check"] for check in report["checks"]] == [
         *("platform", "path", "settings", "settings", "agent", "hosting", "credentials"),
-        *("data", "sockets", "selfTest", "start"),
+        *("data", "sockets", "sandbox", "selfTest", "start"),
     ]
     assert all(set(c) == {"check", "status", "message", "remedy"} for c in report["checks"])
     (agent,) = report["agents"]
@@ -143,7 +143,7 @@ def test_an_agent_that_ends_at_its_start_is_reported(person: Person) -> None:
 
 
 def test_an_agent_that_starts_but_lists_no_models_is_well(person: Person) -> None:
-    double = Path(__file__).parents[1] / "doubles" / "acp_agent.py"
+    double = Path(__file__).parents[1] / "support" / "doubles" / "acp_agent.py"
     person.program("mine", f'exec "{sys.executable}" "{double}"')
     person.settings('agent = "m"\n[agents.m]\nwire = "acp"\ncommand = ["mine"]\n')
     (start,) = found(person.report(), "start")
@@ -204,3 +204,47 @@ def test_a_data_folder_that_cannot_be_written_is_told_of(person: Person) -> None
     person.variables["XDG_DATA_HOME"] = str(blocked)
     (data,) = found(person.report(), "data", "warning")
     assert "forgotten" in data["message"]
+
+
+#: A system's keyring, in a file.
+KEYRING = """
+import json, pathlib
+from keyring.backend import KeyringBackend
+
+class Keyring(KeyringBackend):
+    priority = 5
+    kept = pathlib.Path(__file__).with_name("kept.json")
+
+    def get_password(self, service, name):
+        return json.loads(self.kept.read_text()).get(f"{service} {name}")
+
+    def set_password(self, service, name, password):
+        self.kept.write_text(json.dumps({f"{service} {name}": password}))
+"""
+
+
+@pytest.mark.slow
+def test_without_a_key_the_line_for_the_systems_keyring_runs_as_it_is_said(person: Person) -> None:
+    (person.home / "drawer.py").write_text(KEYRING)
+    person.variables |= {
+        "PYTHONPATH": str(person.home),
+        "PYTHON_KEYRING_BACKEND": "drawer.Keyring",
+    }
+    (failure,) = found(person.report(), "agent", "failure")
+    line = failure["message"].split("keep the key in the system's keyring (`")[1].split("`")[0]
+    subprocess.run(
+        ["sh", "-c", line],
+        env=os.environ | person.variables,
+        input=f"{SECRET}\n",
+        text=True,
+        check=True,
+    )
+    assert json.loads((person.home / "kept.json").read_text()) == {"lsp-agent anthropic": SECRET}
+
+
+@pytest.mark.slow
+def test_a_keyring_that_the_system_does_not_have_is_not_advised(person: Person) -> None:
+    person.variables["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    (failure,) = found(person.report(), "agent", "failure")
+    assert "set ANTHROPIC_API_KEY" in failure["message"]
+    assert "keyring" not in failure["message"]

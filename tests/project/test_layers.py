@@ -13,14 +13,37 @@ ROOT = PACKAGE.parent
 #: What a layer may import beside itself.
 BELOW = {
     "protocol": set[str](),
+    "user_data": {"protocol"},
     "text": {"protocol"},
-    "wires": {"protocol", "text"},
-    "workspace": {"protocol", "text", "wires"},
-    "agents": {"protocol", "text", "wires"},
-    "runtime": {"protocol", "text", "wires"},
-    "sessions": {"protocol", "text", "wires", "workspace", "agents"},
-    "server": {"protocol", "text", "wires", "workspace", "agents", "sessions"},
-    "cli": {"protocol", "text", "wires", "workspace", "agents", "runtime", "sessions", "server"},
+    "toolset": {"protocol", "text"},
+    "processes": {"protocol"},
+    "sandbox": {"protocol"},
+    "wires": {"protocol", "toolset"},
+    "workspace": {"protocol", "user_data", "text"},
+    "agents": {"protocol", "text", "toolset", "processes", "sandbox"},
+    "runtime": {"protocol", "user_data", "text", "toolset", "processes"},
+}
+BELOW["sessions"] = {*BELOW} - {"runtime"}
+BELOW["server"] = {*BELOW} - {"runtime", "toolset", "wires"}
+BELOW["cli"] = {*BELOW}
+#: The rooms of a layer, by floors from the lowest: a room imports from those below it. Rooms of one
+#: floor do not import each other.
+ROOMS: dict[str, list[set[str]]] = {
+    "agents": [{"guard"}],
+    "cli": [{"editors"}],
+    "protocol": [{"settings"}],
+    "runtime": [{"providers"}, {"tools"}],
+    "sandbox": [{"starter"}],
+    "wires": [{"acp", "codex", "meerkat", "pi", "zot"}],
+    "workspace": [
+        {"disk"},
+        {"documents"},
+        {"placing", "ledger"},
+        {"changing"},
+        {"mirror", "review"},
+    ],
+    "sessions": [{"shared", "stored"}, {"permissions"}, {"files"}, {"agent"}],
+    "server": [{"rpc"}, {"client"}, {"review", "turns"}, {"questions"}, {"methods"}],
 }
 LSP = {"pygls", "lsprotocol"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -66,6 +89,27 @@ def test_imports_only_go_down(module):
     assert layers <= BELOW[here] | {here}
 
 
+def test_every_room_is_on_a_floor():
+    rooms = {
+        (folder.parent.name, folder.name)
+        for folder in PACKAGE.glob("*/*/")
+        if folder.name[0] != "_"
+    }
+    assert rooms == {
+        (layer, room) for layer, floors in ROOMS.items() for floor in floors for room in floor
+    }
+
+
+@each_module()
+def test_rooms_import_only_from_the_floors_below(module):
+    layer, room, *_ = *module.relative_to(PACKAGE).parts, ""
+    floors = ROOMS.get(layer, [])
+    mine = next((number for number, rooms in enumerate(floors) if room in rooms), len(floors))
+    closed = set[str]().union(*floors[mine:]) - {room}
+    taken = {name.removeprefix(f"lsp_agent.{layer}.").split(".")[0] for name in imports(module)}
+    assert not taken & closed
+
+
 @each_module()
 def test_only_the_server_knows_pygls(module):
     if layer(module) != "server":
@@ -76,6 +120,12 @@ def test_only_the_server_knows_pygls(module):
 def test_the_guard_needs_nothing_but_the_standard_library(module):
     others = {name.split(".")[0] for name in imports(module)} - sys.stdlib_module_names
     assert not others - {""}
+
+
+@each_module("sandbox", "starter")
+def test_what_starts_a_held_command_needs_only_itself_and_the_standard_library(module):
+    others = {name for name in imports(module) if name.split(".")[0] not in sys.stdlib_module_names}
+    assert all(name.startswith("lsp_agent.sandbox.starter") for name in others - {""})
 
 
 @each_module()

@@ -34,6 +34,9 @@ def outcome(tmp_path):
     def run(*args: str, **env: str) -> str:
         kept = {key: value for key, value in os.environ.items() if "LSP_AGENT" not in key}
         kept |= {"PATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        # A folder of its own for its temporary folders: in the shared one, each run removes old
+        # ones at its end, and warns where another run just did.
+        kept["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path)
         command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", *args]
         done = subprocess.run(
             command, cwd=tmp_path, env=kept | env, capture_output=True, text=True, check=False

@@ -11,6 +11,8 @@ import { sentAlong } from "./chat/along";
 import { emptyDraft, joined } from "./chat/drafts";
 import type { Draft } from "./chat/messages";
 import type { Asker, Client, CommandOverrides } from "./client";
+import { kindOf } from "./client";
+import type { Mend } from "./connect/mend";
 import { Connection } from "./connection";
 import { retell } from "./chat/retelling";
 import type { Sending } from "./outbox";
@@ -29,6 +31,8 @@ interface CommandPrompt {
   text: string;
   sessionId?: string;
   context?: ContextItem[];
+  /** Whether only the ranges of `context` may be changed. */
+  range?: "free" | "confined";
 }
 
 export interface Surroundings {
@@ -164,6 +168,20 @@ export class Agent implements vscode.Disposable {
     if (this.connection.running !== client) this.stopped(); // ended since it accepted
   }
 
+  /** Sends the prompt of the last turn once more, which failed. Raises Error. */
+  async retry(): Promise<void> {
+    const failed = this.chat?.turns.at(-1);
+    if (this.chat === undefined || failed === undefined) throw new Error("No turn has failed.");
+    if (this.chat.earlier) {
+      return this.prompt({ text: failed.prompt, attachments: [], images: [] });
+    }
+    const client = await this.connection.ensure();
+    const { sessionId } = this.chat;
+    const { turnId } = await client.command<PromptStarted>("retry", { sessionId });
+    const chat = this.chatOf(sessionId);
+    this.touched(chat, { turn: accept(chat, turnId, failed.prompt, failed.context) });
+  }
+
   /** What a code action or a key asks: goes on with the conversation that is shown, unless that is
    * of another folder than the document. */
   private promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
@@ -202,7 +220,7 @@ export class Agent implements vscode.Disposable {
       try {
         await this.takeUp(sessionId);
       } catch (error) {
-        if (!isUnknown(error)) throw error;
+        if (kindOf(error) !== "unknownSession") throw error;
         return this.newSessionFor(sessionId);
       }
       if (this.current === sessionId) this.switchTo(sessionId); // not where another is shown by now
@@ -328,7 +346,7 @@ export class Agent implements vscode.Disposable {
   async delete(sessionId: string): Promise<void> {
     const client = await this.connection.ensure();
     await client.request("deleteSession", { sessionId }).catch((error: unknown) => {
-      if (!isUnknown(error)) throw error;
+      if (kindOf(error) !== "unknownSession") throw error;
     });
     this.chats.delete(sessionId);
     this.states.delete(sessionId);
@@ -392,6 +410,12 @@ export class Agent implements vscode.Disposable {
     this.store.changed(chat);
   }
 
+  /** A button beneath the turn's end. */
+  mendable(chat: Chat, turn: Turn, mend: Mend): void {
+    turn.mend = mend;
+    this.touched(chat, { turn });
+  }
+
   dispose(): void {
     this.store.save();
     for (const each of [this.touches, this.changes, this.switches, this.edits]) each.dispose();
@@ -399,13 +423,9 @@ export class Agent implements vscode.Disposable {
 
   /** Ends the server; for the extension's end. */
   async shutDown(): Promise<void> {
-    this.store.save();
+    this.store.close();
     await this.connection.stop();
   }
-}
-
-function isUnknown(error: unknown): boolean {
-  return (error as { data?: { kind?: string } }).data?.kind === "unknownSession";
 }
 
 function currentFolder(): vscode.Uri | undefined {

@@ -9,11 +9,12 @@ import type {
 } from "vscode-languageclient";
 import { CloseAction, LanguageClient, State } from "vscode-languageclient/node";
 
+import { withoutKeys } from "./connect/keys";
 import type { ApplyNext } from "./edits";
 import { applyEdit, diagnostics, reloadDocument, saveDocument } from "./edits";
 import { TurnProgress } from "./progress";
 import type { AgentEvent, Edit, Question } from "./protocol";
-import { SECTION, initializationOptions, serverSettings } from "./settings";
+import { SECTION, serverSettings } from "./settings";
 
 const PROTOCOL_VERSION = 1;
 const START_MILLISECONDS = 30_000;
@@ -58,7 +59,6 @@ export interface Hooks {
 /** Logs, and shows no message, while `isQuiet`. */
 class QuietClient extends LanguageClient {
   isQuiet: () => boolean = () => false;
-
   override error(message: string, data?: unknown, show: boolean | "force" = true): void {
     super.error(message, data, this.isQuiet() ? false : show);
   }
@@ -89,6 +89,8 @@ export class Client {
 
   constructor(
     private readonly program: string,
+    options: Record<string, unknown>,
+    keys: string[],
     private readonly hooks: Hooks,
     private readonly log: vscode.LogOutputChannel,
   ) {
@@ -99,8 +101,9 @@ export class Client {
     );
     const client = new QuietClient(SECTION, "Agent", server, {
       documentSelector: [{ scheme: "file" }],
-      initializationOptions: initializationOptions(),
+      initializationOptions: options,
       outputChannel: log,
+      traceOutputChannel: withoutKeysIn(log, keys),
       progressOnInitialization: false,
       initializationFailedHandler: () => false,
       middleware: middleware(hooks, this.turns),
@@ -144,7 +147,9 @@ export class Client {
         `${this.program} is no server that this version of the extension can talk to.`,
       );
     }
+    if (this.isKnown) return; // it was started again, and that was told
     this.isKnown = true;
+    this.hooks.started();
   }
 
   private changed(state: State): void {
@@ -156,7 +161,7 @@ export class Client {
       }, START_MILLISECONDS);
     } else if (state === State.Running) {
       this.ran = true;
-      this.hooks.started();
+      if (this.isKnown) this.hooks.started();
     } else if (state === State.Stopped && this.ran) {
       this.turns.endAll();
       this.hooks.stopped();
@@ -209,6 +214,17 @@ export class Client {
     process?.stdin?.destroy();
     process?.stdout?.destroy();
   }
+}
+
+/** Why the server refused a request. */
+export function kindOf(error: unknown): string | undefined {
+  return (error as { data?: { kind?: string } }).data?.kind;
+}
+
+/** A trace may hold all that is said to the server. */
+function withoutKeysIn(log: vscode.LogOutputChannel, keys: string[]): vscode.LogOutputChannel {
+  const trace = (message: string): void => log.trace(withoutKeys(message, keys));
+  return Object.create(log, { trace: { value: trace } }) as vscode.LogOutputChannel;
 }
 
 /** Of the answer to a decision. */

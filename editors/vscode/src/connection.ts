@@ -4,7 +4,10 @@ import * as vscode from "vscode";
 
 import { Client } from "./client";
 import type { Hooks } from "./client";
-import { ServerError, findServer, installServer } from "./server";
+import { withKeys } from "./connect/keys";
+import { findServer, installServer } from "./server/find";
+import { ServerError } from "./server/server_error";
+import { initializationOptions } from "./settings";
 
 export type ServerState =
   | { kind: "restricted" | "noFolder" | "stopped" | "starting" | "ready" }
@@ -97,7 +100,8 @@ export class Connection {
         this.change({ kind: "stopped" });
       },
     };
-    this.client = new Client(program, hooks, this.log);
+    const said = await withKeys(initializationOptions(), this.context.secrets);
+    this.client = new Client(program, said.options, said.keys, hooks, this.log);
     return this.client;
   }
 

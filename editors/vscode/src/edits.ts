@@ -32,10 +32,19 @@ export async function applyEdit(
   return { ...answer, failureReason: "the editor refused: the document changed meanwhile" };
 }
 
-/** agent/saveDocument. */
-export async function saveDocument(params: { uri: string }): Promise<{ saved: boolean }> {
+/** agent/saveDocument: with a `version` only what the document was at it, and no keys since. */
+export async function saveDocument(params: {
+  uri: string;
+  version?: number | null;
+}): Promise<{ saved: boolean }> {
+  const version = params.version ?? undefined;
+  // The window tells of its keys in order: once it has answered, all from before are known here.
+  if (version !== undefined) {
+    await vscode.commands.executeCommand("setContext", "lspAgent.saving", true);
+  }
   const document = openDocument(params.uri);
   if (document === undefined) return { saved: false };
+  if (version !== undefined && document.version !== version) return { saved: false };
   return { saved: !document.isDirty || (await document.save()) };
 }
 

@@ -4,22 +4,31 @@ import * as vscode from "vscode";
 
 import { Agent } from "./agent";
 import { attachment } from "./chat/suggestions";
-import { ChatView } from "./chat/view";
+import { ChatView, VIEW } from "./chat/view";
+import { Connect } from "./connect/connect";
+import { runShown } from "./connect/terminal";
 import { Exports } from "./exports";
 import {
   pickAction,
   pickCommand,
-  pickModel,
   pickOption,
   pickOwnSession,
   pickSession,
 } from "./pickers";
+import { pickModel } from "./pick_model";
+import { pickPermission } from "./permissions";
 import { Questions } from "./questions";
 import { Review, reporting } from "./review";
 import { SECTION, initializationOptions } from "./settings";
 import { StatusBar } from "./status";
 
+const ASIDE = "workbench.view.extension.lspAgentAside";
 const GET_PYTHON = "https://www.python.org/downloads/";
+/** As https://docs.astral.sh/uv/getting-started/installation/ has it. */
+const GET_UV =
+  process.platform === "win32"
+    ? 'powershell -ExecutionPolicy ByPass -c "irm https://astral.sh/uv/install.ps1 | iex"'
+    : "curl -LsSf https://astral.sh/uv/install.sh | sh";
 
 let agent: Agent | undefined;
 
@@ -42,19 +51,24 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   agent = made;
   review.attach(made);
-  const chat = new ChatView(context.extensionUri, made, questions, review);
+  const connect = new Connect(made, context.secrets, () => chat.focus());
+  const chat = new ChatView(context.extensionUri, made, questions, review, connect);
   const exports = new Exports(made);
+  // Where it was used before, changes may wait for review; else it starts with the first use.
+  const startIfNeeded = (): void => {
+    if (chat.isVisible || made.chats.size > 0) void made.connection.startIfThere();
+  };
   const status = new StatusBar(made, questions, review);
   context.subscriptions.push(
-    ...[log, questions, review, made, chat, exports, status],
-    ...commands(made, chat, exports, questions, review, log),
+    ...[log, questions, review, made, chat, connect, exports, status],
+    ...commands(made, chat, connect, exports, questions, review, log),
     chat.onVisibility(() => questions.notifyUnwatched()),
     made.onSwitch(() => questions.notifyUnwatched()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void made.connection.startIfThere()),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => void made.connection.startIfThere()),
-    followSettings(made),
+    vscode.workspace.onDidGrantWorkspaceTrust(startIfNeeded),
+    vscode.workspace.onDidChangeWorkspaceFolders(startIfNeeded),
+    followSettings(made, connect),
   );
-  void made.connection.startIfThere();
+  startIfNeeded();
 }
 
 export async function deactivate(): Promise<void> {
@@ -64,6 +78,7 @@ export async function deactivate(): Promise<void> {
 function commands(
   made: Agent,
   chat: ChatView,
+  connect: Connect,
   exports: Exports,
   questions: Questions,
   review: Review,
@@ -76,6 +91,7 @@ function commands(
       const editor = vscode.window.activeTextEditor;
       if (editor) await chat.attach(attachment(editor.document.uri, editor.selection));
     },
+    "chat.changeSelection": changeSelection,
     "chat.addFile": async (pressed, selected) => {
       const uri = pressed ?? vscode.window.activeTextEditor?.document.uri;
       for (const each of Array.isArray(selected) ? selected : [uri]) {
@@ -89,15 +105,22 @@ function commands(
     },
     "chat.sessions": () => pickSession(made, exports, focus),
     "chat.continueOwn": () => pickOwnSession(made, focus),
-    "chat.model": () => pickModel(made, focus),
+    "chat.model": () => pickModel(made, connect, focus),
+    "chat.moveAside": async () =>
+      vscode.commands.executeCommand("vscode.moveViews", { viewIds: [VIEW], destinationId: ASIDE }),
+    "chat.connect": () => connect.open(),
     "chat.options": () => pickOption(made),
     "chat.command": () => pickCommand(made, (text) => chat.insert(text)),
+    "chat.permissions": () => pickPermission(made),
     "chat.stop": () => made.stopAll(),
     "chat.answer": () => questions.pick(),
     "server.restart": () => made.connection.restart(),
     "server.log": async () => log.show(),
     "server.settings": async () =>
       vscode.commands.executeCommand("workbench.action.openSettings", "lspAgent.server.path"),
+    "server.getUv": async () => {
+      if ((await runShown("Install uv", GET_UV)) === 0) await made.connection.restart();
+    },
     "server.getPython": async () => vscode.env.openExternal(vscode.Uri.parse(GET_PYTHON)),
     menu: () => pickAction(made, review.count),
   };
@@ -109,7 +132,7 @@ function commands(
 }
 
 /** A workspace's settings are read by the server; a person's own need a new one. */
-function followSettings(made: Agent): vscode.Disposable {
+function followSettings(made: Agent, connect: Connect): vscode.Disposable {
   const own = (): string =>
     JSON.stringify([
       initializationOptions(),
@@ -120,10 +143,26 @@ function followSettings(made: Agent): vscode.Disposable {
     if (!event.affectsConfiguration(SECTION)) return;
     made.connection.running?.configurationChanged();
     if (before === (before = own()) || made.connection.state.kind === "stopped") return;
+    if (connect.isAtWork) return; // which starts it anew by itself
     const restart = "Restart Server";
     const text = "The agent's server must be started again to use the changed settings.";
     if ((await vscode.window.showInformationMessage(text, restart)) === restart) {
       await reporting(() => made.connection.restart());
     }
   });
+}
+
+/** Asks for a prompt whose changes stay within the lines that are selected. */
+async function changeSelection(): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) return;
+  const { document, selection } = editor;
+  const { uri, range } = attachment(document.uri, selection);
+  const text = await vscode.window.showInputBox({
+    title: "Agent: Change Only the Selection",
+    prompt: "What the agent is to do; it changes nothing but these lines",
+  });
+  if (!text?.trim()) return;
+  const context = [{ uri, range }];
+  await vscode.commands.executeCommand("lspAgent.prompt", { text, context, range: "confined" });
 }

@@ -6,11 +6,11 @@ import type { Agent } from "./agent";
 import { valueName } from "./chat/head";
 import type { Client } from "./client";
 import type { Exports } from "./exports";
-import type { AgentSession, CommandInfo, ModelInfo, SessionInfo, Setting } from "./protocol";
+import type { AgentSession, CommandInfo, SessionInfo, Setting } from "./protocol";
 import { reporting } from "./review";
 
 /** Shows the chat, for who has chosen what to go on with there. */
-type Focus = () => Promise<void>;
+export type Focus = () => Promise<void>;
 
 type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
 
@@ -109,50 +109,6 @@ function sessionItem(agent: Agent, session: SessionInfo): SessionItem {
   };
 }
 
-/** Another model for the current session, or a new session with another agent. */
-export async function pickModel(agent: Agent, focus: Focus): Promise<void> {
-  type Item = vscode.QuickPickItem & { model?: string; agent?: string };
-  const chosen = await pick("Model or agent", async () => {
-    const { client, sessionId } = await open(agent);
-    // An agent that has no models, or does not start, can still be changed for another.
-    const models = await modelItems(client, sessionId).catch((error: Error) => error);
-    const state = await agent.refreshState(sessionId);
-    const why = models instanceof Error ? models.message : "";
-    const items: Item[] = [
-      ...(models instanceof Error ? [] : models),
-      { label: "A new session with another agent", kind: vscode.QuickPickItemKind.Separator },
-      ...(state?.agents ?? []).map((name) =>
-        name === state?.agent
-          ? { label: name, description: "current", detail: why, agent: name }
-          : { label: name, agent: name },
-      ),
-    ];
-    return items;
-  });
-  if (chosen?.model !== undefined) {
-    const { client, sessionId } = await open(agent);
-    await client.request("setModel", { sessionId, model: chosen.model });
-    await agent.refreshState(sessionId);
-  } else if (chosen?.agent !== undefined) {
-    await agent.newSession({ agent: chosen.agent });
-    await focus();
-  }
-}
-
-async function modelItems(client: Client, sessionId: string) {
-  type Models = { models: ModelInfo[]; current?: string };
-  const told = await client.request<Models>("models", { sessionId });
-  return [
-    { label: "Models of this session", kind: vscode.QuickPickItemKind.Separator },
-    ...told.models.map(({ id, provider, contextWindow }) => ({
-      label: id,
-      description: [provider, id === told.current && "current"].filter(Boolean).join(" · "),
-      detail: contextWindow ? `${Math.round(contextWindow / 1000)}k tokens of context` : "",
-      model: id,
-    })),
-  ];
-}
-
 /** What else the agent can be set to: its mode, how much it thinks. */
 export async function pickOption(agent: Agent): Promise<void> {
   const chosen = await pick("Agent options", async () => {
@@ -214,8 +170,10 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
     ["lspAgent.chat.new", "$(add) New session"],
     ["lspAgent.chat.sessions", "$(history) Switch session"],
     ["lspAgent.chat.model", "$(settings) Choose model or agent"],
+    ["lspAgent.chat.connect", "$(plug) Connect an agent"],
     ["lspAgent.chat.options", "$(tools) Agent options"],
     ["lspAgent.chat.command", "$(terminal) Run a slash command"],
+    ["lspAgent.chat.permissions", "$(shield) Permissions"],
     ["lspAgent.server.restart", "$(refresh) Restart server"],
     ["lspAgent.server.log", "$(output) Show log"],
   );
@@ -225,10 +183,10 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
 }
 
 /** There is nothing to choose from; the message says so. */
-class Nothing extends Error {}
+export class Nothing extends Error {}
 
 /** Shown at once, as it may take an agent's start until there is what to choose from. */
-async function pick<T extends vscode.QuickPickItem>(
+export async function pick<T extends vscode.QuickPickItem>(
   title: string,
   items: () => Promise<T[]>,
 ): Promise<T | undefined> {
@@ -242,7 +200,7 @@ async function pick<T extends vscode.QuickPickItem>(
 }
 
 /** The current session, open in the running server. Raises Error. */
-async function open(agent: Agent): Promise<{ client: Client; sessionId: string }> {
+export async function open(agent: Agent): Promise<{ client: Client; sessionId: string }> {
   const client = await agent.connection.ensure();
   return { client, sessionId: await agent.openSession() };
 }

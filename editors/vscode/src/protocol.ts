@@ -43,7 +43,25 @@ export interface Edit {
 export interface Option {
   optionId: string;
   name: string;
-  kind?: "allowOnce" | "allowSession" | "allowPattern" | "deny" | "other";
+  kind?:
+    | "allowOnce"
+    | "allowPattern"
+    | "allowCommand"
+    | "allowSession"
+    | "allowProject"
+    | "allowAlways"
+    | "deny"
+    | "other";
+}
+
+/** A command that the person has allowed for good; without a folder everywhere. */
+export interface KeptPermission {
+  permissionId: string;
+  kind: "pattern" | "command";
+  command: string;
+  folder?: string;
+  /** In seconds since the epoch. */
+  since: number;
 }
 
 export interface Question {
@@ -64,6 +82,12 @@ export interface Usage {
   cacheRead?: number;
   cacheWrite?: number;
   cost?: number;
+}
+
+/** How much of its window the model's last call has filled, in tokens. */
+export interface Window {
+  used: number;
+  size?: number;
 }
 
 export type ToolKind = "read" | "edit" | "command" | "other";
@@ -122,6 +146,7 @@ export type AgentEvent = { sessionId: string; turnId?: string; seq: number; time
   | { type: "toolResult"; toolCallId: string; isError: boolean; content: Block[] }
   | { type: "plan"; entries: PlanEntry[] }
   | ({ type: "usage"; cumulative: Usage } & Usage)
+  | ({ type: "window" } & Window)
   | { type: "stepEnded"; stopReason?: StopReason; error?: string }
   | { type: "turnEnded"; stopReason: StopReason; error?: string }
   | { type: "error"; message: string }
@@ -214,4 +239,32 @@ export interface NextChange {
   range?: Range;
   editId?: string;
   hunkId?: string;
+}
+
+/** That can be chosen. */
+export interface AgentInfo {
+  name: string;
+  title: string;
+  configured: boolean;
+  chosen: boolean;
+  path?: string;
+  /** Of the agent itself, where its adapter is what is missing. */
+  ownPath?: string;
+  usable: boolean;
+  install?: string;
+  installCommand?: string;
+  signIn?: string;
+  signInCommand?: string;
+}
+
+/** That serves models on this machine. */
+export interface ModelServer {
+  title: string;
+  address: string;
+  models: string[];
+}
+
+export interface AgentsHere {
+  agents: AgentInfo[];
+  servers: ModelServer[];
 }

@@ -4,9 +4,15 @@ import * as vscode from "vscode";
 
 import type { Option, Question } from "./protocol";
 import type { Button } from "./toasts";
-import { listTitleOf, toastOf } from "./toasts";
+import { DENY_WITH_REASON, listTitleOf, NOT_NOW, toastOf } from "./toasts";
 
-type Answer = { optionId: string } | null;
+type Answer = { optionId: string; reason?: string } | null;
+
+/** What is chosen in a list; `isReasoned`: the person wants to say why. */
+interface Choice {
+  option: Option;
+  isReasoned: boolean;
+}
 
 /** What is chosen sooner after a question has come up was pressed before it was seen. */
 const UNREAD_MILLISECONDS = 300;
@@ -78,7 +84,18 @@ export class Questions implements vscode.Disposable {
     const title = listTitleOf(question);
     if (title === undefined) return this.showInChat(question);
     const chosen = await chosenFrom(title, question.options, open.closing.token);
-    if (chosen) this.answer(question.questionId, chosen.optionId);
+    if (chosen?.isReasoned) return this.denyWithReason(question.questionId, chosen.option.optionId);
+    if (chosen) this.answer(question.questionId, chosen.option.optionId);
+  }
+
+  /** Asks why, for the agent to read; without an answer to that the question stays open. */
+  async denyWithReason(questionId: string, optionId: string): Promise<void> {
+    const open = this.open.get(questionId);
+    if (open === undefined) return;
+    const box = { title: DENY_WITH_REASON, prompt: "The agent reads it.", ignoreFocusOut: true };
+    const said = await vscode.window.showInputBox(box, open.closing.token);
+    if (said === undefined || this.open.get(questionId) !== open) return;
+    this.settle(questionId, { optionId, ...(said.trim() && { reason: said.trim() }) });
   }
 
   /** Nobody is there any more to hear an answer. */
@@ -142,17 +159,19 @@ function chosenFrom(
   title: string,
   options: Option[],
   closing: vscode.CancellationToken,
-): Promise<Option | undefined> {
-  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { option: Option }>();
+): Promise<Choice | undefined> {
+  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { choice?: Choice }>();
   picker.title = title;
-  picker.items = options.map((option) => ({ label: option.name, option }));
+  picker.items = [{ label: NOT_NOW }, ...options.flatMap(itemsOf)];
   let shownAt = Infinity;
   const withdrawn = closing.onCancellationRequested(() => picker.hide());
   return new Promise((resolve) => {
     picker.onDidChangeActive(() => (shownAt = Math.min(shownAt, Date.now())));
+    // Letters choose among the answers. Whoever types on at a text ends its line as well.
+    picker.onDidChangeValue(() => (shownAt = Date.now()));
     picker.onDidAccept(() => {
       if (!(Date.now() - shownAt >= UNREAD_MILLISECONDS)) return;
-      resolve(picker.selectedItems[0]?.option);
+      resolve(picker.selectedItems[0]?.choice);
       picker.hide();
     });
     picker.onDidHide(() => {
@@ -162,4 +181,10 @@ function chosenFrom(
     });
     picker.show();
   });
+}
+
+function itemsOf(option: Option): (vscode.QuickPickItem & { choice: Choice })[] {
+  const plain = { label: option.name, choice: { option, isReasoned: false } };
+  if (option.kind !== "deny") return [plain];
+  return [plain, { label: DENY_WITH_REASON, choice: { option, isReasoned: true } }];
 }

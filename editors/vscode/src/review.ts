@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
 import type { Turn } from "./chat/transcript";
-import { changedFiles } from "./chat/transcript";
+import { changedFiles, isOpen } from "./chat/transcript";
 import type { Client } from "./client";
 import type { Edit, Hunk, NextChange } from "./protocol";
 
@@ -272,7 +272,7 @@ async function openHunks(client: Client): Promise<OpenHunk[]> {
   return answers
     .flatMap(({ edits }) => edits)
     .flatMap((edit) => (edit.hunks ?? []).map((hunk) => ({ edit, hunk })))
-    .filter(({ hunk }) => hunk.status === "applied" || hunk.status === "proposed");
+    .filter(({ hunk }) => isOpen(hunk.status));
 }
 
 function of(hunks: OpenHunk[], uri: vscode.Uri): OpenHunk[] {

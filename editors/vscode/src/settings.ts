@@ -5,6 +5,13 @@ import * as vscode from "vscode";
 
 export const SECTION = "lspAgent";
 
+/** What the server calls by a name that says nothing in a list of settings. */
+const SERVER_NAMES: Record<string, string> = {
+  "edits.holdLargeDeletions": "edits.hold_shrink",
+  "limits.endSilentAgentAfterSeconds": "limits.idle_seconds",
+  "limits.longestLineInBytes": "limits.line_bytes",
+};
+
 type Source = "own" | "workspace";
 
 /** The settings of the server that are set in that source, nested by their dots. */
@@ -17,7 +24,7 @@ export function serverSettings(source: Source, scope?: vscode.Uri): Record<strin
       source === "own"
         ? values?.globalValue
         : (values?.workspaceFolderValue ?? values?.workspaceValue);
-    if (value !== undefined) put(found, name.split("."), value);
+    if (value !== undefined) put(found, (SERVER_NAMES[name] ?? name).split("."), value);
   }
   return found;
 }

@@ -47,7 +47,7 @@ export class StatusBar implements vscode.Disposable {
     else if (server.kind === "failed") show(this.agentItem, "error", "Agent", server.message);
     else if (server.kind === "starting") show(this.agentItem, "loading~spin", "Agent", "Starting");
     else if (server.kind === "ready") show(this.agentItem, "comment-discussion", "Agent", "Ready");
-    else show(this.agentItem, "circle-slash", "Agent", "Not running");
+    else show(this.agentItem, "comment-discussion", "Agent", "Starts when you first need it");
     const { count } = this.review;
     this.reviewItem.command = "lspAgent.review.next";
     const changes = count === 1 ? "1 change" : `${count} changes`;

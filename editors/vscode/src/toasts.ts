@@ -22,26 +22,34 @@ export interface Button {
   leads: { to: "answer"; option: Option } | { to: "list" } | { to: "chat" } | { to: "nothing" };
 }
 
+/** The first of a list as well, which Enter chooses. */
+export const NOT_NOW = "Not Now";
+
+/** Beside the refusal, in a list and in the chat. */
+export const DENY_WITH_REASON = "Deny with a Reason…";
+
 /** The first of every notification: with a screen reader VS Code has a key that presses it from
  * wherever the person types, and on Linux that is the key for a block comment. So it neither
  * answers nor takes the focus. */
-const LATER: Button = { title: "Not Now", leads: { to: "nothing" } };
+const LATER: Button = { title: NOT_NOW, leads: { to: "nothing" } };
 
 /** The question as a notification; with answers only where all of it is seen. */
 export function toastOf(question: Question): Toast {
   const message = lineOf(question);
-  if (message === undefined || message.length > LONGEST_TOAST || !question.options.every(isShort)) {
+  const buttons = answers(question);
+  const isSeen = message !== undefined && message.length <= LONGEST_TOAST;
+  if (!isSeen || !buttons.every(({ title }) => isShort(title))) {
     const show: Button = { title: "Show in Chat", leads: { to: "chat" } };
     return { message: headOf(question), buttons: [LATER, show] };
   }
-  return { message, buttons: [LATER, ...answers(question)] };
+  return { message, buttons: [LATER, ...buttons] };
 }
 
 /** The title of a list of answers; undefined where not all of the question is seen in it. */
 export function listTitleOf(question: Question): string | undefined {
   const line = lineOf(question);
-  const fits = line !== undefined && line.length <= LONGEST_IN_LIST && question.options.every(isShort);
-  return fits ? line : undefined;
+  const fits = line !== undefined && line.length <= LONGEST_IN_LIST;
+  return fits && question.options.every(({ name }) => isShort(name)) ? line : undefined;
 }
 
 /** All of the question in one line; undefined where that would be seen as something else. */
@@ -57,7 +65,7 @@ function headOf({ title }: Question): string {
   return head.length > LONGEST_TOAST ? `${head.slice(0, LONGEST_TOAST - 1)}…` : head;
 }
 
-function isShort({ name }: Option): boolean {
+function isShort(name: string): boolean {
   return name.length <= LONGEST_NAME && isPlain(name);
 }
 

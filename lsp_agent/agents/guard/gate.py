@@ -2,7 +2,8 @@
 
     gate ID || exit
 
-Asks at the socket beside this file. Without a clear "allow" nothing runs.
+Asks at the socket beside this file. Without a clear "allow" nothing runs. An agent whose shell
+names a pipe is told when the asking begins, and how it ends.
 """
 
 import _socket
@@ -10,6 +11,8 @@ import os
 import sys
 
 NOT_RUN = 126
+#: ``GATE_VARIABLE`` of ``protocol/environment.py``: this file stands alone.
+PIPE = "LSP_AGENT_GATE"
 
 
 def ask(socket: str, identifier: str) -> tuple[bool, str]:
@@ -32,9 +35,29 @@ def ask(socket: str, identifier: str) -> tuple[bool, str]:
     return verdict == "allow", text
 
 
+def listener() -> int | None:
+    """The agent's pipe. It stays open from the first word to the last, so that an agent that has
+    heard of the asking hears of its end."""
+    try:
+        return os.open(os.environ.get(PIPE, ""), os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None  # nobody listens: the agent counts the waiting as well
+
+
+def tell(pipe: int | None, word: bytes) -> None:
+    try:
+        if pipe is not None:
+            os.write(pipe, word + b"\n")
+    except OSError:
+        pass  # the agent has ended
+
+
 def main() -> int:
     beside = os.path.dirname(os.path.abspath(__file__))
+    pipe = listener()
+    tell(pipe, b"asks")
     may, text = ask(beside + "/gate.sock", sys.argv[1] if len(sys.argv) > 1 else "")
+    tell(pipe, b"allow" if may else b"deny")
     if text:
         os.write(1, text.encode())
     return 0 if may else NOT_RUN

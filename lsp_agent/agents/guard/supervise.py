@@ -71,7 +71,7 @@ class Process:
 
 
 def process_table() -> list[Process]:
-    """All processes that can be seen now."""
+    """All processes that can be seen now. As in ``processes/``, which is not to be had here."""
     return _from_proc() if LINUX else _from_ps()
 
 
@@ -114,9 +114,9 @@ def _from_ps() -> list[Process]:
     return table
 
 
-def kill_process(process: Process) -> bool:
+def kill_process(pid: int) -> bool:
     """False if it is another user's and cannot be killed."""
-    return _kill(os.kill, process.pid)
+    return _kill(os.kill, pid)
 
 
 def _kill(how: Callable[[int, int], None], number: int) -> bool:
@@ -253,7 +253,7 @@ class Supervisor:
             for group in {process.group for process in found} - groups:
                 _kill(os.killpg, group)
             for process in found:
-                (killed if kill_process(process) else refused).add(process.key)
+                (killed if kill_process(process.pid) else refused).add(process.key)
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
             self._reap()

@@ -2,7 +2,7 @@
 
 import os
 
-from lsp_agent.protocol.providers import HOW_TO_GET_A_MODEL, KEY_VARIABLES, provider_of
+from lsp_agent.protocol.providers import KEY_VARIABLES, how_to_get_a_model, provider_of
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.providers.provider import Provider
 
@@ -28,13 +28,13 @@ def choose(options: Options) -> Provider:
         known = ", ".join((*KEY_VARIABLES, "script"))
         raise NotConfigured(f"there is no provider {name!r}; there are {known}")
     raise NotConfigured(
-        f"the embedded agent has no model: no provider is configured; {HOW_TO_GET_A_MODEL}."
+        f"the embedded agent has no model: no provider is configured; {how_to_get_a_model()}."
         f" To try it without one, {_SCRIPT}"
     )
 
 
 def _remote(name: str, options: Options) -> Provider:
-    from lsp_agent.protocol.settings_files import user_settings_path  # noqa: PLC0415
+    from lsp_agent.protocol.settings.files import user_settings_path  # noqa: PLC0415
     from lsp_agent.runtime.providers import remote  # noqa: PLC0415
     from lsp_agent.runtime.providers.anthropic import AnthropicProvider  # noqa: PLC0415
     from lsp_agent.runtime.providers.catalogue import Catalogue  # noqa: PLC0415
@@ -43,4 +43,4 @@ def _remote(name: str, options: Options) -> Provider:
     remote.require_sdk(name)
     kind = AnthropicProvider if name == "anthropic" else OpenAIProvider
     catalogue = Catalogue.load(name, user_settings_path().parent)
-    return kind(remote.access(name, options), catalogue, remote.reasoning(options))
+    return kind(remote.access(name, options), catalogue, options.reasoning)

@@ -8,7 +8,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from lsp_agent.runtime import json_text
-from lsp_agent.wires.failures import ADD_CREDIT, CHECK_RIGHTS, LATER, NO_CREDIT, STATUS_OF
+from lsp_agent.toolset.failures import ADD_CREDIT, CHECK_RIGHTS, LATER, NO_CREDIT, STATUS_OF
 
 #: The longest ``retry-after`` that is waited for.
 LONGEST_WAIT = 60.0

@@ -1,7 +1,6 @@
 """What all models behind a network have in common: the key, retries, summaries, failures."""
 
 import asyncio
-import importlib
 import importlib.util
 import os
 import random
@@ -11,15 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar
 
 from lsp_agent.protocol.providers import (
     BASE_URL_VARIABLES,
-    HOW_TO_GET_A_MODEL,
     KEY_VARIABLES,
     KEYRING_SERVICE,
+    how_to_get_a_model,
 )
-from lsp_agent.runtime.options import REASONING, NotConfigured, Options
+from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.providers import summary
 from lsp_agent.runtime.providers.catalogue import Catalogue, Known
 from lsp_agent.runtime.providers.failures import Asked, Failed, one_line, origin
@@ -83,7 +82,7 @@ def access(provider: str, options: Options) -> Access:
     if url != _DEFAULT_URLS[provider]:
         # A server of one's own may want none; the SDKs do.
         return Access(url, "none", f"{KEY_VARIABLES[provider][0]}, which is not set")
-    raise NotConfigured(f"there is no key for {provider}{trouble}; {HOW_TO_GET_A_MODEL}.")
+    raise NotConfigured(f"there is no key for {provider}{trouble}; {how_to_get_a_model()}.")
 
 
 def _pause(attempt: int) -> float:
@@ -99,20 +98,15 @@ def _characters(piece: Piece) -> int:
     return len(piece.text) if isinstance(piece, TextPiece | ThinkingPiece | CallArguments) else 0
 
 
-class _Keyring(Protocol):
-    def get_password(self, service_name: str, username: str) -> str | None: ...
-
-
 def _from_keyring(provider: str) -> tuple[str | None, str]:
     """The key, and what was in the way of one: "", or words that follow on others."""
-    if importlib.util.find_spec("keyring") is None:
-        return None, ""
     found: list[str | None] = []
     failed: list[str] = []
 
     def look() -> None:
         try:
-            keyring = cast(_Keyring, importlib.import_module("keyring"))
+            import keyring  # noqa: PLC0415  it looks for the system's services
+
             found.append(keyring.get_password(KEYRING_SERVICE, provider))
         except Exception as error:  # noqa: BLE001  it is locked, or not there; each kind has its own
             failed.append(type(error).__name__)
@@ -125,13 +119,6 @@ def _from_keyring(provider: str) -> tuple[str | None, str]:
         return found[0], ""
     why = failed[0] if failed else f"no answer within {KEYRING_SECONDS:g} s; is it locked?"
     return None, f" (the system's keyring: {why})"
-
-
-def reasoning(options: Options) -> str:
-    """Raises NotConfigured."""
-    if options.reasoning and options.reasoning not in REASONING:
-        raise NotConfigured(f"--reasoning must be one of {', '.join(REASONING)}")
-    return options.reasoning
 
 
 def require_sdk(package: str) -> None:

@@ -18,13 +18,17 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from lsp_agent.protocol.environment import SECRETS_VARIABLE
+from lsp_agent.processes.system import this_system
+from lsp_agent.protocol.environment import COVER_VARIABLE, SECRETS_VARIABLE
 from lsp_agent.runtime import processes
+from lsp_agent.runtime.tools.covering import covering_of
+from lsp_agent.runtime.tools.gate_watch import GateWatch
 from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.transcript import text_block
-from lsp_agent.wires import zot_tools
-from lsp_agent.wires.command_output import OutputEnds
-from lsp_agent.wires.zot_tools import MAX_BYTES, BashArgs, CommandOutput, ToolFailure
+from lsp_agent.toolset.arguments import BashArgs, ToolFailure, parse_bash
+from lsp_agent.toolset.command_output import OutputEnds
+from lsp_agent.toolset.commands import CommandOutput, bash_result
+from lsp_agent.toolset.reading import MAX_BYTES
 
 Progress = Callable[[str], Awaitable[None]]
 
@@ -64,7 +68,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Without the secrets, and without those that whoever started the agent named. A line that
     unsets them in the shell would leave them where the kernel shows a process's environment."""
     named = environment.get(SECRETS_VARIABLE, "").split()
-    hidden = SECRETS.union(named, [SECRETS_VARIABLE])
+    hidden = SECRETS.union(named, [SECRETS_VARIABLE, COVER_VARIABLE])
     return {name: value for name, value in environment.items() if name not in hidden}
 
 
@@ -77,15 +81,16 @@ class Shell:
     def __init__(self, cwd: str, is_other: Callable[[int], bool]) -> None:
         self._cwd = cwd
         self._is_other = is_other
+        self._cover = covering_of(os.environ)
         self._files = ExitStack()
         self._folder: str | None = None
 
-    async def run(self, args: object, progress: Progress) -> Outcome:
+    async def run(self, args: object, progress: Progress, *, gated: bool = False) -> Outcome:
         """Raises ToolFailure. When cancelled it ends the command and answers all the same: the
-        result says how far it got."""
-        given = zot_tools.parse_bash(args)
+        result says how far it got. ``gated``: the command begins with a gate."""
+        given = parse_bash(args)
         stop = asyncio.Event()
-        job = asyncio.create_task(self._run(given, progress, stop))
+        job = asyncio.create_task(self._run(given, progress, stop, gated))
         try:
             return await asyncio.shield(job)
         except asyncio.CancelledError:
@@ -95,25 +100,29 @@ class Shell:
     def close(self) -> None:
         self._files.close()
 
-    async def _run(self, given: BashArgs, progress: Progress, stop: asyncio.Event) -> Outcome:
-        processes.adopt_orphans()
+    async def _run(
+        self, given: BashArgs, progress: Progress, stop: asyncio.Event, gated: bool
+    ) -> Outcome:
+        this_system().adopt_orphans()
         output = _Output(self._output_file)
-        started = time.monotonic()
+        gate = _gate_watch(gated=gated)
         reader, transport, writing = await _open_pipe()
         try:
-            process = await self._start(given.command, writing)
+            process = await self._start(given.command, writing, gate.environment)
             pump = asyncio.create_task(_pump(reader, output, progress))
             stopped = await self._wait(process, pump, given.timeout, stop)
         finally:
             transport.close()
+            gate.close()
         code = -1 if stopped else max(process.returncode or 0, -1)
-        seconds = time.monotonic() - started
+        seconds = 0.0 if gate.since is None else time.monotonic() - gate.since
         timed_out = stopped and not stop.is_set()
         shown = output.shown(f"[ended: it took longer than {given.timeout} s]" if timed_out else "")
-        result = zot_tools.bash_result(given.command, shown, code, seconds)
+        result = bash_result(given.command, shown, None if gate.since is None else code, seconds)
+        result = await asyncio.to_thread(self._cover, result)
         return Outcome([text_block(result)], is_error=code != 0)
 
-    async def _start(self, command: str, writing: int) -> Process:
+    async def _start(self, command: str, writing: int, more: Mapping[str, str]) -> Process:
         try:
             return await asyncio.create_subprocess_exec(
                 "/bin/sh",
@@ -123,7 +132,7 @@ class Shell:
                 stdout=writing,
                 stderr=STDOUT,
                 cwd=self._cwd,
-                env=clean_environment(os.environ),
+                env={**clean_environment(os.environ), **more},
                 process_group=0,
             )
         except (OSError, ValueError) as error:
@@ -164,6 +173,13 @@ class Shell:
         descriptor, path = tempfile.mkstemp(suffix=".txt", dir=self._folder)
         os.close(descriptor)
         return Path(path).open("wb")
+
+
+def _gate_watch(*, gated: bool) -> GateWatch:
+    try:
+        return GateWatch(gated=gated)
+    except OSError as error:
+        raise ToolFailure(f"start: {error}") from None
 
 
 async def _open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:

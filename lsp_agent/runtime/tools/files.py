@@ -15,8 +15,17 @@ from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.transcript import Block, image_block
 from lsp_agent.text.lines import Text
-from lsp_agent.wires import zot_tools
-from lsp_agent.wires.zot_tools import ToolFailure
+from lsp_agent.toolset.arguments import (
+    ToolFailure,
+    not_a_directory,
+    parse_edit,
+    parse_read,
+    parse_write,
+)
+from lsp_agent.toolset.diff_words import edit_result
+from lsp_agent.toolset.editing import EDIT_REQUIRED, edit_text, read_directory
+from lsp_agent.toolset.reading import NO_SUCH_LINES, image_type, is_directory, read_lines
+from lsp_agent.toolset.writing import open_directory
 
 _BOM = b"\xef\xbb\xbf"
 #: A sparse file can be larger than the memory.
@@ -28,17 +37,17 @@ _FILE_MODE = 0o644
 
 
 def read(cwd: str, args: object) -> Outcome:
-    given = zot_tools.parse_read(args)
+    given = parse_read(args)
     path = absolute(cwd, given.path)
     try:
         status = os.stat(path)  # noqa: PTH116
     except OSError as error:
         raise _failure("stat", path, error) from None
     if stat.S_ISDIR(status.st_mode):
-        raise ToolFailure(zot_tools.is_directory(path))
+        raise ToolFailure(is_directory(path))
     if not stat.S_ISREG(status.st_mode):
         raise ToolFailure(f"{path} is not a regular file")
-    image = zot_tools.image_type(given.path)
+    image = image_type(given.path)
     if image is not None:
         return Outcome([_image(path, image, status.st_size)])
     try:
@@ -46,10 +55,10 @@ def read(cwd: str, args: object) -> Outcome:
             data = file.read(_MOST_BYTES)
     except OSError as error:
         raise _failure("open", path, error) from None
-    shown = zot_tools.read_lines(given.path, data, given.offset, given.limit).text
+    shown = read_lines(given.path, data, given.offset, given.limit).text
     if not shown and status.st_size > _MOST_BYTES:
         raise ToolFailure(f"{path}: only the first {_MOST_BYTES >> 20} MiB can be read")
-    return outcome.text(shown or (zot_tools.NO_SUCH_LINES if data else ""))
+    return outcome.text(shown or (NO_SUCH_LINES if data else ""))
 
 
 def _image(path: str, mime_type: str, size: int) -> Block:
@@ -64,7 +73,7 @@ def _image(path: str, mime_type: str, size: int) -> Block:
 
 
 def write(cwd: str, args: object) -> Outcome:
-    given = zot_tools.parse_write(args)
+    given = parse_write(args)
     path = absolute(cwd, given.path)
     _make_folders(Path(path).parent)
     _replace(path, given.content.encode())
@@ -72,15 +81,15 @@ def write(cwd: str, args: object) -> Outcome:
 
 
 def edit(cwd: str, args: object) -> Outcome:
-    given = zot_tools.parse_edit(args)
+    given = parse_edit(args)
     if not given.edits:
-        raise ToolFailure(zot_tools.EDIT_REQUIRED)
+        raise ToolFailure(EDIT_REQUIRED)
     path = absolute(cwd, given.path)
     before = _text(_data(path))
-    after = zot_tools.edit_text(given.path, before, given.edits)
+    after = edit_text(given.path, before, given.edits)
     bom = _BOM if after.bom else b""
     _replace(path, bom + after.content.encode(errors="surrogateescape"))
-    return outcome.text(zot_tools.edit_result(before, after))
+    return outcome.text(edit_result(before, after))
 
 
 def absolute(cwd: str, path: str) -> str:
@@ -97,7 +106,7 @@ def _make_folders(folder: Path) -> None:
         # A symlink to nothing is in the way as well.
         ways = (one for one in (folder, *folder.parents) if os.path.lexists(one))
         way = next((one for one in ways if not one.is_dir()), folder)
-        raise ToolFailure(zot_tools.not_a_directory("mkdir", str(way))) from None
+        raise ToolFailure(not_a_directory("mkdir", str(way))) from None
     except OSError as error:
         raise _failure("mkdir", error.filename or str(folder), error) from None
 
@@ -105,7 +114,7 @@ def _make_folders(folder: Path) -> None:
 def _data(path: str) -> bytes:
     try:
         if Path(path).is_dir():
-            raise ToolFailure(zot_tools.read_directory(path))
+            raise ToolFailure(read_directory(path))
         _refuse_special(path)
         with Path(path).open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
@@ -127,7 +136,7 @@ def _replace(path: str, data: bytes) -> None:
     try:
         target = os.path.realpath(path)
         if Path(target).is_dir():
-            raise ToolFailure(zot_tools.open_directory(path))
+            raise ToolFailure(open_directory(path))
         _refuse_special(target)
         _write_beside_and_rename(target, data)
     except OSError as error:

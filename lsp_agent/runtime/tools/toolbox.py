@@ -8,62 +8,16 @@ from lsp_agent.runtime.providers.provider import ToolSpec
 from lsp_agent.runtime.tools import files, outcome
 from lsp_agent.runtime.tools.bash import Progress, Shell
 from lsp_agent.runtime.tools.outcome import Outcome
-from lsp_agent.wires import zot_tools
-from lsp_agent.wires.zot_tools import ToolFailure
+from lsp_agent.toolset.arguments import ToolFailure, unknown_tool
+from lsp_agent.toolset.schemas import BASH, EDIT, READ, WRITE
 
-_STRING: Mapping[str, object] = {"type": "string"}
-_INTEGER: Mapping[str, object] = {"type": "integer"}
-
-
-def _spec(name: str, description: str, required: str, **properties: object) -> ToolSpec:
-    schema = {"type": "object", "properties": properties, "required": required.split()}
-    return ToolSpec(name, description, schema)
-
-
+_IMAGES = " PNG, JPEG, GIF and WebP images are shown."
+_BASH_TOO = (
+    " Without a timeout it runs until it ends. Of a long output you see the beginning and the end."
+)
 BUILT_IN: Mapping[str, ToolSpec] = {
-    spec.name: spec
-    for spec in (
-        _spec(
-            "bash",
-            "Run a command in /bin/sh. timeout is in seconds; without one it runs until it ends,"
-            " and it has nothing to read from stdin. Whatever it leaves running in the background"
-            " is ended with it. Of a long output you see the beginning and the end.",
-            "command",
-            command=_STRING,
-            timeout=_INTEGER,
-        ),
-        _spec(
-            "edit",
-            "Replace texts in a file. Each oldText must occur exactly once in the file as it is"
-            " before the call.",
-            "path edits",
-            path=_STRING,
-            edits={
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"oldText": _STRING, "newText": _STRING},
-                    "required": ["oldText", "newText"],
-                },
-            },
-        ),
-        _spec(
-            "read",
-            "Read a file, from line offset (the first is 1), at most limit lines; a long file is"
-            " cut, and tells where to go on. PNG, JPEG, GIF and WebP images are shown.",
-            "path",
-            path=_STRING,
-            offset=_INTEGER,
-            limit=_INTEGER,
-        ),
-        _spec(
-            "write",
-            "Write a whole file; folders are made, an existing file is replaced.",
-            "path content",
-            path=_STRING,
-            content=_STRING,
-        ),
-    )
+    tool.name: ToolSpec(tool.name, tool.description + more, tool.parameters)
+    for tool, more in ((READ, _IMAGES), (WRITE, ""), (EDIT, ""), (BASH, _BASH_TOO))
 }
 _FILE_TOOLS: Mapping[str, Callable[[str, object], Outcome]] = {
     "read": files.read,
@@ -92,13 +46,16 @@ class Toolbox:
     def knows(self, name: str) -> bool:
         return name in self.own or name in self._extensions.tools()
 
-    async def run(self, name: str, args: object, progress: Progress) -> Outcome:
-        """When cancelled, a built-in tool still answers with what it did."""
+    async def run(
+        self, name: str, args: object, progress: Progress, *, gated: bool = False
+    ) -> Outcome:
+        """When cancelled, a built-in tool still answers with what it did. ``gated``: a command
+        begins with a gate."""
         try:
             if name not in self.own:
                 return await self._extensions.call(name, args)
             if name == "bash":
-                return await self._shell.run(args, progress)
+                return await self._shell.run(args, progress, gated=gated)
             return await _to_its_end(_FILE_TOOLS[name], self._cwd, args)
         except ToolFailure as failed:
             return outcome.failure(failed.text)
@@ -114,4 +71,4 @@ async def _to_its_end(tool: Callable[[str, object], Outcome], cwd: str, args: ob
 
 
 def unknown(name: str) -> Outcome:
-    return outcome.failure(zot_tools.unknown_tool(name))
+    return outcome.failure(unknown_tool(name))

@@ -3,12 +3,14 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.wire_model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import (
     answers,
     edits,
+    known_agents,
     options,
+    permissions,
     prompting,
     review,
     sessions,
@@ -21,6 +23,7 @@ Handler = Callable[[Context, Any], Model | Awaitable[Model]]
 
 HANDLERS: dict[str, Handler] = {
     "prompt": prompting.prompt,
+    "retry": prompting.retry,
     "abort": prompting.abort,
     "applyEdit": edits.apply_edit,
     "rejectEdit": edits.reject_edit,
@@ -37,6 +40,7 @@ HANDLERS: dict[str, Handler] = {
     "messages": sessions.messages,
     "lastAnswer": answers.last_answer,
     "models": sessions.models,
+    "agents": known_agents.agents,
     "setModel": sessions.set_model,
     "options": options.options,
     "setOption": options.set_option,
@@ -52,4 +56,5 @@ HANDLERS: dict[str, Handler] = {
     "deleteSession": sessions.delete_session,
     "commands": slash_commands.commands,
     "runCommand": slash_commands.run_command,
+    "permissions": permissions.permissions,
 }

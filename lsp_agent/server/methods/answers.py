@@ -1,10 +1,10 @@
 """``agent/lastAnswer``: what the agent said, for editors that show no chat."""
 
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.methods import LastAnswerResult, SessionParams
+from lsp_agent.protocol.session_methods import LastAnswerResult, SessionParams
+from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.context import Context
-from lsp_agent.server.last_answers import Answer
-from lsp_agent.server.titles import shortened
+from lsp_agent.server.turns.last_answers import Answer
 
 
 def last_answer(context: Context, params: SessionParams) -> LastAnswerResult:

@@ -5,20 +5,22 @@ from typing import Any
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.methods import (
+from lsp_agent.protocol.methods import Method
+from lsp_agent.protocol.questions import Answer
+from lsp_agent.protocol.session_methods import (
     AnswerParams,
     AnswerResult,
     Empty,
-    Method,
     PromptParams,
+    RetryParams,
     ShowQuestionParams,
 )
-from lsp_agent.protocol.model import Model
+from lsp_agent.protocol.wire_model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import HANDLERS, Handler
 from lsp_agent.server.methods.answers import show_last_answer
 from lsp_agent.server.methods.edits import the_edit
-from lsp_agent.server.methods.prompting import abort_all, start_prompt
+from lsp_agent.server.methods.prompting import abort_all, start_prompt, start_retry
 from lsp_agent.server.methods.review import (
     apply_all_and_tell,
     apply_and_tell,
@@ -60,6 +62,8 @@ def run(context: Context, method: Method, argument: Json) -> Model | Awaitable[M
     """Runs a method's command; ``argument`` is its first, the params object."""
     if method.name == "prompt":
         return start_prompt(context, PromptParams.model_validate(argument))
+    if method.name == "retry":
+        return start_retry(context, RetryParams.model_validate(argument))
     if method.name == "abort" and not argument:
         return abort_all(context)
     if method.name in _MEANT and not argument.get("editId"):
@@ -84,7 +88,8 @@ def answer(context: Context, argument: Json) -> AnswerResult:
         is_meant = params.question_id in (None, question.question_id)
         if is_meant and not context.shown.is_read(question.question_id):
             raise RequestFailed("conflict", _TOO_SOON)
-    return AnswerResult(answered=context.questions.answer(params.question_id, params.option_id))
+    chosen = None if params.option_id is None else Answer(params.option_id, params.reason)
+    return AnswerResult(answered=context.questions.answer(params.question_id, chosen))
 
 
 def show_question(context: Context, argument: Json) -> Empty:

@@ -2,9 +2,7 @@
 
 from collections.abc import Collection
 
-from lsp_agent.protocol.edits import EditStatus
-from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.methods import (
+from lsp_agent.protocol.edit_methods import (
     ApplyEditResult,
     EditParams,
     EditResult,
@@ -16,6 +14,8 @@ from lsp_agent.protocol.methods import (
     RevertParams,
     RevertResult,
 )
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.server.context import Context, path_of
 
 

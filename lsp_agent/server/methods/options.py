@@ -2,9 +2,9 @@
 
 from typing import Any, cast
 
-from lsp_agent.protocol.methods import OptionsResult, SessionParams, SetOptionParams
+from lsp_agent.protocol.session_methods import OptionsResult, SessionParams, SetOptionParams
 from lsp_agent.server.context import Context
-from lsp_agent.sessions import agent_options
+from lsp_agent.sessions.agent import options as agent_options
 
 
 async def options(context: Context, params: SessionParams) -> OptionsResult:

@@ -8,20 +8,22 @@ import anyio
 
 from lsp_agent.protocol.edits import Range
 from lsp_agent.protocol.errors import BadParams, RequestFailed
-from lsp_agent.protocol.methods import (
+from lsp_agent.protocol.session_methods import (
     AbortParams,
     AbortResult,
     ContextItem,
     PromptParams,
     PromptResult,
     PromptStarted,
+    RetryParams,
 )
 from lsp_agent.server.context import Context, path_of
-from lsp_agent.sessions.excerpts import Excerpt
 from lsp_agent.sessions.session import Session
-from lsp_agent.sessions.turn import Turn
+from lsp_agent.sessions.shared.confinement import ConfinedLines, Confinement
+from lsp_agent.sessions.shared.turn import Turn
+from lsp_agent.sessions.stored.excerpts import Excerpt
 from lsp_agent.text.positions import Encoding, to_column
-from lsp_agent.workspace.open_document import OpenDocument
+from lsp_agent.workspace.documents.open_document import OpenDocument
 
 
 def prompt(context: Context, params: PromptParams) -> Awaitable[PromptResult]:
@@ -40,6 +42,24 @@ def start_prompt(
     if asked.steers:
         return _steering_started(context, asked)
     return _started(asked.session, _begun(context, asked))
+
+
+def retry(context: Context, params: RetryParams) -> Awaitable[PromptResult]:
+    """Answers as ``prompt`` does."""
+    return _result(context, *_begun_again(context, params))
+
+
+def start_retry(context: Context, params: RetryParams) -> PromptStarted:
+    """The command's form: answers at once."""
+    return _started(*_begun_again(context, params))
+
+
+def _begun_again(context: Context, params: RetryParams) -> tuple[Session, Turn]:
+    context.settings.forget()
+    session = context.sessions.get(params.session_id)
+    turn = session.retry()
+    context.displays.begin(session, turn, turn.words, params.work_done_token)
+    return session, turn
 
 
 def abort(context: Context, params: AbortParams) -> Awaitable[AbortResult]:
@@ -72,6 +92,7 @@ class _Asked:
     session: Session
     params: PromptParams
     excerpts: Sequence[Excerpt]
+    confinement: Confinement | None
 
     @property
     def steers(self) -> bool:
@@ -88,13 +109,15 @@ def _asked(context: Context, params: PromptParams) -> _Asked:
         _excerpt(context, item, f"context[{index}]", session.cwd)
         for index, item in enumerate(params.context)
     ]
-    return _Asked(session, params, excerpts)
+    return _Asked(session, params, excerpts, _confinement(context, params, session.cwd))
 
 
 def _begun(context: Context, asked: _Asked) -> Turn:
     params = asked.params
     when_busy = "reject" if params.when_busy == "reject" else "queue"
-    turn = asked.session.prompt(params.text, asked.excerpts, params.images, when_busy)
+    turn = asked.session.prompt(
+        params.text, asked.excerpts, params.images, when_busy, asked.confinement
+    )
     context.displays.begin(asked.session, turn, params.text, params.work_done_token)
     return turn
 
@@ -151,6 +174,30 @@ async def _result(
             turn.failure.kind, str(turn.failure), {**turn.failure.data, "turn": so_far}
         )
     return result
+
+
+def _confinement(context: Context, params: PromptParams, cwd: str) -> Confinement | None:
+    """The lines that the ranges of a prompt's context touch, in the documents as they are now."""
+    if params.range == "free":
+        return None
+    if params.when_busy == "steer":
+        raise BadParams("range", "words for a running turn cannot be confined")
+    lines: list[ConfinedLines] = []
+    for item in params.context:
+        document = context.documents.get(item.uri)
+        if document is not None and item.range is not None:
+            path, (first, past) = path_of(item.uri, "uri"), _touched(item.range)
+            shown = path.removeprefix(cwd.rstrip("/") + "/")
+            lines.append(ConfinedLines(path, shown, document.text, first, past))
+    if not lines:
+        raise BadParams("range", "confined to what? Give the lines as a range in context")
+    return Confinement(lines)
+
+
+def _touched(range_: Range) -> tuple[int, int]:
+    """The lines of a range, half-open: not one that it ends before."""
+    start, end = range_.start, range_.end
+    return start.line, end.line + (end.character > 0 or end.line == start.line)
 
 
 def _excerpt(context: Context, item: ContextItem, field: str, cwd: str) -> Excerpt:

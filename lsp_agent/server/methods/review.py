@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import anyio.to_thread
 
-from lsp_agent.protocol.edits import Edit, Range
-from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.events import Notice
-from lsp_agent.protocol.methods import (
+from lsp_agent.protocol.edit_methods import (
     ApplyAllResult,
     ApplyEditResult,
     EditParams,
@@ -20,10 +17,13 @@ from lsp_agent.protocol.methods import (
     ReviewAllParams,
     UnappliedEdit,
 )
+from lsp_agent.protocol.edits import Edit, Position, Range
+from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import Notice
 from lsp_agent.server.context import Context, path_of
 from lsp_agent.server.methods.edits import apply_edit
-from lsp_agent.server.open_review import OPEN, OpenHunk, is_open, open_hunks
-from lsp_agent.server.review_ui import Place
+from lsp_agent.server.review.open_review import OPEN, OpenHunk, is_open, open_hunks
+from lsp_agent.server.review.walk import HunkKey, Place, following, shown_at
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.text.unified import unified_diff
 
@@ -81,14 +81,18 @@ async def undo_latest_turn(context: Context) -> EditsResult:
 
 async def next_change(context: Context, params: NextChangeParams) -> NextChangeResult:
     """The open hunk after a place, in the order of paths, round and round; shows it."""
+    walk = context.review.walk
     start = _start(context, params)
-    found = _by_place(await context.edits.find(statuses=OPEN))
-    place = following(list(found), start, previous=params.previous)
+    found = await _by_place(context, await context.edits.find(statuses=OPEN))
+    unseen = {place for place, each in found.items() if _key(each) not in walk.shown}
+    if walk.turns(start, previous=params.previous):
+        unseen.clear()
+    place = following(list(found), start, previous=params.previous, unseen=unseen)
     if place is None:
         return NextChangeResult()
-    context.review.walked = place
     each = found[place]
-    _show(context, each)
+    walk.led_to(place, _key(each), previous=params.previous)
+    _show(context, each, Position(line=place[1], character=place[2]))
     return NextChangeResult(
         uri=each.edit.uri,
         range=each.hunk.range,
@@ -121,19 +125,9 @@ async def show_preview(context: Context, params: EditParams) -> PreviewEditResul
     return PreviewEditResult(text=preview.text, uri=uri)
 
 
-def following(places: Sequence[Place], start: Place | None, *, previous: bool) -> Place | None:
-    """Of ascending ``places`` the first behind ``start``, or with ``previous`` the last before
-    it; past the end the search goes on at the other one. None if there is no place."""
-    if not places:
-        return None
-    if previous:
-        return next((p for p in reversed(places) if start and p < start), places[-1])
-    return next((p for p in places if start is None or p > start), places[0])
-
-
 def _start(context: Context, params: NextChangeParams) -> Place | None:
     if params.uri is None:
-        return context.review.walked
+        return context.review.walk.at
     path = path_of(params.uri, "uri")
     if params.position is not None:
         return path, params.position.line, params.position.character
@@ -141,14 +135,18 @@ def _start(context: Context, params: NextChangeParams) -> Place | None:
     return (path + "\0", 0, 0) if params.previous else (path, -1, 0)
 
 
-def _by_place(edits: Sequence[Edit]) -> dict[Place, OpenHunk]:
-    """The open hunks by their places, ascending; of several in one place the oldest edit's."""
+async def _by_place(context: Context, edits: Sequence[Edit]) -> dict[Place, OpenHunk]:
+    """The open hunks by where they are shown, ascending; of several in one place the oldest
+    edit's."""
     found: dict[Place, OpenHunk] = {}
     for uri, of_file in itertools.groupby(sorted(edits, key=_uri), key=_uri):
         path = path_of(uri, "uri")
-        for each in open_hunks(of_file):
+        hunks = open_hunks(of_file)
+        text = await context.edits.shown(path) if hunks else None
+        for each in hunks:
             start = each.hunk.range.start
-            found.setdefault((path, start.line, start.character), each)
+            place = shown_at(start, text.lines) if text is not None else start
+            found.setdefault((path, place.line, place.character), each)
     return dict(sorted(found.items()))
 
 
@@ -156,12 +154,15 @@ def _uri(edit: Edit) -> str:
     return edit.uri
 
 
-def _show(context: Context, each: OpenHunk) -> None:
+def _key(each: OpenHunk) -> HunkKey:
+    return each.edit.edit_id, each.hunk.hunk_id
+
+
+def _show(context: Context, each: OpenHunk, at: Position) -> None:
     kind = "proposal" if each.proposed else "change"
-    message = f"The agent's next {kind}: {_name(each.edit)}, line {each.line + 1}"
-    start = each.hunk.range.start
+    message = f"The agent's next {kind}: {_name(each.edit)}, line {at.line + 1}"
     # The place and not the lines: a selection would be typed over.
-    context.review.shower.show(each.edit.uri, Range(start=start, end=start), message)
+    context.review.shower.show(each.edit.uri, Range(start=at, end=at), message)
 
 
 def _name(edit: Edit) -> str:

@@ -5,9 +5,10 @@ from typing import Any, cast
 import anyio
 
 from lsp_agent.protocol.errors import BadParams
-from lsp_agent.protocol.methods import (
+from lsp_agent.protocol.session_methods import (
     AgentSession,
     AgentSessionsResult,
+    CompactParams,
     CompactResult,
     Empty,
     ExportResult,
@@ -22,14 +23,15 @@ from lsp_agent.protocol.methods import (
     SetModelParams,
     StateResult,
     StoredSessionParams,
+    Window,
 )
 from lsp_agent.server.context import Context
-from lsp_agent.sessions import agent_options
-from lsp_agent.sessions.chosen import Option
+from lsp_agent.sessions.agent import options as agent_options
+from lsp_agent.sessions.agent.chosen import Option
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Known
 from lsp_agent.text.plain import printable_line
-from lsp_agent.workspace.paths import uri_to_path
+from lsp_agent.workspace.disk.paths import uri_to_path
 
 
 async def state(context: Context, params: SessionParams) -> StateResult:
@@ -52,9 +54,9 @@ async def set_model(context: Context, params: SetModelParams) -> StateResult:
     return await _state(context, session)
 
 
-async def compact(context: Context, params: SessionParams) -> CompactResult:
+async def compact(context: Context, params: CompactParams) -> CompactResult:
     session = context.sessions.get(params.session_id)
-    return CompactResult(summary=await session.compact())
+    return CompactResult(summary=await session.compact(params.instructions))
 
 
 async def clear(context: Context, params: SessionParams) -> Empty:
@@ -139,13 +141,19 @@ async def _state(context: Context, session: Session) -> StateResult:
         queued=list(session.queued),
         message_count=cast(int, told.get("messageCount", 0)),
         usage=cast(Any, dict(session.usage)),
-        hosting=session.hosting.state,
+        window=_window(session),
+        hosting=session.hosting.state.now,
         capabilities=session.capabilities,
         options=cast(Any, options),
         questions=context.questions.open(session.id),
         agents=sorted(session.settings.agents),
         config=cast(Any, told.get("config")),
     )
+
+
+def _window(session: Session) -> Window | None:
+    filled = session.window
+    return Window(used=filled.used, size=filled.size) if filled is not None else None
 
 
 def _info(known: Known) -> SessionInfo:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import Any, cast
 
-from lsp_agent.protocol.methods import (
+from lsp_agent.protocol.session_methods import (
     CommandsResult,
     PromptParams,
     RunCommandParams,
@@ -12,7 +12,7 @@ from lsp_agent.protocol.methods import (
 )
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods.prompting import start_prompt
-from lsp_agent.sessions import slash_commands
+from lsp_agent.sessions.agent import slash_commands
 
 
 async def commands(context: Context, params: SessionParams) -> CommandsResult:

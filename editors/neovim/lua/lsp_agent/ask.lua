@@ -13,7 +13,7 @@ local M = {}
 local ONE_LINE = 60
 
 -- The answers that are awaited, by client and question: each is called once.
----@type table<string, fun(option_id?: string)>
+---@type table<string, fun(option_id?: string, reason?: string)>
 local awaited = {}
 
 -- Their questions, oldest first.
@@ -38,11 +38,12 @@ end
 
 ---@param question lsp_agent.Question
 ---@param option_id? string
-local function answer(question, option_id)
+---@param reason? string
+local function answer(question, option_id, reason)
   local reply = awaited[key_of(question)]
   forget(question)
   if reply then
-    reply(option_id)
+    reply(option_id, reason)
   end
 end
 
@@ -136,12 +137,12 @@ end
 --- `agent/ask`
 ---@param question lsp_agent.Question
 ---@param context lsp.HandlerContext
----@return { optionId: string }|vim.NIL
+---@return { optionId: string, reason?: string }|vim.NIL
 function M.ask(_, question, context)
   local thread = coroutine.running()
   question.client_id, question.came_at = context.client_id, guard.now()
-  awaited[key_of(question)] = function(option_id)
-    assert(coroutine.resume(thread, option_id))
+  awaited[key_of(question)] = function(option_id, reason)
+    assert(coroutine.resume(thread, option_id, reason))
   end
   table.insert(waiting, question)
   vim.schedule(function()
@@ -150,8 +151,8 @@ function M.ask(_, question, context)
       tell(question.title .. " (:Agent answer)", vim.log.levels.WARN)
     end
   end)
-  local option_id = coroutine.yield()
-  return option_id and { optionId = option_id } or vim.NIL
+  local option_id, reason = coroutine.yield()
+  return option_id and { optionId = option_id, reason = reason } or vim.NIL
 end
 
 ---@param question lsp_agent.Question
@@ -212,12 +213,15 @@ end
 --- may stand where another one stood.
 ---@param question lsp_agent.Question
 ---@param number integer
-function M.answer(question, number)
+---@param reason? string for the agent, of a denial
+function M.answer(question, number, reason)
   local option = question.options[number]
   if option and guard.is_new(question.came_at) then
     tell("not answered: the question has only just come", vim.log.levels.WARN)
+  elseif option and reason and option.kind ~= "deny" then
+    tell("not answered: a reason is for a denial", vim.log.levels.WARN)
   elseif option then
-    answer(question, option.optionId)
+    answer(question, option.optionId, reason)
   else
     tell(("the question has no option %d"):format(number), vim.log.levels.WARN)
   end

@@ -109,6 +109,20 @@ local function usage(used)
   return #parts > 0 and table.concat(parts, " ") or nil
 end
 
+-- How full the model's window is.
+---@param window? { used: integer, size?: integer }
+---@return string?
+local function fullness(window)
+  if not window then
+    return nil
+  end
+  if not window.size then
+    return ("window %s"):format(short(window.used))
+  end
+  local share = math.floor(100 * window.used / window.size + 0.5)
+  return ("window %d %% of %s"):format(share, short(window.size))
+end
+
 ---@param session lsp_agent.Session
 ---@return string
 local function title(session)
@@ -122,7 +136,16 @@ local function title(session)
     table.insert(parts, ("%d waiting"):format(#session.queued))
   end
   table.insert(parts, session.agent or "agent")
-  vim.list_extend(parts, { session.model, usage(session.usage or {}), session.title })
+  for _, part in ipairs({
+    session.model or "",
+    fullness(session.window) or "",
+    usage(session.usage or {}) or "",
+    session.title or "",
+  }) do
+    if part ~= "" then
+      table.insert(parts, part)
+    end
+  end
   return escaped(table.concat(parts, " · ")) .. "%<"
 end
 

@@ -115,13 +115,15 @@ local told = false
 
 ---@return boolean
 local function executable()
-  local program = config.options.cmd[1]
+  local program = config.cmd()[1]
   if vim.fn.executable(program) == 1 then
     return true
   end
   if not told then
     told = true
-    tell(("%s cannot be run; see :checkhealth lsp_agent"):format(program), vim.log.levels.ERROR)
+    local ours = program == config.defaults.cmd[1]
+    local text = ours and "no %s here; try :Agent install" or "%s cannot be run"
+    tell(text:format(program), vim.log.levels.ERROR)
   end
   return false
 end
@@ -143,7 +145,7 @@ function M.config()
   local edits, ask = require("lsp_agent.edits"), require("lsp_agent.ask")
   return {
     name = M.NAME,
-    cmd = config.options.cmd,
+    cmd = config.cmd(),
     capabilities = capabilities,
     init_options = config.options.settings,
     root_dir = function(bufnr, on_dir)

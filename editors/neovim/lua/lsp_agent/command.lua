@@ -77,6 +77,22 @@ local function steer(argument, options)
   end
 end
 
+---@param argument string
+---@param options vim.api.keyset.create_user_command.command_args
+local function change(argument, options)
+  local held = require("lsp_agent.context").of_command(options)
+  if argument == "" or not held[1] then
+    tell("say what, in a file: :'<,'>Agent change {prompt}", vim.log.levels.WARN)
+    return
+  end
+  require("lsp_agent.prompts").write({
+    text = argument,
+    held = held,
+    context = {},
+    confined = true,
+  })
+end
+
 ---@param result table
 local function tell_reverted(result)
   local counts, conflicts = {}, {}
@@ -103,10 +119,11 @@ local function answer(argument)
   local questions = require("lsp_agent.ask")
   local session = require("lsp_agent.chat").session()
   local question = questions.open(session)
+  local number, reason = argument:match("^(%d+)%s*(.*)$")
   if not question then
     tell("no question is open")
-  elseif tonumber(argument) and session and session.questions[1] then
-    questions.answer(question, tonumber(argument))
+  elseif number and session and session.questions[1] then
+    questions.answer(question, tonumber(number), reason ~= "" and reason or nil)
   else
     questions.select(question) -- a number is not one of an option of another session's question
   end
@@ -121,6 +138,14 @@ M.commands = {
       .. "goes to the prompt's window; lines of a range go along with what is written there. In a "
       .. "terminal, or where else no file is, lines of a range are quoted in the prompt.",
     run = ask,
+    alone = true,
+  },
+  {
+    name = "change",
+    argument = "{prompt}",
+    summary = "Sends a prompt whose changes stay within the lines of the range, or the cursor's. The "
+      .. "agent may put lines in there; what it tries elsewhere is refused, and it reads why.",
+    run = change,
     alone = true,
   },
   {
@@ -147,9 +172,18 @@ M.commands = {
   },
   {
     name = "answer",
-    argument = "[number]",
-    summary = "Opens the agent's question, or answers it with its option of that number.",
+    argument = "[number] [reason]",
+    summary = "Opens the agent's question, or answers it with its option of that number. The agent "
+      .. "reads a reason why you deny.",
     run = answer,
+  },
+  {
+    name = "permissions",
+    summary = "Lists the commands that you have allowed for good, in a project or everywhere; the "
+      .. "one that you choose is asked about again.",
+    run = function()
+      require("lsp_agent.permissions").choose()
+    end,
   },
   {
     name = "next",
@@ -277,6 +311,15 @@ M.commands = {
   },
   { name = "close", summary = "Ends the session and its agent.", run = on_session("close") },
   {
+    name = "retry",
+    summary = "Sends the prompt of the turn that failed again.",
+    run = function()
+      require("lsp_agent.chat").when_open(function(session, to)
+        require("lsp_agent.client").execute(to, "lspAgent.retry", { sessionId = session.id })
+      end)
+    end,
+  },
+  {
     name = "compact",
     summary = "Has the agent summarise the conversation, to make room.",
     run = function()
@@ -295,6 +338,27 @@ M.commands = {
     end,
   },
   { name = "status", summary = "Says what the session is and does.", run = on_session("status") },
+  {
+    name = "connect",
+    summary = "Chooses the agent: one that is installed, a model's key, a model server. It is "
+      .. "written into your own settings and tried; a key goes into the system's keyring.",
+    run = function()
+      local root = require("lsp_agent.chat").root()
+      client.when_ready(function(found)
+        require("lsp_agent.connect").run(found)
+      end, root)
+    end,
+    alone = true,
+  },
+  {
+    name = "install",
+    summary = "Installs the server, or brings it up to date: by uv, by pipx, else in a venv of its "
+      .. "own.",
+    alone = true,
+    run = function()
+      require("lsp_agent.install").run()
+    end,
+  },
   {
     name = "restart",
     summary = "Starts the server again. Changes that are to be reviewed stay so.",

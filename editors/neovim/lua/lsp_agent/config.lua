@@ -33,8 +33,8 @@ M.defaults = {
   -- The changes are marked by the plugin itself.
   settings = { edits = { hints = "off" } },
   keymaps = {
-    next = "]a",
-    prev = "[a",
+    next = "]v",
+    prev = "[v",
     keep = "<leader>ak",
     undo = "<leader>au",
     chat = "<leader>aa",
@@ -48,6 +48,41 @@ M.defaults = {
 ---@type lsp_agent.Options
 M.options = M.defaults
 
+-- What the person has given to `setup()`.
+---@type lsp_agent.Options?
+M.given = nil
+
+--- Where `:Agent install` puts the server where nothing else is here that would.
+---@return string
+function M.own_venv()
+  return vim.fn.stdpath("data") .. "/lsp-agent-server"
+end
+
+-- Where uv and pipx put programs: uv's reference, "Executable directory".
+---@return string[]
+local function installed_in()
+  local data = vim.env.XDG_DATA_HOME or vim.fn.expand("~/.local/share")
+  local own = vim.env.XDG_BIN_HOME or data .. "/../bin"
+  return { own, vim.fn.expand("~/.local/bin"), M.own_venv() .. "/bin" }
+end
+
+--- The server's command line, with the program where it is: Neovim's PATH may be without the folder
+--- that uv and pipx install into.
+---@return string[]
+function M.cmd()
+  local cmd = M.options.cmd
+  if cmd[1] ~= M.defaults.cmd[1] or vim.fn.executable(cmd[1]) == 1 then
+    return cmd
+  end
+  for _, folder in ipairs(installed_in()) do
+    local program = folder .. "/" .. cmd[1]
+    if vim.fn.executable(program) == 1 then
+      return vim.list_extend({ program }, cmd, 2)
+    end
+  end
+  return cmd
+end
+
 ---@param options? lsp_agent.Options
 function M.set(options)
   options = options or {}
@@ -60,6 +95,7 @@ function M.set(options)
       error(("lsp_agent: %s must be a %s"):format(name, type(default)), 0)
     end
   end
+  M.given = options
   M.options = vim.tbl_deep_extend("force", M.defaults, options)
 end
 

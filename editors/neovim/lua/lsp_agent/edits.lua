@@ -5,10 +5,13 @@ local M = {}
 -- How long an edit waits for a selection or an operator to end.
 local HOLD_MS = 3000
 
--- What the server was told last of each buffer. Not `vim.lsp.util.buf_versions`: another
--- client's attaching sets that to 0.
+-- What the server was told last of each buffer, for Neovim 0.10.
 ---@type table<integer, integer>
 local versions = {}
+
+-- Buffers that were given another name, and are not written yet.
+---@type table<integer, true>
+local renamed = {}
 
 -- The file of each buffer as it was when it was last read or written.
 ---@type table<integer, string>
@@ -20,11 +23,21 @@ local function stamp(bufnr)
   return stat and ("%d.%09d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or ""
 end
 
+-- From 0.11 on Neovim says it itself: it goes on where an earlier client was, and through a reload.
+-- Up to 0.10 it begins anew there, and says 0 when another client attaches as well.
+---@param bufnr integer
+---@return integer
+local function version_told(bufnr)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return vim.lsp.util.buf_versions[bufnr]
+  end
+  return versions[bufnr] or 0
+end
+
 ---@param bufnr integer
 function M.on_attach(bufnr)
   local known = versions[bufnr] ~= nil
-  -- What the buffer was opened with: from 0.11 on that goes on where an earlier client was.
-  versions[bufnr] = vim.fn.has("nvim-0.11") == 1 and vim.lsp.util.buf_versions[bufnr] or 0
+  versions[bufnr] = 0
   stamps[bufnr] = stamps[bufnr] or stamp(bufnr)
   if known then
     return
@@ -37,17 +50,33 @@ function M.on_attach(bufnr)
       versions[bufnr] = 0
     end,
     on_detach = function()
-      versions[bufnr], stamps[bufnr] = nil, nil
+      versions[bufnr], stamps[bufnr], renamed[bufnr] = nil, nil, nil
     end,
   })
 end
 
 --- Called once, by `plugin/lsp_agent.lua`.
 function M.listen()
+  local group = vim.api.nvim_create_augroup("lsp_agent.edits", {})
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost" }, {
-    group = vim.api.nvim_create_augroup("lsp_agent.edits", {}),
+    group = group,
     callback = function(event)
       stamps[event.buf] = versions[event.buf] and stamp(event.buf) or nil
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufFilePost", {
+    group = group,
+    callback = function(event)
+      renamed[event.buf] = versions[event.buf] and true
+    end,
+  })
+  -- Under its new name a buffer is opened when it is written.
+  vim.api.nvim_create_autocmd("BufWritePost", {
+    group = group,
+    callback = function(event)
+      if renamed[event.buf] then
+        versions[event.buf], renamed[event.buf] = 0, nil
+      end
     end,
   })
 end
@@ -141,6 +170,15 @@ local function refused(reason)
   return { applied = false, failureReason = reason }
 end
 
+---@param version integer
+---@param client vim.lsp.Client
+---@param bufnr integer
+local function is_at(version, client, bufnr)
+  require("lsp_agent.client").flush(client, bufnr)
+  -- The server says 1 for 0, which Neovim's own handler would not check.
+  return math.max(version_told(bufnr), 1) == version
+end
+
 --- `workspace/applyEdit`, for what lsp-agent sends: one document, at its version.
 ---@param params lsp.ApplyWorkspaceEditParams
 ---@param context lsp.HandlerContext
@@ -161,16 +199,13 @@ function M.apply(_, params, context)
   if not vim.api.nvim_buf_is_loaded(bufnr) then
     return refused("the document is not open")
   end
-  local flush = require("lsp_agent.client").flush
-  flush(client, bufnr)
-  -- The server says 1 for 0, which Neovim's own handler would not check.
-  if math.max(versions[bufnr] or 0, 1) ~= change.textDocument.version then
+  if not is_at(change.textDocument.version, client, bufnr) then
     return refused("the document has changed")
   end
   local ok, problem = as_own_step(bufnr, function()
     vim.lsp.util.apply_text_edits(change.edits, bufnr, client.offset_encoding)
   end)
-  flush(client, bufnr)
+  require("lsp_agent.client").flush(client, bufnr)
   return ok and { applied = true } or refused(tostring(problem))
 end
 
@@ -185,9 +220,12 @@ end
 
 --- `agent/saveDocument`
 function M.save(_, params, context)
-  local bufnr = open(params.uri, context.client_id)
-  if not bufnr or vim.bo[bufnr].readonly or stamps[bufnr] ~= stamp(bufnr) then
+  local bufnr, client = open(params.uri, context.client_id)
+  if not bufnr or not client or vim.bo[bufnr].readonly or stamps[bufnr] ~= stamp(bufnr) then
     return { saved = false } -- :write would ask
+  end
+  if params.version and not is_at(params.version, client, bufnr) then
+    return { saved = false } -- what was typed since is not to be written unasked
   end
   if vim.bo[bufnr].modified then
     vim.api.nvim_buf_call(bufnr, function()
@@ -203,14 +241,10 @@ function M.reload(_, params, context)
   if not bufnr or vim.bo[bufnr].modified then
     return { reloaded = false }
   end
-  local asks = not vim.bo[bufnr].autoread
-  if asks then
-    vim.bo[bufnr].autoread = true
-  end
+  local own = vim.bo[bufnr].autoread -- nil where the global value counts
+  vim.bo[bufnr].autoread = true -- else it would ask
   pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
-  if asks then
-    vim.bo[bufnr].autoread = false
-  end
+  vim.bo[bufnr].autoread = own
   return { reloaded = stamps[bufnr] == stamp(bufnr) }
 end
 

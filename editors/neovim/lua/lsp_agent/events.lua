@@ -116,6 +116,10 @@ function on.usage(session, event)
   session.usage = event.cumulative
 end
 
+function on.window(session, event)
+  session.window = { used = event.used, size = event.size }
+end
+
 function on.textDelta(session, event)
   session.transcript:stream(event.text)
 end
@@ -204,6 +208,9 @@ function on.turnEnded(session, event)
     local highlight = failed and "LspAgentFailed" or "LspAgentState"
     session.transcript:append(vim.split(text, "\n"), highlight)
   end
+  if failed then
+    session.transcript:append({ ":Agent retry sends it again." }, "LspAgentState")
+  end
   if not require("lsp_agent.chat").is_shown(session) then
     tell(text or "done", failed and vim.log.levels.ERROR or nil)
   end
@@ -223,6 +230,7 @@ function on.notice(session, event)
 end
 
 function on.compacted(session, event)
+  session.window = nil
   session.transcript:append({ "*Summarised:*", "" })
   session.transcript:append(vim.split(event.summary, "\n"))
 end

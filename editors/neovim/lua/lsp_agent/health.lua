@@ -14,7 +14,7 @@ local DOCTOR_MS = 60000
 ---@param ... string
 ---@return vim.SystemCompleted?
 local function run(...)
-  local cmd = config.options.cmd
+  local cmd = config.cmd()
   local command = vim.list_slice(cmd, 1, math.max(vim.fn.index(cmd, "serve"), 1))
   local running = client.all()[1]
   local options = { text = true, timeout = DOCTOR_MS, cwd = running and client.root_of(running) }
@@ -39,11 +39,11 @@ end
 ---@return boolean
 local function check_server()
   health.start("lsp_agent: the server")
-  local cmd = config.options.cmd
+  local cmd = config.cmd()
   local done = run("--version")
   if not done or done.code ~= 0 then
     health.error(("%s cannot be run"):format(cmd[1]), {
-      "Install it with `pip install lsp-agent`, where your PATH leads to,",
+      "`:Agent install` brings it, by uv, pipx or a venv of its own;",
       'or say where it is: require("lsp_agent").setup({ cmd = { "/path/to/lsp-agent", "serve" } })',
     })
     return false
@@ -71,6 +71,9 @@ local function check_agent()
   for _, finding in ipairs(report.checks) do
     if not (chosen_here and OF_CHOSEN[finding.check]) then
       local remedy = finding.remedy ~= vim.NIL and { finding.remedy } or nil
+      if remedy and OF_CHOSEN[finding.check] then
+        table.insert(remedy, 1, "`:Agent connect` offers the agents that are here, and takes a key;")
+      end
       tell[finding.status](finding.message, remedy)
     end
   end

@@ -45,6 +45,8 @@ local function mark(bufnr, edit, hunk)
   local first = math.min(hunk.range.start.line, count - 1)
   local last = math.min(hunk.range["end"].line, count)
   local there = last > first
+  -- What went from the end stands below the last line: no line is left that was behind it.
+  local behind = hunk.range.start.line >= count or hunk.range.start.character > 0
   local options = {
     -- Signs and colours of lines include the end's.
     end_row = there and last - 1 or first,
@@ -61,7 +63,7 @@ local function mark(bufnr, edit, hunk)
   local aside = proposed and hunk.newText or hunk.oldText
   if aside ~= "" and (proposed or config.options.review.old_text) then
     options.virt_lines = virtual_lines(aside, proposed and "LspAgentNew" or "LspAgentOld")
-    options.virt_lines_above = true
+    options.virt_lines_above = not behind
   end
   local id = api.nvim_buf_set_extmark(bufnr, namespace, first, 0, options)
   reviews[bufnr].hunks[id] = { edit_id = edit.editId, hunk_id = hunk.hunkId, proposed = proposed }

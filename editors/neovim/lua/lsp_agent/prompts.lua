@@ -12,6 +12,7 @@ local NO_SERVER = "no server runs for this prompt (:Agent restart)"
 ---@field held lsp_agent.Held[] parts of buffers that go along
 ---@field context lsp_agent.Context[] what else does
 ---@field steer? boolean
+---@field confined? boolean the agent may change only the lines that are held for it
 ---@field turn? string the id of its turn, once the server has taken it
 ---@field sent? boolean
 ---@field stopped? boolean not to be sent any more
@@ -123,6 +124,7 @@ local function send(session, prompt, to, answered)
   local running = session.turn
   local argument = { text = prompt.text, sessionId = session.id, context = with }
   argument.whenBusy = prompt.steer and "steer" or nil
+  argument.range = prompt.confined and "confined" or nil
   prompt.sent = true
   require("lsp_agent.client").execute(to, "lspAgent.prompt", argument, function(result)
     if answered() then

@@ -22,6 +22,7 @@ local M = {}
 ---@field dropped? string the id of the last one that ended before it was known whose it is
 ---@field handed? string the turn of the last prompt that the agent has
 ---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number } tokens, US dollars
+---@field window? { used: integer, size?: integer } tokens in the model's window, and how many fit
 ---@field plans integer how many were told
 ---@field plan? string the block of the last turn's
 ---@field thoughts { count: integer, text?: string } `text` while the agent thinks

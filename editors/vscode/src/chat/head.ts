@@ -1,10 +1,14 @@
 // What stands around the conversation, in words.
 
 import type { Agent } from "../agent";
-import type { Setting, Usage } from "../protocol";
-import type { Attachment, Head } from "./messages";
+import type { Setting, Usage, Window } from "../protocol";
+import type { Attachment, Card, Head } from "./messages";
 
-export function head(agent: Agent, selection: Attachment | undefined): Head {
+export function head(
+  agent: Agent,
+  card: Card | undefined,
+  selection: Attachment | undefined,
+): Head {
   const { chat, state } = agent;
   const hindrance = hindranceOf(agent);
   const notice = noticeOf(agent);
@@ -12,12 +16,13 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
     sessionId: chat?.sessionId ?? "",
     agent: state ? [state.agent, state.model].filter(Boolean).join(" · ") : "",
     options: (state?.options ?? []).map(valueName).join(" · "),
-    usage: usageText(chat?.usage ?? {}),
+    usage: [windowText(chat?.window), usageText(chat?.usage ?? {})].filter(Boolean).join(" · "),
     busy: agent.isBusy(),
     canSteer: agent.running() !== undefined,
     earlier: chat?.earlier ?? false,
     waiting:
       agent.connection.state.kind === "starting" ? agent.sending.map(({ text }) => text) : [],
+    ...(card && { card }),
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),
     ...(selection && { selection }),
@@ -27,6 +32,13 @@ export function head(agent: Agent, selection: Attachment | undefined): Head {
 /** What an option is set to, in the agent's words. */
 export function valueName({ value, values }: Setting): string {
   return values.find((each) => each.value === value)?.name ?? value;
+}
+
+/** How full the model's window is, as far as that is known. */
+export function windowText(window: Window | undefined): string {
+  if (window === undefined) return "";
+  if (window.size === undefined) return `Window ${short(window.used)}`;
+  return `Window ${Math.round((100 * window.used) / window.size)} % of ${short(window.size)}`;
 }
 
 /** Tokens to the model and from it, and cost, as far as they are known. */
@@ -69,7 +81,8 @@ function hindranceOf({ connection: { state: server } }: Agent): Head["hindrance"
         { command: "lspAgent.server.log", title: "Show Log" },
       ];
       if (server.problem === "python") {
-        actions.splice(1, 0, { command: "lspAgent.server.getPython", title: "Get Python" });
+        actions.splice(0, 0, { command: "lspAgent.server.getUv", title: "Install uv" });
+        actions.splice(2, 0, { command: "lspAgent.server.getPython", title: "Get Python" });
       }
       if (server.problem !== "install") {
         actions.splice(-1, 0, { command: "lspAgent.server.settings", title: "Set Its Path" });

@@ -1,6 +1,6 @@
 // What the extension and its chat view say to each other.
 
-import type { ContextItem } from "../protocol";
+import type { AgentsHere, ContextItem } from "../protocol";
 import type { Part, Turn } from "./transcript";
 
 /** A document, or lines of it, to be sent along with a prompt. */
@@ -34,6 +34,7 @@ export interface Head {
   /** Whether the running turn's agent reads while it works. */
   canSteer: boolean;
   earlier: boolean;
+  card?: Card;
   /** In place of the conversation's end: why nothing can be asked now. */
   hindrance?: { text: string; actions: { command: string; title: string }[] };
   /** What the agent's process is at, where it is not simply ready. */
@@ -43,6 +44,21 @@ export interface Head {
   /** The selection in the editor, offered for the next prompt. */
   selection?: Attachment;
 }
+
+/** What there is to connect with, in place of the conversation. */
+export interface Card extends AgentsHere {
+  /** New sessions have an agent that can answer. */
+  isConnected: boolean;
+  doing?: string;
+  failure?: string;
+}
+
+/** How a person connects; `look`: they did something elsewhere. */
+export type ConnectBy =
+  | { by: "agent" | "install" | "signIn"; name: string }
+  | { by: "key"; provider: "anthropic" | "openai"; key: string }
+  | { by: "server"; address: string; model: string; key: string }
+  | { by: "look" };
 
 /** An entry of the list that opens at `@` or `/` in the prompt. */
 export interface Suggestion {
@@ -77,10 +93,14 @@ export type FromView =
   | { type: "draft"; draft: Partial<Draft> }
   | { type: "stop" }
   | { type: "drop"; turnId: string }
+  | { type: "retry" }
   | { type: "answer"; questionId: string; optionId: string }
+  | { type: "denyWithReason"; questionId: string; optionId: string }
   | { type: "suggest"; number: number; sign: "@" | "/"; query: string }
   | { type: "open"; uri: string; line: number }
   | { type: "openLink"; href: string }
   | { type: "review"; action: ReviewAction; turnId: string }
   | { type: "copy"; text: string }
+  | { type: "connect"; chosen: ConnectBy }
+  | { type: "closeCard" }
   | { type: "command"; command: string };

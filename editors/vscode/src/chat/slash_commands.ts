@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { Agent } from "../agent";
 import type { CommandInfo, RunCommandResult } from "../protocol";
 import type { Draft, Suggestion } from "./messages";
-import { changedFiles } from "./transcript";
+import { changedFiles, isOpen } from "./transcript";
 
 const OWN: Record<string, { detail: string; run: (agent: Agent) => Promise<unknown> }> = {
   new: { detail: "Start a new session", run: (agent) => agent.newSession() },
@@ -14,6 +14,7 @@ const OWN: Record<string, { detail: string; run: (agent: Agent) => Promise<unkno
   review: { detail: "Show all open changes side by side", run: command("lspAgent.review.open") },
   keep: { detail: "Keep all open changes", run: command("lspAgent.review.keepAll") },
   undo: { detail: "Undo the changes of the latest turn", run: undoLatest },
+  retry: { detail: "Send the prompt of the turn that failed again", run: (agent) => agent.retry() },
   compact: { detail: "Have the agent summarise the conversation", run: compact },
   clear: { detail: "Forget this conversation", run: (agent) => agent.clear() },
   stop: { detail: "Stop what runs and drop what waits", run: (agent) => agent.stop() },
@@ -67,10 +68,11 @@ export class SlashCommands {
       return true;
     }
     const sessionId = await this.agent.openSession();
-    if ((await this.told(sessionId)).some((each) => each.name === name)) {
+    // One that the agent has not told of may still come from an extension that is slow to start.
+    if (own === undefined || (await this.told(sessionId)).some((each) => each.name === name)) {
       return this.runAgents(sessionId, name, words, draft);
     }
-    throw new Error(own ? `/${name} takes no words.` : `There is no command /${name}.`);
+    throw new Error(`/${name} takes no words.`);
   }
 
   private async runAgents(
@@ -81,7 +83,12 @@ export class SlashCommands {
   ): Promise<boolean> {
     const client = await this.agent.connection.ensure();
     const params = { sessionId, name, args };
-    const { action, text } = await client.request<RunCommandResult>("runCommand", params);
+    const { action, text } = await client
+      .request<RunCommandResult>("runCommand", params)
+      .catch((error: unknown) => {
+        if (!isUnsupported(error)) throw error;
+        throw new Error(`There is no command /${name}.`);
+      });
     if (action === "insert" && text) this.insert(text);
     if (action === "display" && text) void vscode.window.showInformationMessage(text);
     if (action !== "prompt" || !text) return false;
@@ -103,6 +110,10 @@ export class SlashCommands {
   }
 }
 
+function isUnsupported(error: unknown): boolean {
+  return (error as { data?: { kind?: string } }).data?.kind === "unsupported";
+}
+
 function suggestion(name: string, detail: string): Suggestion {
   return { insert: `/${name}`, label: `/${name}`, detail };
 }
@@ -122,7 +133,7 @@ async function undoLatest({ chat, connection }: Agent): Promise<void> {
   const latest = chat?.turns.findLast((turn) =>
     [...changedFiles(turn).values()]
       .flat()
-      .some(({ status }) => status === "applied" || status === "proposed"),
+      .some(({ status }) => isOpen(status)),
   );
   if (chat === undefined || latest === undefined) {
     throw new Error("No change of this conversation waits for a decision.");

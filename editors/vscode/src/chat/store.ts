@@ -34,6 +34,7 @@ export class ChatStore {
   private timer: NodeJS.Timeout | undefined;
   private due = Infinity;
   private readonly changedChats = new Set<string>();
+  private isClosed = false;
 
   /** Without a folder nothing is kept. */
   constructor(
@@ -70,7 +71,7 @@ export class ChatStore {
   save(): void {
     clearTimeout(this.timer);
     this.due = Infinity;
-    if (this.folder === undefined) return;
+    if (this.folder === undefined || this.isClosed) return;
     const { current, draft, chats } = this.read();
     const told = chats.filter((chat) => chat.turns.length > 0);
     const newest = new Set(told.slice(-KEPT_CHATS));
@@ -85,6 +86,12 @@ export class ChatStore {
     const ids = kept.map(({ sessionId }) => sessionId);
     this.write(INDEX, { format: FORMAT, current, draft, chats: ids } satisfies Index);
     this.drop(new Set(ids.map(fileOf)));
+  }
+
+  /** Saves for the last time: what fails as the server ends is no change to be kept. */
+  close(): void {
+    this.save();
+    this.isClosed = true;
   }
 
   /** Removes those that are not kept any more. */

@@ -1,5 +1,6 @@
 // A session's conversation as the chat shows it, made from the server's events. Pure.
 
+import type { Mend } from "../connect/mend";
 import type {
   AgentEvent,
   AgentStatus,
@@ -12,6 +13,7 @@ import type {
   StopReason,
   ToolKind,
   Usage,
+  Window,
 } from "../protocol";
 
 /** One file that a tool call changed. */
@@ -21,6 +23,8 @@ export interface ChangedFile {
   status: EditStatus;
   added: number;
   removed: number;
+  /** Lines in hunks that nobody has decided on; absent in what an earlier version has kept. */
+  open?: { added: number; removed: number };
   /** 0-based line of the first change. */
   line: number;
   hunks: { old: string; new: string }[];
@@ -70,6 +74,8 @@ export interface Turn {
   state: "queued" | "running" | "ended";
   stopReason?: StopReason;
   error?: string;
+  /** What mends an agent that did not answer. */
+  mend?: Mend;
   parts: Part[];
 }
 
@@ -78,6 +84,8 @@ export interface Chat {
   title: string;
   turns: Turn[];
   usage: Usage;
+  /** Of the model's last call; unknown before the first, and after a compaction. */
+  window?: Window;
   status: AgentStatus | "new";
   /** Of an earlier run of the server: the next prompt has it taken up again. */
   earlier: boolean;
@@ -131,6 +139,12 @@ export function take(chat: Chat, event: AgentEvent): Touched {
     case "usage":
       chat.usage = event.cumulative;
       return {};
+    case "window":
+      chat.window = { used: event.used, ...(event.size && { size: event.size }) };
+      return {};
+    case "compacted":
+      delete chat.window;
+      break;
     case "turnEnded":
       // An agent that could not be started has no other end.
       if (chat.status === "starting") chat.status = "exited";
@@ -285,7 +299,9 @@ function takeEdit(turn: Turn, edit: Edit): Touched {
   const known = part.files.findIndex((file) => file.editId === edit.editId);
   const before = known < 0 ? undefined : part.files[known];
   // A decided hunk has no place any more: what the edit did is what it was at first.
-  const file = before ? { ...before, status: edit.status } : changedFile(edit);
+  const file = before
+    ? { ...before, status: edit.status, open: openLines(edit) }
+    : changedFile(edit);
   if (known < 0) part.files.push(file);
   else part.files[known] = file;
   return changed(turn, part);
@@ -299,9 +315,23 @@ function changedFile(edit: Edit): ChangedFile {
     status: edit.status,
     added: sum(hunks.map((hunk) => lineCount(hunk.newText))),
     removed: sum(hunks.map((hunk) => lineCount(hunk.oldText))),
+    open: openLines(edit),
     line: hunks[0]?.range.start.line ?? 0,
     hunks: hunks.map((hunk) => ({ old: shortened(hunk.oldText), new: shortened(hunk.newText) })),
   };
+}
+
+function openLines({ hunks }: Edit): { added: number; removed: number } {
+  const open = (hunks ?? []).filter(({ status }) => isOpen(status));
+  return {
+    added: sum(open.map((hunk) => lineCount(hunk.newText))),
+    removed: sum(open.map((hunk) => lineCount(hunk.oldText))),
+  };
+}
+
+/** Whether an edit or a hunk waits for a decision. */
+export function isOpen(status: EditStatus): boolean {
+  return status === "applied" || status === "proposed";
 }
 
 function turnOf(chat: Chat, id: string): Turn {

@@ -5,6 +5,8 @@ import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
 
 import type { Agent } from "../agent";
+import { kindOf } from "../client";
+import type { Connect } from "../connect/connect";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
 import type { RevertResult } from "../protocol";
@@ -42,6 +44,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private readonly agent: Agent,
     private readonly questions: Questions,
     private readonly review: Review,
+    private readonly connect: Connect,
   ) {
     this.slashCommands = new SlashCommands(agent, (text) => this.post({ type: "insert", text }));
     this.disposables = [
@@ -51,6 +54,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       }),
       agent.onSwitch(() => this.showAll()),
       agent.onChange(() => this.showHead()),
+      connect.onChange(() => this.showHead()),
       vscode.window.onDidChangeTextEditorSelection(() => this.showHead()),
       vscode.window.onDidChangeActiveTextEditor(() => this.showHead()),
     ];
@@ -140,7 +144,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private head() {
-    return head(this.agent, selection());
+    return head(this.agent, this.connect.card, selection());
   }
 
   private touch(touched: Touched): void {
@@ -200,9 +204,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return this.agent.stop();
       case "drop":
         return this.agent.stop(this.agent.current, message.turnId);
+      case "retry":
+        return this.agent.retry();
       case "answer":
         this.questions.answer(message.questionId, message.optionId);
         return;
+      case "denyWithReason":
+        return this.questions.denyWithReason(message.questionId, message.optionId);
       case "suggest":
         return this.suggest(message);
       case "open":
@@ -213,6 +221,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return this.decide(message);
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
+      case "connect":
+        return this.connect.by(message.chosen);
+      case "closeCard":
+        return this.connect.close();
       case "command":
         return vscode.commands.executeCommand(message.command);
     }
@@ -224,7 +236,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       this.showHead();
       await sent;
     } catch (error) {
-      this.giveBack(draft, (error as Error).message);
+      const isUnconnected = kindOf(error) === "notConfigured";
+      this.giveBack(draft, isUnconnected ? "Connect an agent first." : (error as Error).message);
+      if (isUnconnected) await this.connect.open();
     } finally {
       this.showHead();
     }

@@ -120,7 +120,7 @@ export class Composer {
     this.options.setAttribute("aria-label", `Agent options: ${head.options}`);
     this.options.hidden = head.options === "";
     this.usage.textContent = head.usage;
-    this.usage.title = head.usage && "Tokens to the model and from it, and cost, in this session";
+    this.usage.title = head.usage && "How full the model's window is; tokens to the model and from it, and cost, in this session";
     this.offered = head.selection;
     this.showChips();
   }

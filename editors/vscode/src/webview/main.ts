@@ -7,6 +7,7 @@ import type { FromView, Head, ToView } from "../chat/messages";
 import type { Part, Turn } from "../chat/transcript";
 import { changedFiles } from "../chat/transcript";
 import { Composer } from "./composer";
+import { ConnectCard } from "./connect";
 import { button, el, icon, isComposed } from "./dom";
 import type { Folds } from "./parts";
 import { questionElement, renderFooter, renderPart, renderPrompt, spoken } from "./parts";
@@ -30,7 +31,8 @@ const log = el("div", { id: "log", role: "log", "aria-live": "off", "aria-label"
 const around = el("div", { id: "around" });
 const announcer = el("div", { class: "hidden", "aria-live": "polite" });
 const toEnd = button("", () => scrollToEnd(), { class: "to-end", icon: "arrow-down", label: "To the newest message" });
-document.body.append(log, toEnd, around, composer.element, announcer);
+const card = new ConnectCard(post);
+document.body.append(log, card.element, toEnd, around, composer.element, announcer);
 toEnd.hidden = true;
 
 let isBusy = false;
@@ -101,6 +103,8 @@ function showChat(head: Head, turns: Turn[]): void {
 function showHead(head: Head): void {
   isBusy = head.busy;
   composer.update(head);
+  card.update(head.card);
+  log.hidden = head.card !== undefined;
   const lines: HTMLElement[] = [];
   if (head.earlier) {
     lines.push(

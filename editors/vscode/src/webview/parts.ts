@@ -1,5 +1,6 @@
 // The parts of a turn as elements.
 
+import type { Mend } from "../connect/mend";
 import type { FromView, ReviewAction } from "../chat/messages";
 import type {
   ChangedFile,
@@ -9,7 +10,8 @@ import type {
   ToolPart,
   Turn,
 } from "../chat/transcript";
-import { progressOf } from "../chat/transcript";
+import { isOpen, progressOf } from "../chat/transcript";
+import { DENY_WITH_REASON } from "../toasts";
 import { button, el, icon } from "./dom";
 import { markdown } from "./markdown";
 
@@ -154,9 +156,11 @@ function diff(before: string, after: string): HTMLElement {
   );
 }
 
-function counts(files: ChangedFile[]): HTMLElement | undefined {
+type Lines = Pick<ChangedFile, "added" | "removed">;
+
+function counts(files: Lines[]): HTMLElement | undefined {
   if (files.length === 0) return undefined;
-  const total = (of: (file: ChangedFile) => number): number =>
+  const total = (of: (file: Lines) => number): number =>
     files.reduce((sum, file) => sum + of(file), 0);
   const [added, removed] = [total((file) => file.added), total((file) => file.removed)];
   return el(
@@ -241,16 +245,19 @@ function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLEle
   if (answer === undefined) {
     if (!firstShown.has(question.questionId)) firstShown.set(question.questionId, performance.now());
     if (question.detail) made.append(pre(question.detail, "detail"));
-    const buttons = question.options.map((option, index) =>
-      button(
-        option.name,
-        () => {
-          if (!isRead(question.questionId)) return;
-          post({ type: "answer", questionId: question.questionId, optionId: option.optionId });
-        },
-        { class: index === 0 && option.kind !== "deny" ? "primary" : "secondary" },
-      ),
-    );
+    const buttons = question.options.flatMap((option, index) => {
+      const { questionId } = question;
+      const press = (name: string, type: "answer" | "denyWithReason") =>
+        button(
+          name,
+          () => {
+            if (isRead(questionId)) post({ type, questionId, optionId: option.optionId });
+          },
+          { class: index === 0 && option.kind !== "deny" ? "primary" : "secondary" },
+        );
+      const plain = press(option.name, "answer");
+      return option.kind === "deny" ? [plain, press(DENY_WITH_REASON, "denyWithReason")] : [plain];
+    });
     made.append(el("div", { class: "buttons" }, ...buttons));
     return made;
   }
@@ -272,8 +279,19 @@ export function renderFooter(turn: Turn, files: Map<string, ChangedFile[]>, post
   if (turn.state === "running") return made;
   const ending = ended(turn);
   if (ending !== undefined) made.append(ending);
+  if (turn.stopReason === "error") {
+    const retry = button("Try Again", () => post({ type: "retry" }), { class: "secondary", icon: "refresh" });
+    made.append(el("div", { class: "buttons retry" }, retry));
+  }
+  if (turn.mend !== undefined) made.append(renderMend(turn.mend, post));
   if (files.size > 0) made.append(renderChanges(turn, files, post));
   return made;
+}
+
+function renderMend({ title, chosen }: Mend, post: Post): HTMLElement {
+  const press = (): void =>
+    post(chosen ? { type: "connect", chosen } : { type: "command", command: "lspAgent.chat.connect" });
+  return el("div", { class: "buttons" }, button(title, press, { class: "primary" }));
 }
 
 function renderChanges(turn: Turn, files: Map<string, ChangedFile[]>, post: Post): HTMLElement {
@@ -283,6 +301,7 @@ function renderChanges(turn: Turn, files: Map<string, ChangedFile[]>, post: Post
   const review = (action: ReviewAction) => () => post({ type: "review", action, turnId: turn.id });
   const count = files.size === 1 ? "1 file" : `${files.size} files`;
   const what = isApplied || !isProposed ? `${count} changed` : `Changes of ${count} proposed`;
+  const open = all.filter((file) => isOpen(file.status));
   const buttons = [
     button("Review", review("open"), { class: "secondary", icon: "diff-multiple" }),
     isProposed && button("Apply", review("apply"), { class: "secondary", icon: "check" }),
@@ -299,7 +318,7 @@ function renderChanges(turn: Turn, files: Map<string, ChangedFile[]>, post: Post
   return el(
     "div",
     { class: "changes", role: "group", "aria-label": what },
-    el("span", { class: "what" }, what, counts(all)),
+    el("span", { class: "what" }, what, counts(open.map((file) => file.open ?? file))),
     el("span", { class: "buttons" }, ...buttons),
   );
 }

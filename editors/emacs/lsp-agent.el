@@ -1,0 +1,126 @@
+;;; lsp-agent.el --- A coding agent in your buffers, through Eglot -*- lexical-binding: t -*-
+
+;; Author: The lsp-agent maintainers
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "30.1"))
+;; Keywords: tools, languages
+;; URL: https://github.com/lsp-agent/lsp-agent
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Needs the program `lsp-agent' (`uv tool install lsp-agent').  `M-x eglot' starts it in a buffer;
+;; `C-c a p' then asks the agent, `C-c a a' has everything else.  docs/editors/emacs.md says more.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'eglot)
+
+(defgroup lsp-agent nil
+  "A coding agent in your buffers."
+  :group 'eglot
+  :prefix "lsp-agent-")
+
+(defcustom lsp-agent-program "lsp-agent"
+  "The program, by its name or its path.  Set it before the package is loaded."
+  :type 'string)
+
+(defcustom lsp-agent-modes '(prog-mode text-mode conf-mode)
+  "The modes whose buffers the agent is for.  Set it before the package is loaded.
+Eglot has one server a buffer: in these it is this one."
+  :type '(repeat symbol))
+
+(defcustom lsp-agent-prefix "C-c a"
+  "The key before those of `lsp-agent-map', where Eglot is; nil for none.
+Set it before the package is loaded."
+  :type '(choice key (const nil)))
+
+(defclass lsp-agent-server (eglot-lsp-server) ()
+  "A running lsp-agent.")
+
+(add-to-list 'eglot-server-programs
+             `(,lsp-agent-modes . (lsp-agent-server ,lsp-agent-program "serve")))
+
+;; Eglot sends what is typed only when the person pauses, so an edit could land on words that the
+;; server has not heard of.  It therefore sends everything before an edit, after it, and when asked.
+(defun lsp-agent--send-typing (server)
+  "Send SERVER what was typed in its buffers."
+  (dolist (buffer (eglot--managed-buffers server))
+    (with-current-buffer buffer (eglot--signal-textDocument/didChange))))
+
+(cl-defmethod eglot-handle-request :before
+  ((server lsp-agent-server) (_method (eql workspace/applyEdit)) &rest _)
+  "Send SERVER what was typed before its edit."
+  (lsp-agent--send-typing server))
+
+(cl-defmethod eglot-handle-request :after
+  ((server lsp-agent-server) (_method (eql workspace/applyEdit)) &rest _)
+  "Send SERVER its own edit at once."
+  (lsp-agent--send-typing server))
+
+(cl-defmethod eglot-handle-request
+  ((server lsp-agent-server) (_method (eql agent/sync)) &rest _)
+  "Send SERVER what was typed."
+  (lsp-agent--send-typing server)
+  eglot--{})
+
+(cl-defmethod eglot-handle-request
+  ((server lsp-agent-server) (_method (eql agent/saveDocument))
+   &key uri version &allow-other-keys)
+  "Save the buffer of URI for SERVER, where it is still at VERSION.
+What was saved before the agent's edit is saved after it;
+what was typed since is not."
+  (lsp-agent--send-typing server)
+  (let ((buffer (find-buffer-visiting (eglot-uri-to-path uri))))
+    (when buffer
+      (with-current-buffer buffer
+        (when (or (null version)
+                  (eql version (plist-get (eglot--VersionedTextDocumentIdentifier) :version)))
+          (save-buffer))))
+    `(:saved ,(if (and buffer (not (buffer-modified-p buffer))) t :json-false))))
+
+(cl-defmethod eglot-client-capabilities :around ((_server lsp-agent-server))
+  "Say that it is sent what is typed, and that files are saved for it."
+  (plist-put (copy-sequence (cl-call-next-method))
+             :experimental '(:agent (:sync t :save t))))
+
+(defun lsp-agent--run (name &optional argument)
+  "Run the command NAME of the server's, with ARGUMENT."
+  (eglot-execute (eglot--current-server-or-lose)
+                 (list :command (concat "lspAgent." name)
+                       :arguments (if argument (vector argument) []))))
+
+;;;###autoload
+(defun lsp-agent-prompt (text)
+  "Ask the agent for TEXT, with the region or else the buffer as context."
+  (interactive "sAsk the agent: ")
+  (let ((here (eglot--TextDocumentIdentifier)))
+    (when (use-region-p)
+      (setq here (append here (list :range
+                                    (list :start (eglot--pos-to-lsp-position (region-beginning))
+                                          :end (eglot--pos-to-lsp-position (region-end)))))))
+    (lsp-agent--run "prompt" `(:text ,text :context [,here]))))
+
+(defun lsp-agent-stop ()
+  "Stop the agent."
+  (interactive)
+  (lsp-agent--run "abort"))
+
+(defun lsp-agent-next ()
+  "Go to the agent's next change."
+  (interactive)
+  (lsp-agent--run "nextChange"))
+
+(defvar-keymap lsp-agent-map
+  :doc "Commands for the agent, behind `lsp-agent-prefix'."
+  "a" #'eglot-code-actions
+  "p" #'lsp-agent-prompt
+  "s" #'lsp-agent-stop
+  "n" #'lsp-agent-next)
+
+(when lsp-agent-prefix
+  (keymap-set eglot-mode-map lsp-agent-prefix lsp-agent-map))
+
+(provide 'lsp-agent)
+;;; lsp-agent.el ends here

@@ -1,0 +1,1 @@
+../../../editors/emacs/lsp-agent.el

@@ -1,0 +1,148 @@
+"""Which agents a person can choose in ``lsp-agent setup``, what choosing one writes, and whether it
+answers then. Keys go into the system's keyring and nowhere else."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lsp_agent.cli.doctor_checks import Finding
+from lsp_agent.cli.doctor_trial import chosen_agent_answers, scripted_turn
+from lsp_agent.cli.editors import tables
+from lsp_agent.cli.editors.changes import CannotChange, Change, read
+from lsp_agent.protocol.errors import UsageError
+from lsp_agent.protocol.providers import KEY_VARIABLES, KEYRING_SERVICE
+from lsp_agent.protocol.settings.files import load_for_folder, user_settings_path
+from lsp_agent.protocol.settings.settings import BUILTIN_AGENT
+from lsp_agent.sessions.agents_here import agents_here, model_servers_here
+
+_MAKERS: Mapping[str, str] = {"anthropic": "Anthropic", "openai": "OpenAI"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``name`` is what ``--agent`` takes; ``hint`` is what is left to do where it does not run;
+    ``of_builtin`` are the keys that the embedded agent needs for it."""
+
+    name: str
+    title: str
+    agent: str
+    found: bool
+    hint: str | None = None
+    of_builtin: Mapping[str, tables.Scalar] = field(default_factory=dict[str, tables.Scalar])
+
+    def change(self) -> Change:
+        """Of the person's settings file. Raises CannotChange."""
+        path = user_settings_path()
+        before = read(path)
+        try:
+            text = tables.with_keys(before or "", (), {"agent": self.agent})
+            if self.of_builtin:
+                text = tables.with_keys(text, ("agents", BUILTIN_AGENT), self.of_builtin)
+        except CannotChange as error:
+            keys = {
+                "agent": self.agent,
+                **{f"agents.{BUILTIN_AGENT}.{k}": v for k, v in self.of_builtin.items()},
+            }
+            lines = "; ".join(f"{key} = {value!r}" for key, value in keys.items())
+            raise CannotChange(f"{path} is left alone, as {error}; set by hand: {lines}") from None
+        return Change(path, before, text)
+
+
+def choices() -> list[Choice]:
+    """Those that are here first: agents, model servers on this machine; then a maker's key; then
+    agents that would have to be installed."""
+    here = [
+        Choice(
+            each.name,
+            each.title,
+            each.name,
+            found=each.path is not None,
+            hint=f"sign in: {each.sign_in}" if each.path and each.sign_in else each.install,
+        )
+        for each in agents_here(load_for_folder(None).settings)
+        if each.name != BUILTIN_AGENT
+    ]
+    return [
+        *(each for each in here if each.found),
+        *_local(),
+        *(_by_key(provider) for provider in _MAKERS),
+        *(each for each in here if not each.found),
+    ]
+
+
+def choice_named(offered: Sequence[Choice], name: str) -> Choice:
+    """Raises UsageError."""
+    if name == BUILTIN_AGENT:
+        raise UsageError(
+            "the embedded agent needs a model: say --agent anthropic, --agent openai, or the name"
+            " of a model server"
+        )
+    found = next((each for each in offered if each.name == name), None)
+    if found is None:
+        names = ", ".join(each.name for each in offered)
+        raise UsageError(f"there is no agent {name!r}; there are {names}")
+    return found
+
+
+def _local() -> Iterator[Choice]:
+    for each in model_servers_here():
+        env = {"OPENAI_BASE_URL": each.server.base_url, "OPENAI_API_KEY": "none"}
+        values: dict[str, tables.Scalar] = {"provider": "openai", "model": each.models[0]}
+        yield Choice(
+            each.server.title.lower().replace(" ", "-"),
+            f"{each.server.title}, {each.models[0]}",
+            BUILTIN_AGENT,
+            found=True,
+            of_builtin=values | {"env": env},
+        )
+
+
+def _by_key(provider: str) -> Choice:
+    return Choice(
+        provider,
+        f"{_MAKERS[provider]}, by your key",
+        BUILTIN_AGENT,
+        found=any(os.environ.get(name) for name in KEY_VARIABLES[provider]),
+        hint=f"it needs a key: {KEY_VARIABLES[provider][0]}, or one in the system's keyring",
+        of_builtin={"provider": provider, "model": ""},
+    )
+
+
+# -- keys
+
+
+def lacks_key(choice: Choice) -> bool:
+    """Whether the embedded agent would find none for it."""
+    import keyring.errors  # noqa: PLC0415  it looks for the system's services
+
+    if choice.name not in KEY_VARIABLES or choice.found:
+        return False
+    try:
+        return keyring.get_password(KEYRING_SERVICE, choice.name) is None
+    except keyring.errors.KeyringError:
+        return True
+
+
+def keep_key(choice: Choice, key: str) -> None:
+    """Puts it into the system's keyring. Raises UsageError, where there is none as well: a key is
+    never written into a file."""
+    import keyring.errors  # noqa: PLC0415  it looks for the system's services
+
+    if choice.name not in KEY_VARIABLES:
+        raise UsageError(f"{choice.title} takes no key from here; {choice.hint or 'it needs none'}")
+    instead = f"put it into the environment of your editor instead: {KEY_VARIABLES[choice.name][0]}"
+    if type(keyring.get_keyring()).__module__.startswith("keyrings.alt"):
+        raise UsageError(f"this system's keyring is a plain file, which keeps no secret; {instead}")
+    try:
+        keyring.set_password(KEYRING_SERVICE, choice.name, key)
+    except keyring.errors.KeyringError as error:
+        raise UsageError(f"the system's keyring did not take it ({error}); {instead}") from None
+
+
+# -- trial
+
+
+def tried() -> Iterator[Finding]:
+    """Of the server alone, then of the chosen agent as an editor would use it."""
+    yield scripted_turn()
+    yield chosen_agent_answers(load_for_folder(None).settings.agent)

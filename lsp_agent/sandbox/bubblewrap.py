@@ -1,0 +1,122 @@
+"""Holds a command by bubblewrap (https://github.com/containers/bubblewrap, its bwrap(1))."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from lsp_agent.sandbox import trial
+from lsp_agent.sandbox.hold import CannotHold, Hold, Place
+
+#: Not the person's PATH, on which a repository may have put a folder of its own.
+_PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
+#: Emptied for each command: of sockets and what others keep there.
+_OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108  places in the sandbox, not files of ours
+#: Of the above what programs need to be started, and to find a host's address.
+_NEEDED = ("/run/current-system", "/run/systemd/resolve")
+
+_TRIAL_SECONDS = 2.5
+
+_NOT_INSTALLED = "install bubblewrap (the program bwrap)"
+_FAILS = (
+    "bubblewrap fails ({fault}); it needs the right to make namespaces, which the system's"
+    " administrator gives"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    program: str
+    name = "bubblewrap"
+    by_rights = False
+
+    def words(self, hold: Hold, cwd: str) -> list[str]:
+        return arguments(self.program, hold, cwd)
+
+    def mount_points(self, hold: Hold) -> list[str]:
+        return [place.path for place in hold.read_only if place.kind == "missing"]
+
+
+def working() -> Bubblewrap:
+    """Raises CannotHold where it is missing or fails."""
+    found = program()
+    if found is None:
+        raise CannotHold(_NOT_INSTALLED)
+    if reason := fault(found):
+        raise CannotHold(_FAILS.format(fault=reason))
+    return Bubblewrap(found)
+
+
+def program() -> str | None:
+    """Where it is, if it is installed."""
+    return shutil.which("bwrap", path=_PROGRAMS)
+
+
+def fault(program: str) -> str | None:
+    """Why it cannot hold anything here. Tried on nothing of the person's, since what it mounts on
+    would stay there."""
+    return trial.fault([*arguments(program, trial.NOTHING, "/"), "true"], _TRIAL_SECONDS)
+
+
+def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
+    """What goes before the command. A later mount covers an earlier one, so the order counts:
+    a folder may lie in what is hidden, and what is hidden in a folder."""
+    hidden = _outermost(hold.hidden)
+    outer = [place for place in hidden if not _in_any(place.path, hold.folders)]
+    inner = [place for place in hidden if _in_any(place.path, hold.folders)]
+    return [
+        *(bwrap, "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+        *("--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+        *([] if hold.network else ["--unshare-net"]),
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *(word for path in _OWN for word in ("--tmpfs", path)),
+        *(word for path in _NEEDED for word in ("--ro-bind-try", path, path)),
+        *(word for place in outer for word in _hidden(place)),
+        *(word for folder in hold.folders for word in ("--bind", folder, folder)),
+        *(word for folder in _above(hold) for word in ("--bind", folder, folder)),
+        *(word for place in hold.read_only for word in _read_only(place)),
+        *(word for place in inner for word in _hidden(place)),
+        # Last, since what lies in it needs a place to be mounted on.
+        *(word for place in hidden if place.kind == "folder" for word in _sealed(place)),
+        *("--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"),  # noqa: S108  as above
+    ]
+
+
+def _in_any(path: str, folders: Sequence[str]) -> bool:
+    return any(PurePath(path).is_relative_to(folder) for folder in folders)
+
+
+def _above(hold: Hold) -> Iterator[str]:
+    """The folders between a workspace folder and what is held in it: as mounts of their own they
+    cannot be renamed, which would put what is held out of the way."""
+    held = [*hold.read_only, *hold.hidden]
+    found: set[str] = set()
+    for folder in hold.folders:
+        for place in held:
+            parent = place.path.rpartition("/")[0]
+            while parent != folder and _in_any(parent, [folder]):
+                found.add(parent)
+                parent = parent.rpartition("/")[0]
+    return iter(sorted(found))
+
+
+def _hidden(place: Place) -> list[str]:
+    if place.kind == "file":
+        return ["--ro-bind", "/dev/null", place.path]
+    return ["--tmpfs", place.path]
+
+
+def _sealed(place: Place) -> list[str]:
+    return ["--remount-ro", place.path]
+
+
+def _outermost(places: Sequence[Place]) -> list[Place]:
+    """Without those that lie in another."""
+    folders = {place.path for place in places if place.kind == "folder"}
+    return [place for place in places if not _in_any(place.path, [*folders - {place.path}])]
+
+
+def _read_only(place: Place) -> list[str]:
+    if place.kind == "missing":
+        return ["--tmpfs", place.path, *_sealed(place)]
+    return ["--ro-bind", place.path, place.path]

@@ -1,0 +1,47 @@
+"""What is let through to a held command, and what each way of holding one does."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from lsp_agent.protocol.errors import LspAgentError
+
+
+class CannotHold(LspAgentError):
+    """Nothing here can hold a command. The message says what would help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An absolute path without symlinks, and what is there now."""
+
+    path: str
+    kind: Literal["folder", "file", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """All may be read but what is ``hidden``; nothing may be written but below ``folders``, and
+    there nothing of ``read_only``, which need not exist yet."""
+
+    folders: tuple[str, ...]
+    read_only: tuple[Place, ...]
+    hidden: tuple[Place, ...]
+    network: bool
+
+
+class Holder(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def by_rights(self) -> bool:
+        """Whether what it refuses looks as if a right were missing (EACCES, EPERM)."""
+        ...
+
+    def words(self, hold: Hold, cwd: str) -> list[str]:
+        """What goes before the command."""
+        ...
+
+    def mount_points(self, hold: Hold) -> list[str]:
+        """What the holder makes and leaves behind, empty."""
+        ...

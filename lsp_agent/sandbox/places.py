@@ -1,0 +1,119 @@
+"""Finds on this machine what a held command may not write and not see."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from lsp_agent.protocol.settings.files import WORKSPACE_FILE
+from lsp_agent.sandbox.hold import Hold, Place
+
+#: In a workspace folder: what a program of the person's obeys later, without being asked. All of
+#: ``.git``: one whose ``hooks`` alone were held could be renamed and another put in its place.
+_OBEYED = (
+    ".git",
+    ".vscode",
+    ".idea",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".pi",
+    ".zot",
+    ".mcp.json",
+    WORKSPACE_FILE,
+    ".envrc",
+    ".exrc",
+    ".nvim.lua",
+)
+#: In the home folder: keys, and what opens a door (a daemon's or an agent's socket).
+_SECRETS = (
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".password-store",
+    ".1password",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".mozilla",
+    ".thunderbird",
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".cargo/credentials.toml",
+    ".config/lsp-agent",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+)
+
+
+def find(
+    folders: Sequence[str],
+    *,
+    home: str,
+    runtime: str,
+    read_only: Iterable[str] = (),
+    hidden: Iterable[str] = (),
+    network: bool = False,
+) -> Hold:
+    """``runtime`` is the folder of the person's sockets, or ""; of ``read_only`` what lies outside
+    of the folders is held as all else there, and ``~`` in ``hidden`` is ``home``."""
+    roots = tuple(dict.fromkeys(map(os.path.realpath, folders)))
+    obeyed = [str(Path(root, name)) for root in roots for name in _OBEYED]
+    secrets = [str(Path(home, name)) for name in _SECRETS]
+    named = [_at_home(path, home) for path in hidden]
+    return Hold(
+        folders=roots,
+        read_only=tuple(_inside([*obeyed, *_existing(read_only)], roots)),
+        hidden=tuple(_places(_existing([*secrets, *named, *filter(None, [runtime])]))),
+        network=network,
+    )
+
+
+def for_agent(hold: Hold, own: Iterable[str]) -> Hold:
+    """For a whole agent: with its own files and folders, and the network, which leads to its model.
+    What is not there yet is let be, since it would be there, empty, as long as the agent runs."""
+    places = tuple(place.path for place in _places(own) if place.kind != "missing")
+    return Hold(
+        folders=(*hold.folders, *places),
+        read_only=tuple(place for place in hold.read_only if place.kind != "missing"),
+        hidden=tuple(
+            place
+            for place in hold.hidden
+            if not any(Path(place.path).is_relative_to(path) for path in places)
+        ),
+        network=True,
+    )
+
+
+def _at_home(path: str, home: str) -> str:
+    return str(Path(home, path[2:])) if path.startswith("~/") else path
+
+
+def _existing(paths: Iterable[str]) -> Iterator[str]:
+    """What is not there outside of the folders cannot be made either."""
+    return (path for path in paths if os.path.lexists(path))
+
+
+def _inside(paths: Iterable[str], roots: Sequence[str]) -> Iterator[Place]:
+    for place in _places(paths):
+        if any(Path(root) in Path(place.path).parents for root in roots):
+            yield place
+
+
+def _places(paths: Iterable[str]) -> Iterator[Place]:
+    for path in dict.fromkeys(map(os.path.realpath, paths)):
+        here = Path(path)
+        yield Place(
+            path, "folder" if here.is_dir() else "file" if os.path.lexists(here) else "missing"
+        )

@@ -1,0 +1,31 @@
+"""What a held command wanted and did not get, by its own words."""
+
+import re
+from collections.abc import Iterable
+
+#: In a program's words and in the names of errors: errno(3), getaddrinfo(3), and curl's, git's and
+#: Node's own.
+_SIGNS = {
+    "it may not write there": r"read-only file system|\bEROFS\b",
+    "it has no network": (
+        r"network is unreachable|name resolution|name or service not known|could ?n[o']t resolve"
+        r"|\b(ENETUNREACH|ENOTFOUND|EAI_AGAIN)\b"
+    ),
+}
+_BY_RIGHTS = {"it may not do that": r"permission denied|not permitted|\b(EACCES|EPERM)\b"}
+
+
+def refused(said: str, hidden: Iterable[str], by_rights: bool) -> tuple[str, str] | None:
+    """Why the sandbox let a command fail, and the last line that tells so; ``hidden`` are paths
+    that it does not see, and ``by_rights`` is its holder's. None where it has failed by itself, as
+    far as can be told."""
+    signs = _SIGNS
+    if places := "|".join(map(re.escape, hidden)):
+        signs = {**signs, "it does not see that place": places}
+    if by_rights:
+        signs = {**signs, **_BY_RIGHTS}
+    for line in reversed(said.splitlines()):
+        for reason, sign in signs.items():
+            if re.search(sign, line, re.IGNORECASE):
+                return reason, line.strip()
+    return None

@@ -1,0 +1,93 @@
+"""What the server answers to ``initialize``, made of nothing but what the client names.
+
+Plain values, and the methods' names stand here once more, so that ``initialize`` is answered before
+lsprotocol, pydantic and the models of ``protocol/methods.py`` are imported; tests compare the
+names with that table, and the answer with the one that pygls computes.
+"""
+
+from typing import Any
+
+from lsp_agent import __version__
+from lsp_agent.server.client.info import ClientInfo
+
+Json = dict[str, Any]
+
+VERSION = 1
+NAMES = (
+    "prompt",
+    "retry",
+    "abort",
+    "applyEdit",
+    "rejectEdit",
+    "keepEdit",
+    "editText",
+    "edits",
+    "keepAll",
+    "undoAll",
+    "applyAll",
+    "nextChange",
+    "previewEdit",
+    "revert",
+    "state",
+    "messages",
+    "lastAnswer",
+    "models",
+    "agents",
+    "setModel",
+    "options",
+    "setOption",
+    "compact",
+    "clear",
+    "sessions",
+    "agentSessions",
+    "newSession",
+    "closeSession",
+    "resumeSession",
+    "renameSession",
+    "exportSession",
+    "deleteSession",
+    "commands",
+    "runCommand",
+    "permissions",
+)
+METHODS = [f"agent/{name}" for name in NAMES]
+COMMANDS = [f"lspAgent.{name}" for name in (*NAMES, "answer", "showQuestion")]
+NOTIFICATIONS = ["agent/event"]
+
+_INCREMENTAL = 2
+
+
+def initialize_result(client: ClientInfo) -> Json:
+    """All that is served, and a Neovim's barrier."""
+    served: Json = {
+        "positionEncoding": client.encoding,
+        "textDocumentSync": {
+            "openClose": True,
+            "change": _INCREMENTAL,
+            "willSave": True,
+            "save": {"includeText": False},
+        },
+        "codeActionProvider": {"codeActionKinds": ["quickfix", "refactor"]},
+        "codeLensProvider": {"resolveProvider": False},
+        "executeCommandProvider": {"commands": COMMANDS},
+        "workspace": {
+            "workspaceFolders": {"supported": True, "changeNotifications": True},
+            "fileOperations": {},
+        },
+        "experimental": {
+            "agent": {"version": VERSION, "methods": METHODS, "notifications": NOTIFICATIONS}
+        },
+    }
+    # Providers of nothing: asked anew, the client sends what it held back first (barrier.py).
+    if client.quirks.refresh == "semanticTokens":
+        legend: Json = {"tokenTypes": [], "tokenModifiers": []}
+        served["semanticTokensProvider"] = {"legend": legend, "full": True}
+    elif client.quirks.refresh == "diagnostic":
+        served["diagnosticProvider"] = {
+            "interFileDependencies": False,
+            "workspaceDiagnostics": False,
+        }
+    return {
+        "capabilities": served,
+        "serverInfo": {"name": "lsp-agent", "version": __version__},
+    }

@@ -1,0 +1,94 @@
+"""A command that the settings want in a sandbox: what holds it, as it is now."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+
+from lsp_agent.protocol.events import Notice
+from lsp_agent.protocol.settings.settings import PermissionSettings
+from lsp_agent.sandbox import holders, places
+from lsp_agent.sandbox.hold import CannotHold, Hold, Holder
+from lsp_agent.sandbox.wanted import refused
+from lsp_agent.sessions.shared.session_view import SessionView
+from lsp_agent.toolset.calls import Held
+from lsp_agent.workspace.disk.paths import Confinement
+
+_NOTHING_HOLDS = (
+    'permissions.command is "sandbox", but nothing here can hold a command, so you are asked'
+    " instead: {reason}"
+)
+
+
+class Holding:
+    """Of one session. Whether anything holds here is tried with its first such command."""
+
+    def __init__(self, session: SessionView, confinement: Callable[[bool], Confinement]) -> None:
+        self._confinement = confinement
+        self._session = session
+        self._trying = anyio.Lock()
+        self._tried = False
+        self._holder: Holder | None = None
+
+    async def held(self, note: str | None) -> Held | None:
+        """How the command is to be started; None where nothing holds, which is said once, and
+        where the whole system is the workspace or the agent works outside of it."""
+        async with self._trying:
+            if not self._tried:
+                self._holder = await self._try()
+                self._tried = True
+        if self._holder is None:
+            return None
+        hold = await anyio.to_thread.run_sync(self._hold)
+        if hold is None:
+            return None
+        words = self._holder.words(hold, self._session.cwd)
+        return Held(tuple(words), tuple(self._holder.mount_points(hold)), note)
+
+    async def refused(self, said: str) -> tuple[str, str] | None:
+        """As ``wanted.refused``, of a command that was held."""
+        hold = await anyio.to_thread.run_sync(self._hold)
+        by_rights = self._holder is not None and self._holder.by_rights
+        return refused(said, [place.path for place in hold.hidden] if hold else (), by_rights)
+
+    async def _try(self) -> Holder | None:
+        try:
+            return await anyio.to_thread.run_sync(holders.working)
+        except CannotHold as error:
+            told = Notice("warning", _NOTHING_HOLDS.format(reason=error), "lsp-agent")
+            self._session.emit(told, self._session.turn_id)
+            return None
+
+    def _hold(self) -> Hold | None:
+        session = self._session
+        return hold_in(session.cwd, self._confinement(False), session.settings.permissions)
+
+
+def hold_in(cwd: str, confinement: Confinement, permissions: PermissionSettings) -> Hold | None:
+    """What a command in ``cwd`` may reach; None where the folders say nothing of that place."""
+    read_only: list[str] = []
+    hidden: list[str] = list(permissions.hidden)
+    for each in confinement.reserved:
+        found = _beginning(each.path) if each.prefix else [each.path]
+        if not each.modules:
+            (read_only if each.readable else hidden).extend(found)
+    hold = places.find(
+        confinement.roots,
+        home=str(Path.home()),
+        runtime=os.environ.get("XDG_RUNTIME_DIR", ""),
+        read_only=read_only,
+        hidden=hidden,
+        network=permissions.network == "allow",
+    )
+    here = Path(os.path.realpath(cwd))
+    inside = any(here.is_relative_to(folder) for folder in hold.folders)
+    return hold if inside and os.sep not in hold.folders else None
+
+
+def _beginning(path: str) -> list[str]:
+    """What is there whose path begins so."""
+    place = Path(path)
+    if not place.parent.is_dir():
+        return []
+    return [str(each) for each in place.parent.iterdir() if each.name.startswith(place.name)]

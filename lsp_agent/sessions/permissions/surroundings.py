@@ -1,0 +1,122 @@
+"""What a command meets on the disk: where its words lead, and which program it is."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from lsp_agent.sessions.permissions import repositories
+from lsp_agent.sessions.permissions.command_globs import Globs
+from lsp_agent.sessions.permissions.reading.reads import Reach
+from lsp_agent.sessions.permissions.secret_files import is_secret, may_hold_secrets
+from lsp_agent.sessions.permissions.shell.line import Way
+from lsp_agent.workspace.disk.paths import Confinement, OutsideWorkspace
+
+#: As globs: those that are hidden too.
+_ALL_IN_IT = ("*", ".*")
+#: ``.*`` may become ``..``; a home, and in zsh a program, is looked up.
+_LED_ELSEWHERE = re.compile(r"[~=]|(?:.*/)?\.[^/]*[*?\[]", re.DOTALL)
+_FUNCTION = "BASH_FUNC_"
+#: Files below a folder that is searched, of which none may be made for secrets.
+MOST_SEARCHED = 10_000
+#: Names of programs that are many in one, each by the name that it is called.
+_MANY_IN_ONE = frozenset({"busybox", "toybox", "coreutils"})
+
+
+class Disk:
+    """For one line of commands that begins in ``cwd``, with their ``environment``. Blocking, as
+    long as globs and searches are bounded."""
+
+    def __init__(self, cwd: str, confinement: Confinement, environment: Mapping[str, str]) -> None:
+        self._cwd = cwd
+        self._confinement = confinement
+        self._environment = environment
+        self._globs: dict[Way, Globs] = {}
+
+    def may_read(self, way: Way, word: str, reach: Reach) -> bool:
+        if _LED_ELSEWHERE.match(word):
+            return False
+        words = [word]
+        if reach == "listed":
+            words += [f"{word}/{each}" for each in _ALL_IN_IT]
+        places = [place for each in words for place in self._places(way, each, write=False)]
+        return all(
+            place is not None
+            and not is_secret(place)
+            and not (reach in ("below", "shown") and self._hides(place))
+            and not (reach == "below" and _may_hold_secrets(place))
+            for place in places
+        )
+
+    def may_write(self, way: Way, word: str) -> bool:
+        """All that the word may stand for."""
+        return None not in self._places(way, word, write=True)
+
+    def _places(self, way: Way, word: str, *, write: bool) -> list[str | None]:
+        """Where all that the word may stand for leads; None for what cannot be told."""
+        paths = self._globs.setdefault(way, Globs(str(Path(self._cwd, *way)))).paths(word)
+        return [None] if paths is None else [self._place(way, path, write) for path in paths]
+
+    def _place(self, way: Way, path: str, write: bool = False) -> str | None:
+        """Where it leads, if that may be touched."""
+        try:
+            given = os.path.join(*way, path)  # noqa: PTH118  a Path would make "." of ""
+            return self._confinement.confine(given, self._cwd, write=write).path
+        except OutsideWorkspace:
+            return None
+
+    def _hides(self, folder: str) -> bool:
+        """Whether something lies in it that may not be read."""
+        inner = folder.rstrip(os.sep) + os.sep
+        reserved = self._confinement.reserved
+        return any(each.path.startswith(inner) and not each.readable for each in reserved)
+
+    def is_known(self, program: str, *, builtin: bool) -> bool:
+        """Of a program: the first of its name on ``PATH`` lies where no agent writes, and is not
+        one that looks for another of its name."""
+        around = self._environment
+        if any(name.startswith(_FUNCTION) for name in around):
+            return False
+        if builtin:
+            return program != "cd" or "CDPATH" not in around
+        if program == "rg" and "RIPGREP_CONFIG_PATH" in around:
+            return False
+        for folder in around.get("PATH", "").split(os.pathsep):
+            place = Path(folder, program)
+            if not place.is_absolute():
+                return False
+            if os.access(place, os.X_OK) and not place.is_dir():
+                return _is_itself(place) and not any(map(self._is_inside, (place.parent, place)))
+        return False
+
+    def _is_inside(self, place: Path) -> bool:
+        real = os.path.realpath(place)
+        return any(Path(real).is_relative_to(root) for root in self._confinement.roots)
+
+    def is_own_repository(self, way: Way) -> bool:
+        here, there = self._place((), "."), self._place(way, ".")
+        if here is None or there is None or repositories.is_led_elsewhere(self._environment):
+            return False
+        try:
+            own = repositories.found_from(Path(here))
+            if own is None or repositories.found_from(Path(there)) != own:
+                return own is None and here == there
+            return self._is_inside(own) and repositories.runs_nothing(own)
+        except (OSError, ValueError, repositories.UnclearRepositoryError):
+            return False
+
+
+def _may_hold_secrets(place: str) -> bool:
+    try:
+        return Path(place).is_dir() and may_hold_secrets(place, MOST_SEARCHED)
+    except OSError:
+        return True
+
+
+def _is_itself(place: Path) -> bool:
+    """Not one of a manager of versions, which runs what a file in the workspace names."""
+    real = place.resolve()
+    parts = re.split(r"[^a-z0-9]+", real.name.lower())
+    called = {place.name, f"g{place.name}", *_MANY_IN_ONE}
+    is_alike = any(part in called or part.rstrip("0123456789") in called for part in parts)
+    return is_alike and "shims" not in (*place.parts, *real.parts)

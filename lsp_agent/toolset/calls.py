@@ -1,0 +1,90 @@
+"""What a bridge asks of the session that owns its agent (implemented in sessions/)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call that the agent is about to run. ``tool_call_id`` is the one its wire's events
+    carry, None where it cannot be told."""
+
+    tool: str
+    args: Mapping[str, object]
+    tool_call_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageAnswer:
+    """``data`` is base64."""
+
+    mime_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """A file tool's result, in the agent's own form. ``image`` is what ``read`` shows of one,
+    beside the text."""
+
+    text: str
+    is_error: bool = False
+    image: ImageAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Let it run. ``note`` is put before a command's output, for the model to read; ``unread`` is
+    a command that a pattern allows, so that nobody has looked at it."""
+
+    note: str | None = None
+    unread: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Do not run it; ``reason`` is what the model reads."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Let the command start behind a gate: a person must decide first, which may take long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Let the command run, without a question, behind the words of ``holder``, which keep it in a
+    sandbox; ``mount_points`` are paths that these make. ``note`` as in :class:`Allow`."""
+
+    holder: tuple[str, ...]
+    mount_points: tuple[str, ...]
+    note: str | None = None
+
+
+Verdict = Allow | Block | Gate | Held
+
+
+class ToolHost(Protocol):
+    """Every method is safe after an abort: it then refuses."""
+
+    async def intercept(self, request: ToolRequest) -> Verdict:
+        """Before every call of the agent's; must answer within 4 s, or the call is blocked."""
+        ...
+
+    async def decide(self, request: ToolRequest) -> Allow | Block:
+        """A gated command waits for this; as long as a person needs. Cancelled when the
+        command dies."""
+        ...
+
+    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
+        """A held command that has failed waits for this, as long as a person needs: whether it
+        may run once more, without its sandbox. ``said`` is the end of what it wrote to its
+        standard error. A reason to block is put behind that, and may be ""."""
+        ...
+
+    async def run(self, request: ToolRequest) -> ToolAnswer:
+        """Answers ``read``, ``write`` or ``edit`` in the agent's place, within 55 s."""
+        ...

@@ -1,0 +1,69 @@
+"""The tools as a model is told of them: one table of names, descriptions and JSON schemas.
+
+Who runs a tool may add to its description what holds there alone: images that are shown, how long a
+command may take.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_STRING: Mapping[str, object] = {"type": "string"}
+_INTEGER: Mapping[str, object] = {"type": "integer"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """``parameters`` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+def _tool(name: str, description: str, required: Sequence[str], **properties: object) -> ToolSchema:
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return ToolSchema(name, description, schema)
+
+
+READ = _tool(
+    "read",
+    "Read a file, from line offset (the first is 1), at most limit lines; a long file is cut, and"
+    " tells where to go on.",
+    ["path"],
+    path=_STRING,
+    offset=_INTEGER,
+    limit=_INTEGER,
+)
+WRITE = _tool(
+    "write",
+    "Write a whole file; folders are made, an existing file is replaced.",
+    ["path", "content"],
+    path=_STRING,
+    content=_STRING,
+)
+EDIT = _tool(
+    "edit",
+    "Replace texts in a file. Each oldText must occur exactly once in the file as it is before the"
+    " call.",
+    ["path", "edits"],
+    path=_STRING,
+    edits={
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"oldText": _STRING, "newText": _STRING},
+            "required": ["oldText", "newText"],
+        },
+    },
+)
+BASH = _tool(
+    "bash",
+    "Run a command in /bin/sh. timeout is in seconds; it has nothing to read from stdin. Whatever"
+    " it leaves running in the background is ended with it.",
+    ["command"],
+    command=_STRING,
+    timeout=_INTEGER,
+)
+
+#: Those that work on files; a command is held in another way.
+FILE_TOOLS: Sequence[ToolSchema] = (READ, WRITE, EDIT)

@@ -1,0 +1,1 @@
+"""The Agent Client Protocol, for all agents that speak it. ``wire`` is the door."""

@@ -1,0 +1,1 @@
+"""Codex's own protocol, ``codex app-server``. ``wire`` is the door."""

@@ -1,0 +1,1 @@
+"""Meerkat's JSON-RPC wire. ``wire`` is the door."""

@@ -1,0 +1,76 @@
+"""The hunks of the ledger's changes, as a review decides on them: which are still open, which went
+with a decision on others, and what a change is once all are decided."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.text.diff import diff
+from lsp_agent.text.lines import EMPTY
+from lsp_agent.text.merge import words
+from lsp_agent.text.review import Review
+from lsp_agent.text.review_hunks import ReviewHunk
+from lsp_agent.text.traces import Key, Lines, Taken
+from lsp_agent.workspace.ledger.ledger import Change, Ledger
+
+
+def open_indexes(change: Change) -> list[int]:
+    """The hunks of a change that are not in and may still be put in: those that were lost, and
+    where it is not in also those that nobody has decided on. Its texts must be at hand."""
+    hunks = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
+    undecided = "applied" if change.status in ("applied", "kept") else "lost"
+    return [i for i in range(len(hunks)) if change.decided.get(i, undecided) == "lost"]
+
+
+def hunk_lines(change: Change, indexes: Collection[int]) -> Iterator[tuple[int, Lines, Lines]]:
+    """Of these of its hunks, the lines before and after."""
+    before, after = (change.before or EMPTY).lines, (change.after or EMPTY).lines
+    for index, hunk in enumerate(diff(before, after)):
+        if index in indexes:
+            yield (
+                index,
+                before[hunk.old_start : hunk.old_end],
+                after[hunk.new_start : hunk.new_end],
+            )
+
+
+def summary(statuses: Iterable[EditStatus]) -> EditStatus:
+    """What a change is as a whole once all its hunks are decided: out only if all of them are."""
+    found = set(statuses)
+    for status in ("lost", "kept", "superseded"):
+        if status in found:
+            return status
+    return "rejected"
+
+
+def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key]:
+    """The hunks that those took over, also others of the same change, and of which something is
+    in their lines still."""
+    found: list[Key] = []
+    for hunk in [hunk for hunk in review.hunks if hunk.key in keys]:
+        here = words(review.lines_of(hunk))
+        for change_id in dict.fromkeys((hunk.change_id, *(over for over, _ in hunk.over))):
+            change = ledger.get(change_id)
+            if change is None or change.cold:
+                continue
+            over = [index for index in change.decided if _may_be_in(hunk, change, index)]
+            for index, old, new in hunk_lines(change, over) if over else ():
+                if (words(new) - words(old)) & here:
+                    found.append((change_id, index))
+    return found
+
+
+def _may_be_in(hunk: ReviewHunk, change: Change, index: int) -> bool:
+    """Whether it was taken over by ``hunk``, or by another of its own change."""
+    is_over = change.id == hunk.change_id or (change.id, index) in hunk.over
+    return is_over and change.decided.get(index) == "superseded"
+
+
+def taken_by(ledger: Ledger, revert: Change) -> list[Taken]:
+    """The hunks that it takes out, oldest first, but for those whose texts are not at hand."""
+    changes = [ledger.get(change_id) for change_id in revert.takes_out]
+    at_hand = [change for change in changes if change is not None and not change.cold]
+    return [
+        Taken((change.id, index), old, new)
+        for change in sorted(at_hand, key=lambda change: change.time)
+        for index, old, new in hunk_lines(change, revert.takes_out[change.id])
+    ]

@@ -1,0 +1,181 @@
+"""What is known of one file's review: of the text that it shows, and of the one beside that.
+
+A document with unsaved text has two: what the editor shows, and what is on disk, which comes back
+if the person closes it without saving. An editor that keeps unsaved text shows that again. So what
+was decided on, typed and found in each of the two goes with it.
+
+Pure.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.text.lines import Text
+from lsp_agent.text.review import Review
+from lsp_agent.text.review_hunks import Turned
+from lsp_agent.text.traces import Key
+from lsp_agent.workspace.ledger.records import ReviewRecord
+
+Outcomes = list[tuple[Key, EditStatus]]
+
+
+@dataclass(frozen=True, slots=True)
+class LandedStep:
+    """A change of an agent's that went in, not yet part of the review."""
+
+    before: Text
+    after: Text
+    change_id: str
+    indexes: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewState:
+    """``review`` is of what the file shows. ``other`` is of what is on disk while a document is
+    open, and of what was unsaved when it was closed; None where that is not known.
+    ``base_exists``: whether there was a file before the agents. ``restored``: from an earlier run,
+    and not compared with the file yet."""
+
+    review: Review
+    base_exists: bool
+    steps: tuple[LandedStep, ...] = ()
+    restored: bool = False
+    other: Review | None = None
+
+    @property
+    def marks(self) -> list[tuple[Key, bool]]:
+        """What is written down when it changes: the hunks, and which of them a person typed in,
+        since after a restart nobody could tell who did."""
+        return [(hunk.key, hunk.touched) for hunk in self.review.hunks]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing of it is worth keeping."""
+        other = self.other is not None and self.other.hunks
+        return not (self.review.hunks or self.review.traces or self.steps or other)
+
+    def record(self) -> ReviewRecord | None:
+        """None where nothing is open."""
+        review, other = self.review, self.other
+        if not review.hunks and not (other and other.hunks):
+            return None
+        record = _record(review, self.base_exists)
+        if other is None or other.text == review.text:
+            return record
+        return replace(record, beside=_record(other, self.base_exists))
+
+    @classmethod
+    def of_record(cls, record: ReviewRecord, living: Iterable[str]) -> "ReviewState":
+        """Without the hunks of changes that are not among the ``living``: nobody could decide on
+        them any more."""
+        alive = set(living)
+
+        def review(record: ReviewRecord) -> Review:
+            review = Review(record.base, record.text, record.hunks)
+            return review.kept([hunk.key for hunk in review.hunks if hunk.change_id not in alive])
+
+        other = None if record.beside is None else review(record.beside)
+        return cls(review(record), record.base_exists, restored=True, other=other)
+
+    def landed(self, step: LandedStep, *, open_: bool) -> "ReviewState":
+        # What was unsaved in a closed document does not have it.
+        return replace(self, steps=(*self.steps, step), other=self.other if open_ else None)
+
+    def folded(self, now: Text | None) -> "tuple[ReviewState, Outcomes]":
+        """With its steps, and what was typed since, taken into the review."""
+        first = self.steps[0].before if self.steps else now
+        if self.restored and first is not None:
+            state, outcomes = self._fitting(first)
+        else:
+            state, outcomes = self, Outcomes()
+        review = state.review
+        for step in self.steps:
+            review, gone = review.typed(step.before)
+            outcomes += outcomes_of(gone)
+            review, gone = review.edited(step.after, step.change_id, step.indexes)
+            outcomes += outcomes_of(gone)
+        if now is not None:
+            review, gone = review.typed(now)
+            outcomes += outcomes_of(gone)
+        return replace(state, review=review, steps=()), outcomes
+
+    def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
+        """What is shown was written to the disk."""
+        state, outcomes = self.folded(text)
+        return replace(state, other=state.review), outcomes
+
+    def closed(self, text: Text, disk: Text) -> "tuple[ReviewState, Outcomes]":
+        """A document that showed ``text`` was closed: what it had beyond ``disk`` is gone, but an
+        editor may show it again. Where others have written the disk, nobody knows what is in it."""
+        state, outcomes = self.folded(text)
+        if state.other is None or state.other.text != disk or text == disk:
+            return replace(state, other=None), outcomes
+        changed, more = state._becomes(state.other, disk, "rejected")
+        return changed, [*outcomes, *more]
+
+    def opened(self, text: Text) -> "tuple[ReviewState, Outcomes]":
+        """A document shows ``text``, perhaps what was unsaved when it was closed."""
+        if self.restored:
+            state, outcomes = self.folded(text)
+            return replace(state, other=state.other or self.review), outcomes
+        state, outcomes = self.folded(None)
+        if state.other is None or state.other.text != text or state.review.text == text:
+            return replace(state, other=state.review), outcomes
+        changed, more = state._becomes(state.other, text, "rejected")
+        return changed, [*outcomes, *more]
+
+    def kept(self, keys: Iterable[Key], over: Iterable[Key] = ()) -> "ReviewState":
+        """A person keeps these hunks, wherever they are, and with them what is in of those ``over``
+        which they had taken: the editor's undo does not open that again."""
+        chosen, decided = tuple(keys), set(over)
+        kept = self.review.kept(chosen)
+        traces = tuple(trace for trace in kept.traces if trace.key not in decided)
+        other = None if self.other is None else self.other.kept(chosen)
+        return replace(self, review=replace(kept, traces=traces), other=other)
+
+    def _becomes(self, known: Review, now: Text, out: EditStatus) -> "tuple[ReviewState, Outcomes]":
+        """The file shows ``now``, of which ``known`` was the review; ``out`` is what a hunk that is
+        not in it any more is called."""
+        left = self.review
+        known, gone = known.typed(now)
+        compared, turned = left.typed(now)
+        were, here = set(_keys(left)), set(_keys(known))
+        called: dict[Key, EditStatus] = {
+            each.key: each.status for each in turned if each.status != "rejected"
+        }
+        outcomes: Outcomes = [(key, called.get(key, out)) for key in were - here]
+        outcomes.extend((key, "applied") for key in here - were)
+        outcomes += [each for each in outcomes_of(gone) if each[0] not in were | here]
+        # What was kept, and then taken out in the text that is gone.
+        again = [each.key for each in turned if each.status == "applied"]
+        outcomes.extend((key, "kept") for key in again if key not in were | here)
+        traces = {t.key: t for t in (*compared.traces, *known.traces) if t.key not in here}
+        review = replace(known, traces=tuple(traces.values()))
+        return replace(self, review=review, other=left, steps=(), restored=False), outcomes
+
+    def _fitting(self, now: Text) -> "tuple[ReviewState, Outcomes]":
+        """After a restart: hunks whose lines are no longer there are ``lost``, those whose lines
+        were changed meanwhile ``superseded``, since nobody can say by whom."""
+        if self.other is not None and now == self.other.text != self.review.text:
+            return self._becomes(self.other, now, "lost")
+        was = {hunk.key: hunk for hunk in self.review.hunks}
+        review, gone = self.review.typed(now)
+        outcomes: Outcomes = [
+            (each.key, "lost" if each.status == "rejected" else each.status) for each in gone
+        ]
+        changed = [h.key for h in review.hunks if h.touched and h.left != was[h.key].left]
+        outcomes.extend((key, "superseded") for key in changed)
+        return replace(self, review=review.kept(changed), restored=False), outcomes
+
+
+def _keys(review: Review) -> list[Key]:
+    return [hunk.key for hunk in review.hunks]
+
+
+def outcomes_of(gone: Iterable[Turned]) -> Outcomes:
+    return [(each.key, each.status) for each in gone]
+
+
+def _record(review: Review, base_exists: bool) -> ReviewRecord:
+    return ReviewRecord(review.base, review.text, base_exists, review.hunks)

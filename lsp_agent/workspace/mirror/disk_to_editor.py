@@ -1,0 +1,344 @@
+"""Bringing what came to the disk into the document that is open on it.
+
+The editor may reload the file by itself, at once, late or never, and the person may type and
+save meanwhile. The edit is sent by the file host under its rule of proof, so nothing is doubled.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar, TypeVarTuple, Unpack
+from weakref import WeakSet
+
+import anyio
+import anyio.to_thread
+
+from lsp_agent.text.lines import EMPTY, Text, is_long
+from lsp_agent.text.merge import Merge, merge3_fine, preferring
+from lsp_agent.workspace.changing.file_host import FileHost, NotWanted, View
+from lsp_agent.workspace.disk.look import Content
+from lsp_agent.workspace.disk.paths import from_ledger
+from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.documents.editor import Editor
+from lsp_agent.workspace.documents.open_document import OpenDocument
+from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.placing.flight import merged
+from lsp_agent.workspace.placing.not_made import NotMade
+
+_STOPPED = "the turn was stopped, so it is a proposal."
+_HOLDS_BACK = "this editor says what you type only when you pause, so it is a proposal."
+
+# How often the text may have changed while it was merged in a thread.
+_MAX_BEHIND = 3
+
+Texts = TypeVarTuple("Texts")
+Result = TypeVar("Result")
+
+What = Literal["recorded", "merged", "proposed", "gone", "unreadable", "failed", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """In seconds."""
+
+    #: How long an editor may take to reload a file by itself.
+    reload: float = 0.5
+    #: How long after a file was written its didSave may come.
+    save: float = 0.1
+    #: How long after it said that it had reloaded an editor may take to show it.
+    reloaded: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class DiskChange:
+    """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
+    so soon after a save of the editor's that the document took it for what was saved, which was
+    ``before``."""
+
+    path: str
+    before: Content
+    now: Content
+    renamed_to: str | None = None
+    over_a_save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of a change on disk.
+
+    ``recorded``: of a file that is not open; ``merged``: it is in the open document, or
+    (``unknown``) may still come; ``proposed``: part or all of it is a proposal, because both
+    changed the same lines or for the ``reason``, and ``change`` is what went in, if any did;
+    ``gone``: an open file was deleted, its document is as it was; ``unreadable`` and ``failed``:
+    ``reason`` says why nothing could be done; ``nothing``: nothing was to be done.
+    """
+
+    disk: DiskChange
+    what: What
+    open: bool = False
+    change: Change | None = None
+    proposal: Change | None = None
+    reason: str = ""
+
+
+class NotOpen(Exception):
+    """The document was closed meanwhile: look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all documents are merged with. ``slow`` are those whose editor was seen not to reload
+    them in time: no use to wait for it again. ``saving``: set by the next didSave."""
+
+    documents: Documents
+    editor: Editor
+    host: FileHost
+    ledger: Ledger
+    waits: Waits
+    slow: WeakSet[OpenDocument] = field(default_factory=WeakSet[OpenDocument])
+    saving: dict[OpenDocument, anyio.Event] = field(default_factory=dict[OpenDocument, anyio.Event])
+
+
+class DiskToEditor:
+    """One change of one file on disk, on its way into ``document``. ``awaited`` are the texts
+    that came to that file, this one first, as they are now known."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        disk: DiskChange,
+        now: Text,
+        document: OpenDocument,
+        origin: Origin,
+        *,
+        kept: bool,
+        still_wanted: Callable[[], bool],
+        awaited: Callable[[], list[Text]],
+    ) -> None:
+        self._desk = desk
+        self._disk = disk
+        self._now = now
+        self._document = document
+        self._origin = origin
+        self._kept = kept
+        self._still_wanted = still_wanted
+        self._awaited = awaited
+        #: What is merged against, and what the document was saved as when it began.
+        self._base: Text | None = None
+        self._saved: Text | None = None
+        self._theirs = now
+        #: Whether all of it was in the text that was sent last.
+        self._clean = False
+        #: A text of the document with what its merge gave.
+        self._ahead: tuple[Text, Merge] | None = None
+
+    async def run(self) -> Brought:
+        """Raises NotOpen, and LspAgentError where it cannot be recorded or sent."""
+        document = self._document
+        await document.compared()
+        self._theirs = document.shown(self._now)
+        self._saved = base = self._base = document.saved
+        if self._disk.over_a_save:
+            base = self._base = self._shown_before()
+        if document.dirty and await self._is_the_editors_save():
+            return Brought(self._disk, "nothing", open=True)
+        self._check_open()
+        if document.shows(self._now) or base == self._theirs:  # and typed since
+            return await self._came_by_itself(self._shown_before())
+        before = document.text
+        if base == before and await self._reloaded():
+            return await self._came_by_itself(before)
+        self._check_open()
+        if self._desk.editor.traits.holds_back:
+            return await self._propose(None, _HOLDS_BACK)
+        if not self._still_wanted():
+            return await self._propose(None, _STOPPED)
+        return await self._merge()
+
+    def _check_open(self) -> None:
+        if self._desk.documents.at(self._disk.path) is not self._document:
+            raise NotOpen
+
+    def _shown_before(self) -> Text | None:
+        before = self._disk.before
+        return self._document.shown(before) if isinstance(before, Text) else self._base
+
+    async def _is_the_editors_save(self) -> bool:
+        """A file is written a moment before its didSave comes."""
+        document = self._document
+        event = self._desk.saving.setdefault(document, anyio.Event())
+        with anyio.move_on_after(self._desk.waits.save):
+            await event.wait()
+        if not event.is_set():
+            self._desk.saving.pop(document, None)
+            return False
+        await document.compared()
+        return document.disk == self._now
+
+    # The editor reloads.
+
+    async def _reloaded(self) -> bool:
+        """Whether the editor takes the text from the disk, by itself or because it was asked; it
+        is enough that it showed it until the next key."""
+        shown = anyio.Event()
+
+        def look(_: object = None) -> None:
+            if self._is_shown():
+                shown.set()
+
+        with self._document.record(look):
+            look()
+            return await self._takes_it_from_disk(shown)
+
+    async def _takes_it_from_disk(self, shown: anyio.Event) -> bool:
+        desk, document = self._desk, self._document
+        if document not in desk.slow:
+            with anyio.move_on_after(desk.waits.reload):
+                await shown.wait()
+                return True
+            desk.slow.add(document)
+        if not desk.editor.traits.can_reload or document.closed or not self._still_wanted():
+            return False
+        if desk.editor.traits.can_sync:
+            await desk.editor.sync(document.uri)
+        if document.text != self._base:  # a reload would drop what was typed
+            return shown.is_set()
+        if await desk.editor.reload(document.uri):
+            with anyio.move_on_after(desk.waits.reloaded):
+                await shown.wait()
+        return shown.is_set()
+
+    def _is_shown(self) -> bool:
+        document = self._document
+        return not document.closed and any(document.shows(text) for text in self._awaited())
+
+    async def _came_by_itself(self, before: Text | None) -> Brought:
+        """It is in already: by a reload, or since the person opened the file or typed the same."""
+        document = self._document
+        self._now_in()
+        after = self._theirs
+        if document.shows(self._now):
+            after = document.text  # an editor may show line ends of its own
+        elif not self._is_shown():
+            before, after = await self._beside_the_persons(before)
+        if before == after:
+            return Brought(self._disk, "nothing", open=True)
+        status = "kept" if self._kept else "applied"
+        change = await self._desk.ledger.record(
+            self._origin, self._disk.path, before, after, status
+        )
+        return Brought(self._disk, "merged", open=True, change=change)
+
+    async def _beside_the_persons(self, before: Text | None) -> tuple[Text | None, Text]:
+        """The change of a document that shows more than it: as it is now, and without it. Where
+        that cannot be told, what the disk held."""
+        if before is not None:
+            now = self._document.text
+            without = await _away(merge3_fine, self._theirs, now, before)
+            if without.clean:
+                return without.text, now
+        return before, self._theirs
+
+    # We merge.
+
+    async def _merge(self) -> Brought:
+        await self._merge_ahead()
+        try:
+            placed = await self._desk.host.replace(
+                from_ledger(self._disk.path),
+                self._origin,
+                self._resolve,
+                review="off" if self._kept else "after",
+                save="never",
+                still_wanted=self._still_wanted,
+                from_disk=True,
+            )
+        except NotWanted:
+            return await self._propose(None, _STOPPED)
+        except NotMade as withheld:
+            return await self._propose(None, withheld.why)
+        if placed.status == "unknown" and self._clean:
+            # base stays: the next change brings this one as well
+            return Brought(self._disk, "merged", open=True, change=placed.change)
+        if placed.status == "conflict":
+            reason = f"{placed.note}, so it is a proposal." if placed.refused else ""
+            proposed = await self._propose(None, reason)
+            if placed.change is not None and proposed.proposal is not None:
+                self._desk.ledger.set_status(placed.change.id, "superseded")
+            return proposed
+        change = placed.change
+        if not self._clean:
+            return await self._propose(change)
+        if change is None:
+            self._check_open()
+            return await self._came_by_itself(self._shown_before())
+        self._now_in()
+        return Brought(self._disk, "merged", open=True, change=change)
+
+    def _resolve(self, view: View) -> Text:
+        if not view.open:
+            raise NotOpen
+        merge = self._merged(view.require_text())
+        self._clean = merge.clean
+        return merge.text
+
+    async def _merge_ahead(self) -> None:
+        """The edit is made in the event loop, which a long merge would hold up; whoever types all
+        the time has to wait for it in the end."""
+        for _ in range(_MAX_BEHIND):
+            ours = self._document.text
+            merge = await _away(merge3_fine, self._base or EMPTY, ours, self._theirs)
+            self._ahead = ours, merge
+            if self._document.text is ours:
+                break
+
+    def _merged(self, ours: Text) -> Merge:
+        if self._ahead is not None and self._ahead[0] is ours:
+            return self._ahead[1]
+        return merge3_fine(self._base or EMPTY, ours, self._theirs)
+
+    def _now_in(self) -> None:
+        if self._document.saved is self._saved:  # else it was saved since
+            self._document.brought_in(self._now)
+
+    async def _propose(self, change: Change | None, reason: str = "") -> Brought:
+        """What is not in becomes a proposal: the document with the agent's lines in the places
+        that both have changed."""
+        if change is None:
+            self._check_open()
+        ours = self._document.text
+        preferred = await _away(preferring, self._base or EMPTY, self._theirs, ours)
+        theirs = ours.with_lines(preferred.lines)
+        if theirs == ours and change is None:
+            return await self._came_by_itself(self._shown_before())
+        self._now_in()
+        if theirs == ours:
+            return Brought(self._disk, "merged", open=True, change=change)
+        origin, path = self._origin, self._disk.path
+        proposal = await self._desk.ledger.record(origin, path, ours, theirs, "proposed")
+        await self._supersede(ours, theirs, proposal.id)
+        return Brought(
+            self._disk, "proposed", open=True, change=change, proposal=proposal, reason=reason
+        )
+
+    async def _supersede(self, ours: Text, theirs: Text, proposal_id: str) -> None:
+        """Ends the session's older proposals for lines that this one is for as well."""
+        ledger = self._desk.ledger
+        for change in ledger.changes(
+            session_id=self._origin.session_id, path=self._disk.path, status="proposed"
+        ):
+            if change.id == proposal_id:
+                continue
+            older = await ledger.loaded(change.id)
+            with_older = await _away(merged, older.before or EMPTY, older.after or EMPTY, ours)
+            if with_older is None or await _away(merged, ours, theirs, with_older) is not None:
+                continue
+            present = ledger.get(change.id)
+            if present is not None and present.status == "proposed":  # not decided meanwhile
+                ledger.set_status(change.id, "superseded")
+
+
+async def _away(compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
+    """What is computed from long texts, in a thread."""
+    if not any(isinstance(text, Text) and is_long(text.lines) for text in texts):
+        return compute(*texts)
+    return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)

@@ -1,0 +1,370 @@
+"""What agents and their commands change on disk by themselves, brought together with what the
+editor shows.
+
+The disk is changed already, so nothing here writes to it: an open document is merged with its
+file, a change of any other file is recorded. Whose change it is the caller knows; what our own
+host wrote and what the editor saved is no agent's.
+"""
+
+import itertools
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.to_thread
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.text.lines import Text
+from lsp_agent.workspace.changing.file_host import FileHost
+from lsp_agent.workspace.disk.look import Content, Seen, Unreadable, look, moves
+from lsp_agent.workspace.disk.paths import from_ledger
+from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.documents.editor import Editor
+from lsp_agent.workspace.documents.open_document import OpenDocument, alike
+from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.mirror.disk_to_editor import (
+    Brought,
+    Desk,
+    DiskChange,
+    DiskToEditor,
+    NotOpen,
+    Waits,
+)
+
+__all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits", "Watcher"]
+
+#: How often a change is looked at anew because its file was opened, closed or written.
+_MAX_TURNS = 5
+#: How long an editor may take to write a file, in which a person may type.
+_WRITE_SECONDS = 0.3
+#: Changes that are recorded at once; more of them would hold up the event loop.
+_AT_ONCE = 8
+
+
+class Known:
+    """What one session knows of the disk: the files as they were at its last look, by real path.
+    ``at`` says when each was looked at, in the mirror's own count."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, Seen] = {}
+        self.at: dict[str, int] = {}
+
+    def keep_only(self, paths: Collection[str]) -> None:
+        for path in self.seen.keys() - set(paths):
+            del self.seen[path], self.at[path]
+
+    def update(self, seen: Mapping[str, Seen], at: int) -> None:
+        self.seen.update(seen)
+        self.at.update(dict.fromkeys(seen, at))
+
+
+class Watcher(Protocol):
+    """A session at work. Where another one looks, and stands for nothing of what it finds, that
+    is from now on what the other one begins with; so this one is told of it at once."""
+
+    known: Known
+
+    def claims(self, path: str) -> bool:
+        """Whether what is new at ``path`` is its doing."""
+        ...
+
+    def named(self) -> Collection[str]:
+        """The paths that its calls at work name."""
+        ...
+
+    def found(self, changes: Sequence[DiskChange]) -> None:
+        """To be taken by it; it may not look meanwhile."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Accounted:
+    """The last text on disk that somebody stands for: our host, the editor, a change that was
+    taken. ``document`` was saved as ``content``; ``typing``: it may have been typed in while the
+    file was written, and then it knows what the file holds."""
+
+    at: int
+    content: Content
+    document: OpenDocument | None = None
+    typing: bool = False
+
+
+_OthersFinds = tuple[Watcher, list[DiskChange], dict[str, Seen]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finds:
+    """What one look saw, what of it is the looking session's, and what is others'."""
+
+    at: int
+    seen: dict[str, Seen]
+    claimed: list[DiskChange]
+    others: list[_OthersFinds]
+
+
+class Mirror:
+    """Of one workspace; sessions share it, so that one change on disk is taken once."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        editor: Editor,
+        host: FileHost,
+        ledger: Ledger,
+        waits: Waits = Waits(),  # noqa: B008 - immutable
+    ) -> None:
+        self._desk = Desk(documents, editor, host, ledger, waits)
+        self._documents = documents
+        self._host = host
+        self._ledger = ledger
+        self._count = itertools.count(1)
+        self._watchers: list[Watcher | None] = []
+        #: Two looks at once would each take what it has read for what came last.
+        self._looking = anyio.Lock()
+        self._accounted: dict[str, _Accounted] = {}
+        self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        #: Texts on disk that wait to be brought in, by path, oldest first.
+        self._awaited: dict[str, list[Text]] = {}
+        self._recording = anyio.Semaphore(_AT_ONCE)
+        host.on_written(self._written)
+        documents.on_save(self._saved)
+
+    @contextmanager
+    def watching(self, watcher: Watcher | None = None) -> Generator[None]:
+        """While it is held, it is remembered who has written what, and ``watcher`` is told of what
+        others find."""
+        self._watchers.append(watcher)
+        try:
+            yield
+        finally:
+            self._watchers.remove(watcher)
+            if not self._watchers:
+                self._accounted.clear()
+
+    def open_paths(self) -> list[str]:
+        """The real paths of all open documents."""
+        return [document.path for document in self._documents.all() if document.path is not None]
+
+    async def look(
+        self,
+        known: Known,
+        paths: Collection[str],
+        named: Collection[str] = (),
+        *,
+        claim: Callable[[str], bool],
+        only_unknown: bool = False,
+    ) -> list[DiskChange]:
+        """Looks at ``paths`` and remembers in ``known`` what is there. Returns what has changed
+        since the last look and nobody stands for; of the paths for which ``claim`` is true, the
+        caller stands for from now on and must ``take`` them, others are nobody's. What is looked
+        at for the first time has not changed. ``named`` are paths that a command named: where a
+        file that is gone may be now. With ``only_unknown`` it is not looked at what ``known`` has
+        once the looks that began earlier are over.
+
+        A cancelled one can be made again."""
+        async with self._looking:
+            if only_unknown:
+                paths = [path for path in paths if path not in known.seen]
+            finds = await self._find(known, paths, named, claim)
+            for _ in range(_MAX_TURNS):
+                if not any(self._accounted_since(path, finds.at) for path in finds.seen):
+                    break
+                # It may have been read before that was written.
+                finds = await self._find(known, paths, named, claim)
+            known.update(finds.seen, finds.at)
+            for change in finds.claimed:
+                self._account(change.path, change.now)
+            for watcher, changes, seen in finds.others:
+                watcher.known.update(seen, finds.at)
+                for change in changes:
+                    self._account(change.path, change.now)
+                watcher.found(changes)
+            return finds.claimed
+
+    async def take(
+        self,
+        disk: DiskChange,
+        origin: Origin,
+        *,
+        kept: bool = False,
+        still_wanted: Callable[[], bool] = lambda: True,
+    ) -> Brought:
+        """Brings a change that was claimed into the open document, or records it; ``kept``
+        without review. What no longer is ``still_wanted`` changes no document and is proposed.
+        Changes of one path are taken in the order of the calls."""
+        lock = self._locks.get(disk.path)
+        if lock is None:
+            lock = self._locks[disk.path] = anyio.Lock()
+        if isinstance(disk.now, Text):
+            self._awaited.setdefault(disk.path, []).append(disk.now)
+        try:
+            async with lock:
+                return await self._take(disk, origin, kept, still_wanted)
+        except LspAgentError as error:
+            return Brought(disk, "failed", reason=str(error))
+        finally:
+            self._no_longer_awaited(disk)
+
+    # Who wrote what.
+
+    def _account(self, path: str, content: Content, document: OpenDocument | None = None) -> None:
+        if self._watchers:
+            typing = document is not None and document.clock() - document.typed_at < _WRITE_SECONDS
+            self._accounted[path] = _Accounted(next(self._count), content, document, typing)
+
+    def _written(self, path: str, text: Text | None) -> None:
+        self._account(path, text)
+
+    def _saved(self, document: OpenDocument) -> None:
+        if document.path is not None:
+            self._account(document.path, document.text, document)
+        if (event := self._desk.saving.pop(document, None)) is not None:
+            event.set()
+
+    async def _find(
+        self,
+        known: Known,
+        paths: Collection[str],
+        named: Collection[str],
+        claim: Callable[[str], bool],
+    ) -> _Finds:
+        at = next(self._count)
+        seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
+        changes, moved = await self._new_to(known, seen, named)
+        claimed = [change for change in changes if claim(change.path)]
+        others = await self._new_to_others(known, seen, claimed)
+        return _Finds(at, seen | moved, claimed, others)
+
+    def _accounted_since(self, path: str, at: int) -> bool:
+        last = self._accounted.get(path)
+        return last is not None and last.at > at
+
+    async def _new_to(
+        self, known: Known, seen: Mapping[str, Seen], named: Collection[str]
+    ) -> tuple[list[DiskChange], dict[str, Seen]]:
+        """What has changed there since the last look that is in ``known``, and nobody stands for;
+        and the files found where others went."""
+        changes: list[DiskChange] = []
+        for path, now in seen.items():
+            was = known.seen.get(path)
+            if was is None or was.content == now.content:
+                continue
+            before, over = await self._before(path, was.content, known.at[path])
+            if before != now.content:
+                changes.append(DiskChange(path, before, now.content, over_a_save=over))
+        return await self._with_renames(changes, known, named)
+
+    async def _new_to_others(
+        self, known: Known, seen: Mapping[str, Seen], claimed: Sequence[DiskChange]
+    ) -> list[_OthersFinds]:
+        """What others stand for of what is not ``claimed``, each change once."""
+        left = {path: seen[path] for path in seen.keys() - {change.path for change in claimed}}
+        finds: list[_OthersFinds] = []
+        for watcher in tuple(self._watchers):
+            if watcher is None or watcher.known is known:
+                continue
+            its = {path: now for path, now in left.items() if watcher.claims(path)}
+            changes, moved = await self._new_to(watcher.known, its, watcher.named())
+            if changes:
+                its |= moved
+                new = {change.path: its[change.path] for change in changes}
+                finds.append((watcher, changes, new))
+                left = {path: now for path, now in left.items() if path not in new}
+        return finds
+
+    async def _before(self, path: str, content: Content, at: int) -> tuple[Content, bool]:
+        """What the file held before the change, if it held ``content`` at that count; and whether
+        that was saved right before it."""
+        if self._documents.at(path) is None:
+            await self._host.at_rest(from_ledger(path))
+        last = self._accounted.get(path)
+        if last is None or last.at <= at:
+            return content, False
+        document = last.document
+        if document is None:
+            return last.content, False
+        await document.compared()
+        found = document.disk
+        assert isinstance(last.content, Text)
+        if last.typing or found is None or alike(last.content, found):
+            return found, False
+        return last.content, True
+
+    async def _with_renames(
+        self, changes: list[DiskChange], known: Known, named: Collection[str]
+    ) -> tuple[list[DiskChange], dict[str, Seen]]:
+        """With where the files went that are gone, and the files found there."""
+        gone = {
+            change.path: file_id
+            for change in changes
+            if change.now is None and (file_id := known.seen[change.path].file_id) is not None
+        }
+        if not gone:
+            return changes, {}
+        moved, found = await anyio.to_thread.run_sync(moves, gone, named, abandon_on_cancel=True)
+        by_path = {change.path: change for change in changes}
+        for old, new in moved.items():
+            before = by_path[old].before
+            if found[new].content != before:
+                continue
+            by_path[old] = replace(by_path[old], renamed_to=new)
+            by_path.setdefault(new, DiskChange(new, None, before))
+        return list(by_path.values()), {p: s for p, s in found.items() if p in by_path}
+
+    def _no_longer_awaited(self, disk: DiskChange) -> None:
+        if isinstance(disk.now, Text):
+            texts = self._awaited[disk.path]
+            # By identity: an equal text may wait again.
+            texts[:] = [text for text in texts if text is not disk.now]
+            if not texts:
+                del self._awaited[disk.path]
+
+    # Taking.
+
+    async def _take(
+        self, disk: DiskChange, origin: Origin, kept: bool, still_wanted: Callable[[], bool]
+    ) -> Brought:
+        for _ in range(_MAX_TURNS):
+            document = self._documents.at(disk.path)
+            if document is None:
+                return await self._record(disk, origin, disk.before, disk.now, kept)
+            if disk.now is None:
+                # Its text is in the editor; this is to have it back once that is closed.
+                gone = await self._record(disk, origin, disk.before, None, True)
+                return replace(gone, what="gone", open=True)
+            if isinstance(disk.now, Unreadable):
+                return Brought(disk, "unreadable", open=True, reason=disk.now.reason)
+            into = DiskToEditor(
+                self._desk,
+                disk,
+                disk.now,
+                document,
+                origin,
+                kept=kept,
+                still_wanted=still_wanted,
+                awaited=partial(self._awaited.__getitem__, disk.path),
+            )
+            with suppress(NotOpen):
+                brought = await into.run()
+                await self._host.follow(from_ledger(disk.path), disk.now)
+                return brought
+        return Brought(disk, "failed", reason=f"{disk.path}: opened and closed too often")
+
+    async def _record(
+        self, disk: DiskChange, origin: Origin, before: Content, after: Content, kept: bool
+    ) -> Brought:
+        for content in (before, after):
+            if isinstance(content, Unreadable):
+                return Brought(disk, "unreadable", reason=content.reason)
+        assert not isinstance(before, Unreadable)
+        assert not isinstance(after, Unreadable)
+        if before == after:
+            return Brought(disk, "nothing")
+        status = "kept" if kept else "applied"
+        async with self._recording:
+            change = await self._ledger.record(origin, disk.path, before, after, status)
+        return Brought(disk, "recorded", change=change)

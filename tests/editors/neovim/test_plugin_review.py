@@ -1,0 +1,227 @@
+"""Review by key where the agent's changes are."""
+
+import pytest
+from plugin_desk import PluginDesk
+from support.neovim import wait_until
+from support.neovim_desk import done, edit, step
+
+pytestmark = pytest.mark.neovim
+
+LINES = "one\ntwo\nthree\nfour\nfive\n"
+CHANGED = ["one", "TWO", "three", "FOUR", "five"]
+ROW = "return vim.fn.line('.')"
+
+
+def change(desk: PluginDesk, **options: object) -> None:
+    """Lines 2 and 4 of the shown buffer, by the agent."""
+    desk.open("a.txt", LINES)
+    desk.start(step(edit("a.txt", "two", "TWO"), edit("a.txt", "four", "FOUR")), done(), **options)
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+
+
+def test_changes_are_marked_and_move_with_the_text(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("ggOtyped<Esc>")
+    desk.wait_for_marks([3, 3, False], [5, 5, False])
+    assert "2 to review" in desk.nvim.lua("return require('lsp_agent').statusline()")
+
+
+def test_keys_go_from_change_to_change_and_decide(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("gg]v")
+    wait_until(lambda: desk.nvim.lua(ROW) == 2)
+    desk.nvim.keys("]v")
+    wait_until(lambda: desk.nvim.lua(ROW) == 4)
+    desk.nvim.keys("[v")
+    wait_until(lambda: desk.nvim.lua(ROW) == 2)
+    desk.nvim.keys("\\ak")  # the leader is a backslash unless it is set
+    desk.wait_for_marks([4, 4, False])
+    desk.nvim.keys("]v")
+    wait_until(lambda: desk.nvim.lua(ROW) == 4)
+    desk.nvim.keys("\\au")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+    desk.wait_for_marks()
+    wait_until(lambda: not desk.modified())
+    assert (desk.folder / "a.txt").read_text() == "one\nTWO\nthree\nfour\nfive\n"
+
+
+def test_a_selection_is_decided_on_at_once(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("ggVG\\au")
+    desk.wait_for_lines(*LINES.split())
+    desk.wait_for_marks()
+
+
+def test_a_proposal_is_shown_applied_and_rejected(desk: PluginDesk) -> None:
+    change(desk, edits={"review": "before"})
+    desk.wait_for_marks([2, 2, True], [4, 4, True])
+    assert desk.nvim.lines() == LINES.split()
+    desk.nvim.keys("2G\\ak")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+    desk.nvim.keys("4G\\au")
+    desk.wait_for_marks([2, 2, False])  # now a change, to be kept or undone
+    assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five"]
+
+
+def test_all_proposals_of_a_file_are_applied_at_once(desk: PluginDesk) -> None:
+    change(desk, edits={"review": "before"})
+    desk.wait_for_marks([2, 2, True], [4, 4, True])
+    desk.agent("apply_all")
+    desk.wait_for_lines(*CHANGED)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+
+
+def test_all_of_a_file_is_undone_and_what_the_person_typed_stays(desk: PluginDesk) -> None:
+    change(desk)
+    desk.nvim.keys("Gosix<Esc>")
+    desk.wait_for_lines(*CHANGED, "six")
+    desk.agent("undo_all")
+    desk.wait_for_lines(*LINES.split(), "six")
+    desk.wait_for_marks()
+    assert desk.modified()
+    assert (desk.folder / "a.txt").read_text() == "\n".join(CHANGED) + "\n"
+
+
+def test_the_persons_own_undo_takes_the_mark_away(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("uu")
+    desk.wait_for_lines(*LINES.split())
+    desk.wait_for_marks()
+
+
+def test_a_turn_is_reverted_with_what_was_kept_of_it(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.agent("keep_all all")
+    desk.wait_for_marks()
+    desk.agent("revert")
+    desk.wait_for_lines(*LINES.split())
+
+
+def test_all_of_the_file_beside_the_chat_is_decided_from_the_chat(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    shown = desk.nvim.lua("return vim.api.nvim_get_current_win()")
+    desk.nvim.command(f"call win_gotoid({wait_until(lambda: desk.window('chat'))})")
+    desk.agent("undo_all")
+    desk.nvim.command(f"call win_gotoid({shown})")
+    desk.wait_for_marks()
+    desk.wait_for_lines(*LINES.split())
+
+
+def test_why_a_proposal_is_not_applied_with_the_others_is_said(desk: PluginDesk) -> None:
+    change(desk, edits={"review": "before"})
+    desk.wait_for_marks([2, 2, True], [4, 4, True])
+    desk.nvim.command("call setline(2, 'mine')")
+    desk.agent("apply_all")
+    wait_until(lambda: "not applied" in desk.nvim.command_output("messages"))
+
+
+def test_an_edit_is_looked_at_as_a_diff(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("2G")
+    desk.agent("preview")
+    floating = (
+        "for _, w in ipairs(vim.api.nvim_list_wins()) do "
+        "if vim.api.nvim_win_get_config(w).relative ~= '' then "
+        "return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(w), 0, -1, true) end end"
+    )
+    shown = wait_until(lambda: desk.nvim.lua(floating))
+    assert "-two" in shown
+    assert "+TWO" in shown
+    desk.agent("diff")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.tabpagenr()") == 2)
+    wait_until(lambda: desk.nvim.lua("return vim.wo.diff"))
+    assert desk.nvim.lines() == ["one", "TWO", "three", "four", "five"]
+    desk.nvim.command("tabclose")
+
+
+def test_the_next_change_is_found_in_another_file(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.file("b.txt", "two\nthree\n")
+    desk.start(step(edit("b.txt", "three", "THREE")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
+    desk.agent("next")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
+    wait_until(lambda: desk.nvim.lua(ROW) == 2)
+    assert desk.window("chat")
+
+
+TOP = "return vim.fn.winsaveview()"
+
+
+def test_lines_that_went_from_the_top_are_seen(desk: PluginDesk) -> None:
+    desk.open("a.txt", "first\nsecond\n" + "".join(f"line {n}\n" for n in range(60)))
+    desk.setup(settings=desk.settings(step(edit("a.txt", "first\nsecond\n", "")), done()))
+    desk.wait_for_server()
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.nvim.command("wincmd t")
+    wait_until(lambda: desk.nvim.lua(TOP)["topfill"] == 2)
+    assert "first" in desk.nvim.screen()
+    desk.nvim.keys("G")
+    wait_until(lambda: desk.nvim.lua(TOP)["topline"] > 1)
+    desk.nvim.keys("gg")
+    wait_until(lambda: desk.nvim.lua(TOP)["topfill"] == 2)
+    desk.nvim.keys("<C-e>")
+    wait_until(lambda: desk.nvim.lua(TOP)["topfill"] == 1)
+
+
+ABOVE = """
+local space = vim.api.nvim_get_namespaces()['lsp_agent.review']
+local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+return vim.tbl_map(function(mark)
+  return { mark[2] + 1, mark[4].virt_lines_above, #mark[4].virt_lines }
+end, marks)
+"""
+
+
+def test_lines_that_went_from_the_end_are_seen_below_it_and_gone_to(desk: PluginDesk) -> None:
+    desk.open("a.txt", LINES)
+    desk.file("b.txt", "last\n")
+    steps = step(edit("a.txt", "four\nfive\n", "")), step(edit("b.txt", "last", "LAST")), done()
+    desk.start(*steps)
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([3, 3, False])
+    assert desk.nvim.lua(ABOVE) == [[3, False, 2]]
+    desk.nvim.keys("gg")
+    desk.agent("next")
+    wait_until(lambda: desk.nvim.lua(ROW) == 3)
+    desk.agent("next")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
+    assert "outside buffer" not in desk.nvim.command_output("messages")
+
+
+def test_what_the_person_undid_and_brought_back_is_marked_again(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("uu")
+    desk.wait_for_lines(*LINES.split())
+    desk.wait_for_marks()
+    desk.nvim.keys("<C-r><C-r>")
+    desk.wait_for_lines(*CHANGED)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+
+
+def test_no_key_of_neovims_own_is_taken(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    ours = desk.nvim.lua(
+        "return vim.tbl_map(function(map) return map.lhs end, vim.api.nvim_buf_get_keymap(0, 'n'))"
+    )
+    assert ours
+    taken = [
+        key
+        for key in ours
+        if desk.nvim.lua("return vim.fn.getcompletion(..., 'help')[1] == ...", key)
+    ]
+    assert taken == []

@@ -1,0 +1,84 @@
+"""Emacs with Eglot, set up by `lsp-agent setup emacs`, with a person's own keys."""
+
+import re
+import subprocess
+import time
+
+from plain_project import PlainProject
+from plain_terminal import FETCHED, UNREAD, Terminal, until
+
+#: No files beside those of the project; a typed space is one also where names are completed.
+OWN = """
+(setq inhibit-startup-screen t make-backup-files nil create-lockfiles nil auto-save-default nil)
+(keymap-unset minibuffer-local-completion-map "SPC")
+(setq eglot-report-progress 'messages)
+(defvar quits 0)
+(setq command-error-function
+      (lambda (data context caller)
+        (when (memq (car data) '(quit minibuffer-quit)) (setq quits (1+ quits)))
+        (command-error-default-function data context caller)))
+(setq-default mode-line-misc-info '((:eval (format "quits:%d" quits))))
+"""
+
+
+class Emacs(Terminal):
+    def __init__(self, project: PlainProject, shows: str = "agent: nap") -> None:
+        project.write("emacs/init.el", OWN)
+        subprocess.run(
+            ["lsp-agent", "setup", "emacs", "--yes"],
+            env=project.environment,
+            check=True,
+            capture_output=True,
+        )
+        init = project.config / "emacs" / "init.el"
+        program = FETCHED / "emacs" / "bin" / "emacs"
+        command = [program, "-nw", "-q", "-l", init, "notes.txt"]
+        super().__init__(command, project.folder, project.environment)
+        self.wait_for(shows)
+        self.keys("M-x")
+        self.type("eglot")
+        self.keys("Enter")
+        self.wait_for("Connected!")
+
+    def keys(self, *keys: str) -> None:
+        """After C-g also waits until it has been taken: busy, Emacs throws away what is typed
+        behind it, the C-c of a command too, and makes text of the rest."""
+        before = self._quits
+        super().keys(*keys)
+        if keys[-1] == "C-g":
+            until(lambda: self._quits > before, 2)
+
+    @property
+    def _quits(self) -> int:
+        shown = re.search(r"quits:(\d+)", self.screen)
+        return int(shown[1]) if shown else 0
+
+    def go_to(self, line: int) -> None:
+        self.keys("M-g", "g")
+        self.wait_for("Goto line")
+        self.type(f"{line}")
+        self.keys("Enter")
+        self.wait_for(f"L{line} ")
+
+    def choose(self, line: int, title: str) -> None:
+        """The action with this title; asks again until it is there."""
+        self.go_to(line)
+        assert until(lambda: self._chosen(title)), self.screen
+
+    def _chosen(self, title: str) -> bool:
+        self.keys("C-c", "a", "a")
+        screen = self.wait_for(lambda s: "Pick an action" in s or "No code actions" in s)
+        if "No code actions" in screen:
+            self.keys("C-g")
+            return False
+        self.type(title)
+        self.wait_for(title)  # all of it, or a message that comes meanwhile takes the Enter
+        time.sleep(UNREAD)
+        self.keys("Enter")
+        screen = self.wait_for(lambda s: "[No match]" in s or "Pick an action" not in s)
+        if "[No match]" in screen:
+            self.keys("C-g")
+        return "[No match]" not in screen
+
+    def save(self) -> None:
+        self.keys("C-x", "C-s")

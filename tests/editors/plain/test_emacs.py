@@ -1,0 +1,81 @@
+"""What a person does with the agent in Emacs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from plain_emacs import Emacs
+from plain_project import NAP, NOTES, PlainProject, napping
+from plain_terminal import until
+
+pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> PlainProject:
+    return PlainProject(tmp_path)
+
+
+@pytest.fixture
+def emacs(project: PlainProject) -> Iterator[Emacs]:
+    editor = Emacs(project)
+    try:
+        yield editor
+    finally:
+        editor.close()
+
+
+def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    emacs.type("not saved\n")
+    emacs.choose(5, "Ask the agent: shout about beta")
+    emacs.wait_for("BETA")
+    emacs.wait_for("It is loud now.")
+    assert project.saved() == NOTES
+    emacs.choose(3, "Keep the agent's change (line 3)")
+    emacs.save()
+    wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
+    assert until(lambda: project.saved() == wanted)
+
+
+def test_what_was_saved_before_an_edit_is_saved_after_it(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    emacs.choose(4, "Ask the agent: shout about beta")
+    emacs.wait_for("BETA")
+    assert until(lambda: project.saved() == NOTES.replace("beta\ngamma", "BETA\ngamma"))
+    emacs.choose(2, "Undo the agent's change (line 2)")
+    emacs.wait_for(lambda screen: "BETA" not in screen)
+
+
+def test_the_region_or_a_prompt_asks(emacs: Emacs) -> None:
+    emacs.keys("C-c", "a", "p")
+    emacs.wait_for("Ask the agent:")
+    emacs.type("say hello")
+    emacs.keys("Enter")
+    emacs.wait_for("I have heard: hello.")
+
+
+def test_a_question_is_answered_by_code_action(emacs: Emacs, project: PlainProject) -> None:
+    emacs.choose(5, "Ask the agent: run the command")
+    emacs.wait_for("Answer the agent by code action: bash: sleep 1")
+    emacs.choose(1, "Agent asks: bash: sleep 1; echo ran > ran.txt: Allow")
+    assert until((project.folder / "ran.txt").exists)
+    emacs.wait_for("It has run.")
+
+
+def test_a_long_answer_is_shown_by_code_action(emacs: Emacs) -> None:
+    emacs.choose(6, "Ask the agent: explain it")
+    emacs.wait_for("The agent has answered")
+    emacs.choose(1, "Show the agent's answer: explain it")
+    emacs.wait_for("Their names are Greek.")
+
+
+def test_a_running_command_is_stopped(emacs: Emacs) -> None:
+    emacs.choose(7, "Ask the agent: nap for a while")
+    emacs.wait_for("Answer the agent by code action: bash: exec sleep 600")
+    emacs.choose(1, f"Agent asks: bash: exec {NAP}: Allow")
+    assert until(napping)
+    emacs.keys("C-c", "a", "s")
+    assert until(lambda: not napping(), 5)

@@ -1,0 +1,118 @@
+"""What a person does with the agent in Helix."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from plain_helix import Helix
+from plain_project import NAP, NOTES, PlainProject, napping
+from plain_terminal import until
+
+pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> PlainProject:
+    return PlainProject(tmp_path)
+
+
+@pytest.fixture
+def helix(project: PlainProject) -> Iterator[Helix]:
+    editor = Helix(project)
+    try:
+        yield editor
+    finally:
+        editor.close()
+
+
+def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
+    helix: Helix, project: PlainProject
+) -> None:
+    helix.type_line("not saved")
+    helix.choose(5, "Ask the agent: shout about beta")
+    helix.wait_for("agent: shout about beta\n")  # progress, in the last line
+    helix.wait_for("BETA")
+    helix.wait_for("It is loud now.")
+    assert project.saved() == NOTES
+    assert "1 change of the agent's to review" in helix.screen
+    helix.choose(3, "Keep the agent's change (line 3)")
+    helix.wait_for(lambda screen: "to review" not in screen)
+    helix.write()
+    wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
+    assert until(lambda: project.saved() == wanted)
+
+
+def test_an_edit_is_undone_by_key(helix: Helix, project: PlainProject) -> None:
+    helix.choose(4, "Ask the agent: shout about beta")
+    helix.wait_for("BETA")
+    helix.type_line("typed since")
+    helix.type(" lu")
+    helix.wait_for(lambda screen: "BETA" not in screen)
+    helix.write()
+    assert until(lambda: project.saved() == "typed since\n" + NOTES)
+
+
+def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainProject) -> None:
+    """Helix 25.01 sends the keys of fast typing mixed up."""
+    typed = [f"typed too fast to be sent in order, {number}" for number in range(8)]
+    for line in typed:
+        helix.type_line(line)
+    helix.choose(12, "Ask the agent: shout about beta")
+    helix.wait_for("BETA")
+    helix.write()
+    wanted = "".join(f"{line}\n" for line in reversed(typed))
+    wanted += NOTES.replace("beta\ngamma", "BETA\ngamma")
+    assert until(lambda: project.saved() == wanted)
+
+
+def test_a_selection_is_a_prompt(helix: Helix) -> None:
+    helix.type_line("say hello, please")
+    helix.type("x a")
+    helix.wait_for("Ask the agent: say hello, please")
+    helix.keys("Enter")
+    helix.wait_for("I have heard: hello.")
+
+
+def test_a_question_is_answered_by_code_action(helix: Helix, project: PlainProject) -> None:
+    helix.choose(5, "Ask the agent: run the command")
+    helix.choose(1, "Agent asks: bash: sleep 1; echo ran > ran.txt: Allow")
+    assert until((project.folder / "ran.txt").exists)
+    helix.wait_for("It has run.")
+
+
+def test_a_long_answer_is_shown_by_code_action(helix: Helix) -> None:
+    helix.choose(6, "Ask the agent: explain it")
+    helix.wait_for("The agent has answered")
+    helix.choose(1, "Show the agent's answer: explain it")
+    helix.wait_for("Their names are Greek.")
+
+
+def test_a_running_command_is_stopped(helix: Helix) -> None:
+    helix.choose(7, "Ask the agent: nap for a while")
+    helix.choose(1, f"Agent asks: bash: exec {NAP}: Allow")
+    assert until(napping)
+    helix.choose(1, "Stop the agent")
+    assert until(lambda: not napping(), 5)
+    helix.wait_for("stopped")
+
+
+def test_the_agent_works_in_the_folder_of_helix_where_there_is_no_repository(
+    project: PlainProject,
+) -> None:
+    (project.folder / ".git").rmdir()
+    helix = Helix(project)
+    try:
+        helix.choose(4, "Ask the agent: shout about beta")
+        helix.wait_for("BETA")
+    finally:
+        helix.close()
+
+
+def test_why_a_prompt_cannot_be_taken_is_said(project: PlainProject) -> None:
+    project.write("lsp-agent/config.toml", "")
+    helix = Helix(project)
+    try:
+        helix.choose(4, "Ask the agent: shout about beta")
+        helix.wait_for("The built-in agent has no model")
+    finally:
+        helix.close()

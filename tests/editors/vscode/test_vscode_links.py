@@ -1,0 +1,95 @@
+"""What an agent's words can lead to, and what a key is for while words are composed."""
+
+from typing import Any
+
+import pytest
+from support.vscode_modules import returned
+from support.workbench import wait_until
+from vscode_product import Product
+
+pytestmark = [pytest.mark.vscode]
+
+LINKS = """\
+[page](https://example.org/a) [mail](mailto:a@example.org) [phone](tel:+491) [share](//host/share)
+[editor](vscode://file/etc/passwd) [command](command:lspAgent.chat.stop) [file](src/deep.py#L2)
+[out](../outside.txt) [passwords](/etc/passwd)
+"""
+# An input method's Enter, as a browser says that it is one: by the code, or while it composes.
+COMPOSED = """
+(input, init) => input.dispatchEvent(new KeyboardEvent('keydown',
+  { key: 'Enter', bubbles: true, cancelable: true, ...init }))
+"""
+
+
+@pytest.mark.parametrize(
+    ("href", "link"),
+    [
+        ("https://example.org/a?b#c", {"to": "page", "url": "https://example.org/a?b#c"}),
+        ("src/a.py", {"to": "file", "path": "src/a.py", "line": 0}),
+        ("src/a.py#L12", {"to": "file", "path": "src/a.py", "line": 11}),
+        ("src/a.py#L12-L14", {"to": "file", "path": "src/a.py", "line": 11}),
+        ("src/a.py:12", {"to": "file", "path": "src/a.py", "line": 11}),
+        ("src/a%20b.py:12:3", {"to": "file", "path": "src/a b.py", "line": 11}),
+        ("100%/a.py", {"to": "file", "path": "100%/a.py", "line": 0}),
+        ("mailto:a@example.org", None),
+        ("vscode://file/etc/passwd", None),
+        ("command:workbench.action.quit", None),
+        ("command%3Aworkbench.action.quit", None),
+        ("javascript:alert(1)", None),
+        ("//host/share/a.py", None),
+        ("%2F%2Fhost/share/a.py", None),
+        ("https:", None),
+        ("#heading", None),
+        ("", None),
+    ],
+)
+def test_a_link_leads_to_a_page_or_a_file(href: str, link: dict[str, Any] | None) -> None:
+    assert returned("return links.linkOf(argument) ?? null", href, links="chat/links") == link
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("vscode")
+def test_links_open_pages_and_files_of_the_workspace_alone(person: Product) -> None:
+    (person.folder / "src").mkdir()
+    (person.folder / "src" / "deep.py").write_text("one\ntwo\n")
+    (person.folder.parent / "outside.txt").write_text("secret\n")
+    person.begin({"text": LINKS})
+    person.say("Go")
+    person.wait_for_end()
+    links = person.turn.locator(".text a")
+    assert links.all_inner_texts() == ["page", "file", "out", "passwords"]
+    for name in ("out", "passwords"):
+        links.filter(has_text=name).click()
+        refusal = person.page.locator(
+            ".notification-toast", has_text="the workspace has no such file"
+        )
+        refusal.first.wait_for()
+        person.command("notifications.clearAll")
+        refusal.first.wait_for(state="detached")
+    links.filter(has_text="file").click()
+    where = "const { document, selection } = vscode.window.activeTextEditor ?? {};"
+    at = f"{where} return document && [document.fileName, selection.active.line]"
+    deep = [str(person.folder / "src" / "deep.py"), 1]
+    wait_until(lambda: person.workbench.run(at) == deep)
+    shown = (
+        "return vscode.window.tabGroups.all.flatMap((group) => group.tabs).map((tab) => tab.label)"
+    )
+    assert person.workbench.run(shown) == ["deep.py"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("vscode")
+@pytest.mark.parametrize("init", [{"keyCode": 229}, {"isComposing": True}])
+def test_the_enter_that_ends_a_composition_sends_nothing(
+    person: Product, init: dict[str, Any]
+) -> None:
+    person.begin({"text": "Heard."})
+    person.input.fill("にほんご")
+    person.input.evaluate(COMPOSED, init)
+    assert person.input.input_value() == "にほんご"
+    assert not person.chat.locator("article").count()
+    person.input.press("Enter")
+    person.turn.get_by_text("Heard.").wait_for()
+    person.wait_for_end()

@@ -1,0 +1,195 @@
+"""``permissions.command = "sandbox"``: a command of a real agent, held by each way of holding."""
+
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ground import Ground, Json
+from support.holders import WAYS, hold_by
+from support.project import Editor, bash, call, step
+
+import lsp_agent
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+
+#: How a program says that it may not write.
+REFUSED = {
+    "bubblewrap": ("it may not write there", "Read-only file system"),
+    "landlock": ("it may not do that", "Permission denied"),
+}
+SANDBOX: Mapping[str, Any] = {"permissions": {"command": "sandbox"}}
+OURS = Path(lsp_agent.__file__).parent
+
+
+AGAIN = "Without the sandbox? "
+
+
+@pytest.fixture(params=WAYS, autouse=True)
+def way(request: pytest.FixtureRequest, ground: Ground) -> str:
+    """What holds the commands."""
+    hold_by(request.param, ground)
+    return request.param
+
+
+def questions(editor: Editor) -> list[Json]:
+    asked = [message for message in editor.messages if message.get("method") == "agent/ask"]
+    return [message["params"] for message in asked]
+
+
+def ran(
+    ground: Ground, *commands: str | Json, mode: str = "hosted", **permissions: Any
+) -> list[str]:
+    """What each printed. The person was asked at most about one that had failed in the sandbox, and
+    said no; all outside is as it was."""
+    options = {"permissions": {**SANDBOX["permissions"], **permissions}}
+    steps = [step("", bash(one) if isinstance(one, str) else one) for one in commands]
+    editor = ground.attacked(mode, *steps, step("Done."), options=options)
+    editor.result(editor.prompt("Go."), timeout=60)
+    assert all(question["title"].startswith(AGAIN) for question in questions(editor))
+    ground.check(editor)
+    return [event["content"][0]["text"] for event in editor.events("toolResult")]
+
+
+def test_a_held_command_works_in_the_workspace_without_a_question(ground: Ground) -> None:
+    ground.file("sub/a.txt", "one\n")
+    (shown,) = ran(ground, "cd sub; sed -i s/one/two/ a.txt && cat a.txt && cp -p a.txt b.txt")
+    assert shown.startswith("$ cd sub; sed -i s/one/two/ a.txt")
+    assert "two\n" in shown
+    assert (ground.folder / "sub" / "a.txt").read_text() == "two\n"
+    assert (ground.folder / "sub" / "b.txt").read_text() == "two\n"
+
+
+def test_a_new_file_at_the_top_of_the_workspace_is_made_or_asked_about(
+    ground: Ground, way: str
+) -> None:
+    ran(ground, "echo new > b.txt")
+    assert (ground.folder / "b.txt").exists() == (way == "bubblewrap")
+
+
+def test_its_failure_is_its_own(ground: Ground) -> None:
+    (shown,) = ran(ground, "echo before; exit 7; echo after")
+    assert "before\n" in shown
+    assert "after\n" not in shown.partition("\n")[2]
+    assert "7" in shown.partition("\n")[2]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["there", "not there yet"])
+def test_what_other_programs_obey_is_not_written(ground: Ground, there: bool) -> None:
+    names = (".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".claude/x.json")
+    files = [ground.folder / name for name in names]
+    for file in files if there else ():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("as it was\n")
+    commands = [
+        command
+        for name in names
+        for top, parent in [(name.partition("/")[0], name.rpartition("/")[0])]
+        for command in (
+            f"mkdir -p {parent}; echo pwned > {name}",
+            f"mv {top} away; mkdir -p {parent}; echo pwned > {name}",
+            f"rm -rf {top}; ln -s /tmp {top}",
+        )
+    ]
+    before = sorted(ground.folder.rglob("*"))
+    assert len(ran(ground, *commands)) == len(commands)
+    assert sorted(ground.folder.rglob("*")) == before
+    assert {file.read_text() for file in files if file.exists()} <= {"as it was\n"}
+
+
+def test_nothing_outside_of_the_workspace_is_written(ground: Ground, way: str) -> None:
+    ours = OURS / "pwned.py"
+    shown = ran(ground, f"echo x > {ours}", f"echo x >> {ground.decoy}/secret.txt")
+    assert not ours.exists()
+    assert REFUSED[way][1] in shown[0]
+
+
+def test_no_secret_is_seen(ground: Ground) -> None:
+    named = ground.folder / "keys" / "one.txt"
+    named.parent.mkdir()
+    named.write_text(f"{ground.secret}\n")
+    ran(ground, "cat ~/.ssh/* ~/.config/lsp-agent/*", "cat keys/*", hidden=[str(named.parent)])
+
+
+def test_a_command_that_is_ended_leaves_nothing(ground: Ground) -> None:
+    before = sorted(ground.folder.iterdir())
+    (shown,) = ran(ground, call("bash", command="echo begun; sleep 600", timeout=1))
+    assert "begun\n" in shown
+    assert "it took longer than 1 s" in shown
+    assert sorted(ground.folder.iterdir()) == before
+
+
+def test_there_is_no_network_unless_the_person_lets_it(ground: Ground) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        port = service.getsockname()[1]
+        connect = f"import socket; socket.create_connection(('127.0.0.1', {port}))"
+        reach = f'{sys.executable} -ISc "{connect}" && echo reached'
+        (shown,) = ran(ground, reach)
+        assert "reached" not in shown.splitlines()
+        (shown,) = ran(ground, reach, network="allow")
+        assert "reached" in shown.splitlines()
+
+
+def test_what_a_held_command_changes_is_recorded(ground: Ground) -> None:
+    ground.file("a.txt", "one\n")
+    editor = ground.attacked(
+        "hosted", step("", bash("echo two > a.txt")), step("Done."), options=SANDBOX
+    )
+    editor.open(ground.folder / "a.txt")
+    editor.result(editor.prompt("Go."), timeout=60)
+    (edit,) = editor.call("agent/edits", {})["edits"]
+    assert edit["uri"].endswith("/a.txt")
+
+
+def asked_again(ground: Ground, command: str, answer: str) -> tuple[Json, str]:
+    """The one question, and what the agent reads."""
+    editor = ground.attacked("hosted", step("", bash(command)), step("Done."), options=SANDBOX)
+    editor.handlers["agent/ask"] = lambda _question: {"optionId": answer}
+    editor.result(editor.prompt("Go."), timeout=60)
+    (question,) = questions(editor)
+    (result,) = editor.events("toolResult")
+    return question, result["content"][0]["text"]
+
+
+def test_one_that_the_sandbox_lets_fail_may_run_again_without_it(ground: Ground, way: str) -> None:
+    (ground.folder / ".git").mkdir()
+    command = "echo begun; echo mine > .git/mark"
+    question, shown = asked_again(ground, command, "allow")
+    assert question["title"] == f"{AGAIN}bash: {command}"
+    reason, words = REFUSED[way]
+    assert f"failed: {reason}: " in question["detail"]
+    assert f".git/mark: {words}" in question["detail"]
+    assert (ground.folder / ".git" / "mark").read_text() == "mine\n"
+    assert shown.count("begun\n") == 2
+    assert "[exit 0]" in shown
+
+
+def test_the_agent_reads_why_where_it_may_not(ground: Ground, way: str) -> None:
+    (ground.folder / ".git").mkdir()
+    _, shown = asked_again(ground, "echo mine > .git/mark", "deny")
+    assert not (ground.folder / ".git" / "mark").exists()
+    assert (
+        f"[Held in a sandbox: {REFUSED[way][0]}. Outside of it: Not run: the user declined" in shown
+    )
+    assert "[exit 0]" not in shown
+
+
+def test_one_that_fails_by_itself_is_not_asked_about(ground: Ground) -> None:
+    editor = ground.attacked("hosted", step("", bash("exit 3")), step("Done."), options=SANDBOX)
+    editor.result(editor.prompt("Go."), timeout=60)
+    assert questions(editor) == []
+
+
+def test_the_time_of_a_command_stands_still_while_a_person_decides(ground: Ground) -> None:
+    (ground.folder / ".git").mkdir()
+    slow = call("bash", command="echo mine > .git/mark", timeout=2)
+    editor = ground.attacked("hosted", step("", slow), step("Done."), options=SANDBOX)
+    editor.handlers["agent/ask"] = lambda _question: time.sleep(4) or {"optionId": "allow"}
+    editor.result(editor.prompt("Go."), timeout=60)
+    (result,) = editor.events("toolResult")
+    shown = result["content"][0]["text"]
+    assert (ground.folder / ".git" / "mark").exists(), shown
+    assert float(shown.rpartition("Took ")[2].rstrip("s")) < 3

@@ -1,0 +1,1 @@
+"""Uses the scripted editor of the workspace's tests."""

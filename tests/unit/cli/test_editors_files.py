@@ -1,0 +1,181 @@
+"""Texts of editors' files: what is put in, what stays, and what is left alone."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lsp_agent.cli.editors import blocks, changes, jsonc, tables
+from lsp_agent.cli.editors.changes import CannotChange, Change
+
+COMMENTED = """// mine
+{
+  // the theme
+  "theme": "One", /* dark */
+  "lsp": { "other": { "binary": {} }, },
+}
+"""
+
+
+def test_a_json_file_keeps_its_comments_and_what_else_is_in_it():
+    after = jsonc.with_value(COMMENTED, ["lsp", "lsp-agent"], {"a": [1]})
+    for line in ("// mine", "// the theme", "/* dark */", '"other": { "binary": {} }'):
+        assert line in after
+    assert jsonc.with_value(after, ["lsp", "lsp-agent"], {"a": [1]}) == after
+
+
+@pytest.mark.parametrize("text", ["", "\n", "{}", "{ }\n", "{\n}\n", "{ // nothing\n}"])
+def test_an_empty_json_file_gets_the_value_alone(text: str):
+    after = jsonc.with_value(text, ["servers", "lsp-agent"], {"a": 1})
+    assert json.loads(after.replace("// nothing", "")) == {"servers": {"lsp-agent": {"a": 1}}}
+
+
+def test_our_own_value_is_brought_up_to_date():
+    before = '{"clients": {"lsp-agent": {"old": 1}, "b": 2}}'
+    after = json.loads(jsonc.with_value(before, ["clients", "lsp-agent"], {"new": 1}))
+    assert after == {"clients": {"lsp-agent": {"new": 1}, "b": 2}}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"lsp": {"marksman": {"binary": {"path": "x"}}}}', "another lsp.marksman.binary"),
+        ('{"lsp": 3}', "lsp is no object"),
+        ('{"lsp": {}', "missing"),
+        ('{"a": 1, "a": 2}', "member 'a'"),
+        ("[]", "not one JSON object"),
+        ('{"a": yes}', "not JSON"),
+        ('{"a": 1} {}', "not one JSON object"),
+    ],
+)
+def test_a_json_file_that_is_not_understood_or_says_otherwise_is_left_alone(text: str, why: str):
+    with pytest.raises(CannotChange, match=why):
+        jsonc.with_value(text, ["lsp", "marksman", "binary"], {"path": "lsp-agent"})
+
+
+def test_keys_of_a_toml_file_are_set_where_they_are_written():
+    before = '# mine\nagent = "old" # was\n\n[agents.builtin]\nmodel = "m"\n[limits]\nagent = 1\n'
+    after = tables.with_keys(before, (), {"agent": "new"})
+    after = tables.with_keys(after, ("agents", "builtin"), {"provider": "openai"})
+    assert after.startswith("# mine\n")
+    assert tomllib.loads(after) == {
+        "agent": "new",
+        "agents": {"builtin": {"model": "m", "provider": "openai"}},
+        "limits": {"agent": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("agent = ", "not TOML"),
+        ('agent = """\nx\n"""\n', "not understood|not TOML"),
+        ('agents = { builtin = { model = "m" } }\n', "not understood|not TOML"),
+        ("[agents]\nbuiltin = 1\n", "no table"),
+    ],
+)
+def test_a_toml_file_that_is_not_understood_is_left_alone(text: str, why: str):
+    def change() -> str:
+        changed = tables.with_keys(text, (), {"agent": "new"})
+        return tables.with_keys(changed, ("agents", "builtin"), {"provider": "openai"})
+
+    with pytest.raises(CannotChange, match=why):
+        change()
+
+
+def test_a_language_gets_the_server_behind_those_that_the_person_has_listed():
+    before = (
+        '[[language]]\nname = "python"\nlanguage-servers = [\n  "pylsp",\n]\n'
+        '[[language]]\nname = "go"\nindent = { tab-width = 2, unit = "x" }\n'
+    )
+    after = tables.with_language_server(before, "lsp-agent", {"python": ["ruff"], "c": ["clangd"]})
+    languages = tomllib.loads(after)["language"]
+    assert [each.get("language-servers") for each in languages] == [
+        ["pylsp", "lsp-agent"],
+        None,
+        ["clangd", "lsp-agent"],
+    ]
+    assert tables.with_language_server(after, "lsp-agent", {"c": ["clangd"]}) == after
+
+
+def test_a_block_stands_at_the_end_and_is_replaced_in_its_place():
+    once = blocks.with_block("set a\r\n", "#", "one\ntwo")
+    assert once.startswith("set a\r\n\r\n#")
+    assert "\n" not in once.replace("\r\n", "")
+    twice = blocks.with_block(once + "set b\r\n", "#", "three")
+    assert twice == once.replace("one\r\ntwo", "three") + "set b\r\n"
+
+
+@pytest.fixture(autouse=True)
+def _data_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[[str | None, str], Path]:
+    """Makes a change of a file; its path."""
+
+    def make(before: str | None, after: str) -> Path:
+        path = tmp_path / "settings"
+        if before is not None:
+            path.write_text(before)
+        changes.make("test", [Change(path, before, after)])
+        return path
+
+    return make
+
+
+def taken_back() -> None:
+    changes.undo("test", [changes.take_back(each) for each in changes.made("test")])
+
+
+def test_a_change_is_taken_back_and_leaves_what_the_person_did_since(made):
+    path = made("one\ntwo\n", "one\ntwo\n\nours\n")
+    path.write_text("ONE\ntwo\n\nours\nthree\n")
+    taken_back()
+    assert path.read_text() == "ONE\ntwo\nthree\n"
+    assert changes.made("test") == []
+
+
+def test_a_file_that_was_not_there_is_gone_again(made):
+    path = made(None, "ours\n")
+    taken_back()
+    assert not path.exists()
+
+
+def test_a_file_whose_lines_of_ours_were_changed_is_left_alone_and_its_backup_named(made):
+    path = made("one\n", "one\nours\n")
+    path.write_text("one\nmine by now\n")
+    with pytest.raises(CannotChange, match="as it was before is in") as told:
+        taken_back()
+    assert path.read_text() == "one\nmine by now\n"
+    assert Path(str(told.value).rpartition(" ")[2]).read_text() == "one\n"
+
+
+def test_what_was_there_first_is_what_a_second_change_is_taken_back_to(made):
+    path = made("one\n", "one\nours\n")
+    path.write_text("one\nours\nmine\n")
+    changes.make("test", [Change(path, "one\nours\nmine\n", "one\nours, newer\nmine\n")])
+    taken_back()
+    assert path.read_text() == "one\nmine\n"
+
+
+def test_a_file_that_has_changed_since_it_was_shown_is_not_written(made, tmp_path: Path):
+    path = tmp_path / "settings"
+    path.write_text("newer\n")
+    with pytest.raises(CannotChange, match="changed meanwhile"):
+        changes.make("test", [Change(path, "older\n", "older\nours\n")])
+    assert path.read_text() == "newer\n"
+
+
+def test_a_link_stays_one_and_a_mode_stays(tmp_path: Path):
+    kept, link = tmp_path / "dotfiles", tmp_path / "settings"
+    kept.write_text("one\n")
+    kept.chmod(0o600)
+    link.symlink_to(kept)
+    changes.make("test", [Change(link, "one\n", "one\nours\n")])
+    assert link.is_symlink()
+    assert kept.read_text() == "one\nours\n"
+    assert kept.stat().st_mode & 0o777 == 0o600

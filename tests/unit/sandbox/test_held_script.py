@@ -1,0 +1,77 @@
+"""The script that runs a held command, with ``env`` in the sandbox's place."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsp_agent.sandbox.held_script import SAID, held_script
+
+HOLDER = ("env", "HELD=yes")
+
+
+def run(
+    folder: Path, command: str, *, ask: str = "false", made: Sequence[str] = (), path: str = ""
+) -> "subprocess.CompletedProcess[bytes]":
+    script = folder / "held"
+    script.write_text(held_script(HOLDER, made, command, ask))
+    env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
+    return subprocess.run(
+        ["/bin/sh", script, "/bin/sh"], env=env, capture_output=True, check=False, timeout=60
+    )
+
+
+def test_it_ends_as_the_command_and_says_what_it_says(tmp_path: Path) -> None:
+    done = run(tmp_path, """echo "it's"; echo no >&2; exit 7""")
+    assert (done.returncode, done.stdout, done.stderr) == (7, b"it's\n", b"no\n")
+    assert (tmp_path / f"held{SAID}").read_bytes() == b"no\n"
+
+
+def test_what_was_made_to_mount_on_is_taken_away_where_it_is_empty(tmp_path: Path) -> None:
+    empty, full = tmp_path / "empty", tmp_path / "full"
+    (full / "x").mkdir(parents=True)
+    empty.mkdir()
+    run(tmp_path, "exit 0", made=[str(empty), str(full)])
+    assert (empty.exists(), full.exists()) == (False, True)
+
+
+def test_one_that_failed_runs_once_more_without_its_holder_where_that_is_allowed(
+    tmp_path: Path,
+) -> None:
+    done = run(tmp_path, "echo ${HELD:-no}; test -z $HELD", ask="true")
+    assert (done.returncode, done.stdout) == (0, b"yes\nno\n")
+
+
+def test_one_that_went_well_asks_nothing(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    assert run(tmp_path, "exit 0", ask=f"touch {asked}").returncode == 0
+    assert not asked.exists()
+
+
+def test_one_that_is_ended_says_that_it_took_too_long(tmp_path: Path) -> None:
+    script = tmp_path / "held"
+    script.write_text(held_script(HOLDER, [], "echo begun; kill -TERM 0; sleep 60", "true", 1.5))
+    done = subprocess.run(
+        ["/bin/sh", script, "/bin/sh"],
+        process_group=0,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (143, b"begun\n[ended: it took longer than 1.5 s]\n")
+
+
+def test_of_much_that_it_says_a_bounded_part_is_kept(tmp_path: Path) -> None:
+    done = run(tmp_path, "head -c 3000000 /dev/zero >&2; exit 1")
+    assert (done.returncode, len(done.stderr)) == (1, 3_000_000)
+    assert (tmp_path / f"held{SAID}").stat().st_size <= 1 << 20
+
+
+def test_no_program_that_a_held_command_has_put_on_the_path_runs_outside(tmp_path: Path) -> None:
+    planted, ran = tmp_path / "bin", tmp_path / "ran"
+    planted.mkdir()
+    for name in ("tee", "rmdir", "cat"):
+        (planted / name).write_text(f"#!/bin/sh\ntouch {ran}\n")
+        (planted / name).chmod(0o755)
+    run(tmp_path, "exit 1", made=[str(tmp_path / "none")], path=str(planted))
+    assert not ran.exists()

@@ -1,0 +1,295 @@
+"""What each way of holding keeps a command from, on the real system."""
+
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lsp_agent.sandbox import bubblewrap, landlock
+from lsp_agent.sandbox.hold import Holder
+from lsp_agent.sandbox.places import find
+
+BUBBLEWRAP = pytest.param(bubblewrap.working, marks=pytest.mark.bubblewrap, id="bubblewrap")
+LANDLOCK = pytest.param(landlock.working, marks=pytest.mark.landlock, id="landlock")
+SECRET = "the secret"
+
+
+class Desk:
+    """A workspace and a home beside it."""
+
+    def __init__(self, base: Path, holder: Holder) -> None:
+        self.holder = holder
+        self.work, self.home = base / "work", base / "home"
+        self.key = self.home / ".ssh" / "key"
+        for folder in (self.work / "sub", self.work / ".git", self.key.parent):
+            folder.mkdir(parents=True)
+        self.key.write_text(SECRET)
+        (self.home / "notes").write_text("as it was\n")
+        (self.work / ".git" / "config").write_text("as it was\n")
+
+    def run(self, command: str, *, network: bool = False) -> "subprocess.CompletedProcess[str]":
+        hold = find([str(self.work)], home=str(self.home), runtime="", network=network)
+        words = self.holder.words(hold, str(self.work / "sub"))
+        return subprocess.run(
+            [*words, "sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def python(self, code: str, *, network: bool = False) -> "subprocess.CompletedProcess[str]":
+        # The one that the virtual environment was made of, which lies in no folder for others.
+        program = os.path.realpath(sys.executable)
+        return self.run(shlex.join([program, "-ISc", code]), network=network)
+
+    def outside(self) -> list[tuple[str, int, int, bytes]]:
+        """Names, modes, times and contents of what no command may change."""
+        paths = sorted([*self.home.rglob("*"), self.home, *(self.work / ".git").rglob("*")])
+        return [
+            (str(path), path.stat().st_mode, path.stat().st_mtime_ns,
+             path.read_bytes() if path.is_file() else b"")
+            for path in paths
+        ]  # fmt: skip
+
+
+@pytest.fixture(params=[BUBBLEWRAP, LANDLOCK])
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
+    return Desk(Path(os.path.realpath(tmp_path)), request.param())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > {home}/new",
+        "echo x >> {home}/notes",
+        "truncate -s 0 {home}/notes",
+        "rm {home}/notes",
+        "mv {home}/notes .",
+        "mkdir {home}/new",
+        "ln -s x {home}/new",
+        "ln {home}/notes linked; echo x >> linked",
+        "ln ../.git/config linked; echo x >> linked",
+        "mv ../.git away; echo x > away/config",
+        "mv ../.git/config .",
+        "chmod 777 {home}/notes",
+        "chmod 777 {home}",
+        "touch {home}/notes",
+        "touch -h -d yesterday {home}/notes",
+        "ln -s {home}/notes link; chmod 777 link; touch link",
+        "exec 3<{home}/notes; chmod 777 /proc/self/fd/3; chmod 777 /dev/fd/3",
+        "cd {home}; chmod 777 notes ./notes ../home/notes",
+        "chmod 777 ../.git/config; touch ../.git/config ../.git/new",
+        "mkfifo {home}/pipe; mknod {home}/null c 1 3",
+        "mount -t tmpfs none {home}; mount --bind . {home}",
+    ],
+)
+def test_nothing_outside_is_changed(desk: Desk, command: str) -> None:
+    before = desk.outside()
+    desk.run(command.format(home=desk.home))
+    assert desk.outside() == before
+
+
+def test_what_a_command_does_in_the_workspace_works(desk: Desk) -> None:
+    done = desk.run(
+        "echo one > a && chmod 755 a && touch -d @1000 a && cp -p a b && sed -i s/one/two/ b"
+        " && mkdir d && mv b d/c && ln d/c e && ln -s e f && cat f && ls -l --time-style=+%s a"
+        " && echo $$ > $TMPDIR/x && rm -r d && (cd .. && git --version >/dev/null)"
+        " && mkdir g && chmod 700 g && (cd g && touch ./h && chmod 600 h)"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "two"
+    assert done.stdout.splitlines()[1].startswith("-rwxr-xr-x")
+    assert " 1000 a" in done.stdout
+
+
+def test_modes_and_times_by_descriptors_are_changed_inside_alone(desk: Desk) -> None:
+    before = desk.outside()
+    own = desk.work / "sub" / "own"
+    own.touch()
+    done = desk.python(f"""
+import os
+for path in ({str(own)!r}, {str(desk.home / "notes")!r}):
+    for change in (
+        lambda: os.fchmod(os.open(path, os.O_RDONLY), 0o640),
+        lambda: os.utime(os.open(path, os.O_RDONLY), (7, 7)),
+        lambda: os.utime(os.path.basename(path), (7, 7),
+                         dir_fd=os.open(os.path.dirname(path), os.O_RDONLY)),
+        lambda: os.setxattr(path, "user.mark", b"x"),
+    ):
+        try:
+            change()
+            print("changed")
+        except OSError as error:
+            print(error.strerror)
+""")
+    said = done.stdout.splitlines()
+    assert said[:3] == ["changed"] * 3, done
+    assert "changed" not in said[4:]
+    assert (own.stat().st_mode & 0o777, own.stat().st_mtime) == (0o640, 7)
+    assert desk.outside() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat {key}", "ls {key.parent}", "cp {key} .; cat *", "ln -s {key} l; cat l", "cat <{key}"],
+)
+def test_no_secret_is_seen(desk: Desk, command: str) -> None:
+    done = desk.run(command.format(key=desk.key))
+    assert SECRET not in done.stdout
+    assert desk.key.name not in done.stdout
+
+
+def test_another_process_is_neither_seen_into_nor_signalled(desk: Desk) -> None:
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, "MARK": SECRET}) as other:
+        try:
+            done = desk.run(
+                f"kill -9 {other.pid}; cd /proc/{other.pid} && cat environ; readlink fd/*"
+            )
+            assert done.stdout == ""
+            assert other.poll() is None
+        finally:
+            other.kill()
+
+
+@pytest.mark.parametrize("kind", ["SOCK_STREAM", "SOCK_DGRAM"])
+@pytest.mark.parametrize("network", [False, True], ids=["no network", "network"])
+def test_no_socket_with_a_path_in_a_folder_for_sockets_is_reached(
+    desk: Desk, kind: str, network: bool
+) -> None:
+    path = f"/tmp/la-{os.getpid()}-{kind}"
+    with socket.socket(socket.AF_UNIX, getattr(socket, kind)) as service:
+        service.bind(path)
+        try:
+            if kind == "SOCK_STREAM":
+                service.listen()
+            done = desk.python(
+                "import socket\n"
+                f"try: one = socket.socket(socket.AF_UNIX, socket.{kind})\n"
+                f"except OSError: one = socket.socketpair(socket.AF_UNIX, socket.{kind})[0]\n"
+                f"one.connect({path!r}); print('reached')",
+                network=network,
+            )
+        finally:
+            Path(path).unlink()
+    assert done.stdout == ""
+
+
+def test_no_network_is_there_by_any_kind_of_socket(desk: Desk) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as service:
+        service.bind(("127.0.0.1", 0))
+        service.settimeout(0.2)
+        desk.python(
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+            f".sendto(b'x', {service.getsockname()!r})"
+        )
+        with pytest.raises(TimeoutError):
+            service.recv(1)
+
+
+@pytest.mark.parametrize("command", ["sleep 60 & exit 3", "setsid sleep 60 & exit 3"])
+def test_what_a_command_has_started_ends_with_it(desk: Desk, command: str) -> None:
+    mark = f"{os.getpid()}.{desk.work.parent.name}"
+    done = desk.run(command.replace("sleep 60", f"sh -c 'sleep 60; : {mark}'"))
+    assert done.returncode == 3
+    _ends(mark)
+
+
+def test_a_command_that_is_told_to_end_leaves_nothing(desk: Desk) -> None:
+    hold = find([str(desk.work)], home=str(desk.home), runtime="")
+    mark = f"{os.getpid()}-{desk.work.parent.name}"
+    words = desk.holder.words(hold, str(desk.work))
+    command = [*words, "sh", "-c", f"trap '' TERM; echo begun; sleep 60; : {mark}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        process.terminate()
+        process.wait(30)
+    _ends(f"sleep 60; : {mark}")
+
+
+def test_nothing_of_ours_is_left_behind(desk: Desk) -> None:
+    done = desk.run("mkdir -p $TMPDIR/a/b; touch $TMPDIR/a/b/c; chmod 0 $TMPDIR/a; echo $TMPDIR")
+    folder = Path(done.stdout.strip())
+    assert folder == Path("/tmp") or not folder.exists()
+
+
+@pytest.mark.landlock
+def test_a_call_with_an_address_that_leads_nowhere_fails_as_it_does_elsewhere(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(Path(os.path.realpath(tmp_path)), landlock.working())
+    done = desk.python("""
+import ctypes, errno, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+page = mmap.mmap(-1, 8192)
+start = ctypes.addressof(ctypes.c_char.from_buffer(page))
+libc.munmap(ctypes.c_void_p(start + 4096), 4096)
+words = lambda *all: [ctypes.c_ulong(word) for word in all]
+for address in (1, 2**63, 2**64 - 1):
+    assert libc.chmod(*words(address, 0o600)) == -1, address
+    assert ctypes.get_errno() in (errno.EFAULT, errno.EIO), ctypes.get_errno()
+open("own", "w")
+for address in (1, 2**63, start + 4096 - 8):
+    assert libc.utimensat(-100, b"own", *words(address, 0)) == -1, address
+    assert ctypes.get_errno() in (errno.EFAULT, errno.EIO), ctypes.get_errno()
+os.chmod("own", 0o600)
+print("done", flush=True)
+os._exit(0)
+""")
+    assert done.stdout == "done\n", done
+
+
+@pytest.mark.landlock
+def test_what_a_killed_starter_has_left_is_taken_away_later(tmp_path: Path) -> None:
+    desk = Desk(Path(os.path.realpath(tmp_path)), landlock.working())
+    hold = find([str(desk.work)], home=str(desk.home), runtime="")
+    words = desk.holder.words(hold, str(desk.work))
+    left: list[Path] = []
+    for _ in range(2):
+        with subprocess.Popen(
+            [*words, "sh", "-c", "echo $TMPDIR; mkdir $TMPDIR/a; cat"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as process:
+            assert process.stdout is not None
+            left.append(Path(process.stdout.readline().decode().strip()))
+            process.kill()
+    old, new = left
+    os.utime(old, (1000, 1000))
+    landlock.working()
+    assert (old.exists(), new.exists()) == (False, True)
+    os.utime(new, (1000, 1000))
+    with subprocess.Popen(
+        [*words, "sh", "-c", "echo $TMPDIR; cat"], stdin=-1, stdout=-1
+    ) as process:
+        assert process.stdout is not None
+        used = Path(process.stdout.readline().decode().strip())
+        os.utime(used, (1000, 1000))
+        landlock.working()
+        assert (new.exists(), used.exists()) == (False, True)
+        process.communicate()
+
+
+def _ends(mark: str) -> None:
+    """Soon no process has it in its words."""
+    end = time.monotonic() + 20
+    while any(mark.encode() in line for line in _command_lines()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def _command_lines() -> list[bytes]:
+    found: list[bytes] = []
+    for entry in Path("/proc").iterdir():
+        try:
+            found.append((entry / "cmdline").read_bytes() if entry.name.isdigit() else b"")
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,67 @@
+"""A server that tests start without its imports (support/warm.py) is as one of an editor."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_client import RawClient, descendants, left_behind
+from support.warm import SERVE
+
+
+@pytest.fixture
+def begun(tmp_path: Path):
+    clients: list[RawClient] = []
+
+    def begin(*arguments: str, warm: bool = True, **env: str) -> RawClient:
+        client = RawClient(
+            [*SERVE, *arguments], cwd=tmp_path, env=os.environ | env, warm_start=warm
+        )
+        clients.append(client)
+        return client
+
+    yield begin
+    for client in clients:
+        client.kill()
+
+
+def test_it_answers_as_one_that_an_editor_starts(begun: Any, tmp_path: Path):
+    answers = [
+        begun(warm=warm).initialize(folders=[tmp_path], agent={"events": True})
+        for warm in (True, False)
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_it_has_its_own_arguments_environment_and_folder(begun: Any, tmp_path: Path):
+    client: RawClient = begun("--log-file", "here.log", XDG_CONFIG_HOME="elsewhere", NEW="one")
+    client.initialize()
+    assert (tmp_path / "here.log").exists()
+    assert Path(f"/proc/{client.process.pid}/cwd").resolve() == tmp_path
+    assert client.process.pid in left_behind(client.mark)
+
+
+def test_it_says_what_is_wrong_with_its_arguments(begun: Any):
+    client: RawClient = begun("--nonsense")
+    assert client.wait_for_exit() == 2
+    assert "--nonsense" in client.stderr
+
+
+def test_its_end_is_known_by_its_code(begun: Any):
+    asked, killed, still = begun(), begun(), begun()
+    asked.initialize()
+    assert asked.shut_down() == 0
+    killed.process.kill()
+    assert killed.process.wait(10) == -signal.SIGKILL
+    assert still.process.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        still.process.wait(0.1)
+
+
+def test_one_starts_after_what_it_is_forked_from_was_killed(begun: Any):
+    begun().initialize()
+    for pid in descendants(os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+    begun().initialize()

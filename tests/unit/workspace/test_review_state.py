@@ -1,0 +1,67 @@
+"""What is known of a file's review where an editor shows other text than the disk holds."""
+
+from dataclasses import replace
+
+from lsp_agent.text.lines import Text
+from lsp_agent.text.review import Review
+from lsp_agent.workspace.ledger.review_state import LandedStep, ReviewState
+
+DISK = Text.of("one\ntwo\n")
+TYPED = Text.of("one\ntyped\ntwo\n")
+CUT = Text.of("one\n2\n")  # an agent took out what was typed, and changed a line
+KEY = ("c1", 0)
+
+
+def unsaved() -> ReviewState:
+    """The person typed, an agent changed it, and nothing was saved."""
+    state = ReviewState(Review.of(TYPED), base_exists=True, other=Review.of(DISK))
+    state, _ = state.landed(LandedStep(TYPED, CUT, "c1", None), open_=True).folded(CUT)
+    return state
+
+
+def texts(state: ReviewState) -> list[tuple[str, str]]:
+    review = state.review
+    return [("".join(review.base_lines_of(h)), "".join(review.lines_of(h))) for h in review.hunks]
+
+
+def test_what_was_never_saved_is_out_once_its_document_is_closed() -> None:
+    state, outcomes = unsaved().closed(CUT, DISK)
+    assert (texts(state), state.review.base, outcomes) == ([], DISK, [(KEY, "rejected")])
+
+
+def test_it_is_in_again_where_an_editor_shows_again_what_was_unsaved() -> None:
+    closed, _ = unsaved().closed(CUT, DISK)
+    state, outcomes = closed.opened(CUT)
+    assert (texts(state), outcomes) == (texts(unsaved()), [(KEY, "applied")])
+    assert state.other == closed.review
+
+
+def test_what_was_saved_is_in_again_once_its_undoing_is_given_up() -> None:
+    saved, _ = unsaved().saved(CUT)
+    undone, outcomes = saved.folded(TYPED)
+    assert outcomes == [(KEY, "rejected")]
+    state, outcomes = undone.closed(TYPED, CUT)
+    assert (texts(state), outcomes) == (texts(saved), [(KEY, "applied")])
+
+
+def test_what_is_kept_stays_so_in_both_texts() -> None:
+    saved, _ = unsaved().saved(CUT)
+    kept = saved.kept([KEY])
+    state, outcomes = kept.folded(Text.of("one\n2\nmore\n"))[0].closed(kept.review.text, CUT)
+    assert (texts(state), outcomes) == ([], [])
+
+
+def test_where_others_wrote_the_disk_it_is_compared() -> None:
+    state, outcomes = unsaved().closed(CUT, Text.of("others\n"))
+    assert (state.other, outcomes) == (None, [])
+    assert texts(state) == texts(unsaved())
+
+
+def test_both_are_there_after_a_restart() -> None:
+    closed, _ = unsaved().closed(CUT, DISK)
+    record = closed.record()
+    assert record is not None
+    restored = ReviewState.of_record(record, ["c1"])
+    assert restored == replace(closed, restored=True, review=restored.review)
+    shown, outcomes = restored.opened(CUT)
+    assert (texts(shown), outcomes) == (texts(unsaved()), [(KEY, "applied")])
