@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_figure_comes_with_the_floor_of_the_same_run() -> None:
     run = subprocess.run(
