@@ -29,22 +29,28 @@ class ModelWindow:
         self._keeper = keeper
         self._in_order = anyio.Lock()
         self._warned = False
+        self._times_forgotten = 0
 
     def hear(
         self, event: WindowFilled, turn: Turn | None, settled: anyio.Event, tasks: TaskGroup
     ) -> None:
         """``settled`` is set once the agent is done with ``turn``."""
-        tasks.start_soon(self._tell, event, turn, settled)
+        tasks.start_soon(self._tell, event, turn, settled, self._times_forgotten)
 
     def forget(self) -> None:
         self.filled, self._warned = None, False
+        self._times_forgotten += 1
 
-    async def _tell(self, event: WindowFilled, turn: Turn | None, settled: anyio.Event) -> None:
+    async def _tell(
+        self, event: WindowFilled, turn: Turn | None, settled: anyio.Event, forgotten: int
+    ) -> None:
         async with self._in_order:
             if event.size is None:
                 if turn is not None and not self._keeper().knows_window:
                     await settled.wait()  # an agent at work is asked nothing
                 event = replace(event, size=await self._keeper().window_size())
+            if forgotten != self._times_forgotten:  # while the size was waited for
+                return
             self.filled = event
             turn_id = None if turn is None or turn.ended else turn.id
             self._emit(event, turn_id)
