@@ -77,6 +77,8 @@ export type ToView =
   | { type: "head"; head: Head }
   | { type: "turn"; turn: Turn }
   | { type: "part"; turnId: string; index: number; part: Part }
+  /** What follows in a part that is a text. */
+  | { type: "grown"; turnId: string; index: number; text: string }
   | { type: "suggestions"; number: number; items: Suggestion[] }
   | { type: "attach"; item: Attachment }
   | { type: "insert"; text: string }

@@ -57,8 +57,13 @@ export interface PlanPart {
   entries: PlanEntry[];
 }
 
+export interface TextPart {
+  kind: "text" | "thinking";
+  text: string;
+}
+
 export type Part =
-  | { kind: "text" | "thinking"; text: string }
+  | TextPart
   /** What the person said while the turn ran, and labels of what was sent along. */
   | { kind: "said"; text: string; context: string[] }
   | { kind: "notice"; level: Level; text: string }
@@ -327,6 +332,11 @@ function openLines({ hunks }: Edit): { added: number; removed: number } {
     added: sum(open.map((hunk) => lineCount(hunk.newText))),
     removed: sum(open.map((hunk) => lineCount(hunk.oldText))),
   };
+}
+
+/** Whether it only ever grows. */
+export function isText(part: Part): part is TextPart {
+  return part.kind === "text" || part.kind === "thinking";
 }
 
 /** Whether an edit or a hunk waits for a decision. */

@@ -16,7 +16,8 @@ import { linkOf } from "./links";
 import type { Attachment, Draft, FromView, Suggestion, ToView } from "./messages";
 import { SlashCommands, named } from "./slash_commands";
 import { attachment, files } from "./suggestions";
-import type { Touched } from "./transcript";
+import type { Touched, Turn } from "./transcript";
+import { isText } from "./transcript";
 
 export const VIEW = "lspAgent.chat";
 
@@ -30,7 +31,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
   private isReady = false;
   private readonly waiting: ToView[] = [];
-  private readonly sent = new Set<string>();
+  /** The turns that the view has, and of each how long the texts among its parts are there. */
+  private readonly sent = new Map<string, Map<number, number>>();
   private readonly dirty = new Map<string, { touched: Touched; parts: Set<number> | "all" }>();
   private timer: NodeJS.Timeout | undefined;
   private shownHead: string | undefined;
@@ -127,7 +129,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     this.shownHead = undefined;
     this.dirty.clear();
     this.sent.clear();
-    for (const turn of this.agent.chat?.turns ?? []) this.sent.add(turn.id);
+    for (const turn of this.agent.chat?.turns ?? []) this.sent.set(turn.id, lengths(turn));
     this.post({ type: "chat", head: this.head(), turns: this.agent.chat?.turns ?? [] });
   }
 
@@ -163,18 +165,26 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     for (const [turnId, { touched, parts }] of this.dirty) {
       const turn = touched.turn;
       if (turn === undefined) continue;
-      if (parts === "all" || !this.sent.has(turnId)) {
-        this.sent.add(turnId);
+      const sent = this.sent.get(turnId);
+      if (parts === "all" || sent === undefined) {
+        this.sent.set(turnId, lengths(turn));
         this.post({ type: "turn", turn });
         continue;
       }
-      for (const index of parts) {
-        const part = turn.parts[index];
-        if (part !== undefined) this.post({ type: "part", turnId, index, part });
-      }
+      for (const index of parts) this.sendPart(turn, index, sent);
     }
     this.dirty.clear();
     this.showHead();
+  }
+
+  /** Of a text that the view has the beginning of, only what follows. */
+  private sendPart({ id: turnId, parts }: Turn, index: number, sent: Map<number, number>): void {
+    const part = parts[index];
+    if (part === undefined) return;
+    const length = sent.get(index);
+    if (isText(part)) sent.set(index, part.text.length);
+    if (!isText(part) || length === undefined) return this.post({ type: "part", turnId, index, part });
+    this.post({ type: "grown", turnId, index, text: part.text.slice(length) });
   }
 
   // From the view
@@ -303,6 +313,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 <body><script nonce="${nonce}" src="${script}"></script></body>
 </html>`;
   }
+}
+
+/** Of the texts among a turn's parts. */
+function lengths({ parts }: Turn): Map<number, number> {
+  return new Map(parts.flatMap((part, at) => (isText(part) ? [[at, part.text.length]] : [])));
 }
 
 function selection(): Attachment | undefined {

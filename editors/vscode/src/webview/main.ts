@@ -4,17 +4,19 @@ import "@vscode/codicons/dist/codicon.css";
 import "./style.css";
 
 import type { FromView, Head, ToView } from "../chat/messages";
-import type { Part, Turn } from "../chat/transcript";
-import { changedFiles } from "../chat/transcript";
+import type { Part, TextPart, Turn } from "../chat/transcript";
+import { changedFiles, isText } from "../chat/transcript";
 import { Composer } from "./composer";
 import { ConnectCard } from "./connect";
 import { button, el, icon, isComposed } from "./dom";
 import type { Folds } from "./parts";
 import { questionElement, renderFooter, renderPart, renderPrompt, spoken } from "./parts";
+import { grow } from "./streamed";
 
 interface ShownTurn {
   turn: Turn;
   element: HTMLElement;
+  prompt: HTMLElement;
   parts: HTMLElement;
   footer: HTMLElement;
 }
@@ -72,6 +74,8 @@ function take(message: ToView): void {
       return showTurn(message.turn);
     case "part":
       return showPart(message.turnId, message.index, message.part);
+    case "grown":
+      return showGrown(message.turnId, message.index, message.text);
     case "suggestions":
       return composer.suggest(message.number, message.items);
     case "attach":
@@ -148,43 +152,81 @@ function showHead(head: Head): void {
 function showTurn(turn: Turn): void {
   log.querySelector(".welcome")?.remove();
   const known = shown.get(turn.id);
-  const element = el("article", { "aria-label": `You: ${turn.prompt.slice(0, 80)}` });
-  const parts = el("div", { class: "parts" });
-  turn.parts.forEach((part, index) => parts.append(renderPart(part, key(turn.id, index), folds, post)));
-  const footer = renderFooter(turn, changedFiles(turn), post);
-  element.append(renderPrompt(turn.prompt, turn.context), parts, footer);
-  if (turn.state === "running") element.append(working());
-  if (known === undefined) log.append(element);
-  else replace(known.element, element);
-  shown.set(turn.id, { turn, element, parts, footer });
-  if (known !== undefined && known.turn.state !== "ended" && turn.state === "ended") {
-    announce(spokenEnd(turn));
+  if (known === undefined) return addTurn(turn);
+  const before = known.turn;
+  known.element.setAttribute("aria-label", labelOf(turn));
+  if (before.prompt !== turn.prompt || !isSame(before.context, turn.context)) {
+    known.prompt = replace(known.prompt, renderPrompt(turn.prompt, turn.context));
   }
+  turn.parts.forEach((part, index) => showPart(turn.id, index, part));
+  known.turn = { ...turn, parts: before.parts }; // which what is folded is made from
+  known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
+  known.element.querySelector(":scope > .working")?.remove();
+  if (turn.state === "running") known.element.append(working());
+  if (before.state !== "ended" && turn.state === "ended") announce(spokenEnd(turn));
 }
 
+function addTurn(turn: Turn): void {
+  const element = el("article", { "aria-label": labelOf(turn) });
+  const prompt = renderPrompt(turn.prompt, turn.context);
+  const parts = el("div", { class: "parts" }, ...turn.parts.map((part, at) => made(turn.id, at, part)));
+  const footer = renderFooter(turn, changedFiles(turn), post);
+  element.append(prompt, parts, footer);
+  if (turn.state === "running") element.append(working());
+  log.append(element);
+  shown.set(turn.id, { turn, element, prompt, parts, footer });
+}
+
+function labelOf(turn: Turn): string {
+  return `You: ${turn.prompt.slice(0, 80)}`;
+}
+
+function made(turnId: string, index: number, part: Part): HTMLElement {
+  return renderPart(part, `${turnId}:${index}`, folds, post, follow);
+}
+
+/** What has not changed stays, with what is selected in it. */
 function showPart(turnId: string, index: number, part: Part): void {
   const known = shown.get(turnId);
   if (known === undefined || index > known.parts.children.length) return;
   const { turn, parts } = known;
   const before = turn.parts[index];
-  turn.parts[index] = part;
-  const made = renderPart(part, key(turnId, index), folds, post);
   const old = parts.children[index];
   if (old === undefined) {
-    parts.append(made);
+    turn.parts[index] = part;
+    parts.append(made(turnId, index, part));
     const last = turn.parts[index - 1];
     if (last?.kind === "text") announce(spoken(last));
     if (part.kind === "question" || part.kind === "plan") announce(spoken(part));
-  } else {
-    replace(old, made);
+  } else if (before !== undefined && isText(before) && isText(part) && isContinued(before, part)) {
+    showGrown(turnId, index, part.text.slice(before.text.length));
+  } else if (!isSame(before, part)) {
+    turn.parts[index] = part;
+    replace(old, made(turnId, index, part));
     const hasState = part.kind === "tool" && before?.kind === "tool" && before.state !== part.state;
     if (hasState || part.kind === "plan") announce(spoken(part));
   }
   if (part.kind === "tool" && turn.state === "ended") {
-    const footer = renderFooter(turn, changedFiles(turn), post);
-    replace(known.footer, footer);
-    known.footer = footer;
+    known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
   }
+}
+
+function showGrown(turnId: string, index: number, text: string): void {
+  const known = shown.get(turnId);
+  const part = known?.turn.parts[index];
+  const element = known?.parts.children[index];
+  if (part === undefined || element === undefined || !isText(part)) return;
+  part.text += text;
+  if (text !== "") grow(element, text);
+}
+
+function isContinued(before: TextPart, part: TextPart): boolean {
+  return before.kind === part.kind && part.text.startsWith(before.text);
+}
+
+/** Of values that messages can carry. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function showQuestion(questionId: string): void {
@@ -207,7 +249,7 @@ function announce(text: string): void {
 
 /** Who is at the keyboard in the old one is at the same place in the new one, but never on another
  * question's answer; what was scrolled stays so. */
-function replace(old: Element, made: Element): void {
+function replace<Made extends Element>(old: Element, made: Made): Made {
   const reachable = (element: Element): HTMLElement[] => [
     ...element.querySelectorAll<HTMLElement>("button, summary, a, [tabindex]"),
   ];
@@ -220,6 +262,7 @@ function replace(old: Element, made: Element): void {
     (next && askedBy(next) === askedBy(had) ? next : log).focus();
   }
   made.querySelectorAll("pre").forEach((each, at) => (each.scrollTop = scrolled[at] ?? 0));
+  return made;
 }
 
 /** Which question the element is part of. */
@@ -246,10 +289,6 @@ function working(): HTMLElement {
     el("i", {}),
     el("i", {}),
   );
-}
-
-function key(turnId: string, index: number): string {
-  return `${turnId}:${index}`;
 }
 
 function follow(): void {

@@ -13,21 +13,27 @@ import type {
 import { isOpen, progressOf } from "../chat/transcript";
 import { DENY_WITH_REASON } from "../toasts";
 import { button, el, icon } from "./dom";
-import { markdown } from "./markdown";
+import { streamed } from "./streamed";
 
 export type Post = (message: FromView) => void;
 
 /** Which of the foldable parts a person has opened or closed, by their keys. */
 export type Folds = Map<string, boolean>;
 
-export function renderPart(part: Part, key: string, folds: Folds, post: Post): HTMLElement {
+/** `drawn` is called when a text has grown. */
+export function renderPart(
+  part: Part,
+  key: string,
+  folds: Folds,
+  post: Post,
+  drawn: () => void,
+): HTMLElement {
+  const text = (said: string) => streamed(said, (code) => post({ type: "copy", text: code }), drawn);
   switch (part.kind) {
     case "text":
-      return rendered(part.text, post);
+      return text(part.text);
     case "thinking":
-      return fold(key, folds, "thinking", [icon("lightbulb"), "Thinking"], () => [
-        rendered(part.text, post),
-      ]);
+      return fold(key, folds, "thinking", [icon("lightbulb"), "Thinking"], () => [text(part.text)]);
     case "said":
       return renderPrompt(part.text, part.context);
     case "notice":
@@ -55,12 +61,6 @@ export function renderPrompt(text: string, context: string[]): HTMLElement {
     el("div", { class: "plain" }, text),
     chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
   );
-}
-
-function rendered(text: string, post: Post): HTMLElement {
-  const made = el("div", { class: "text" });
-  made.append(markdown(text, (code) => post({ type: "copy", text: code })));
-  return made;
 }
 
 /** In words, for who listens; "" where nothing is worth it. */

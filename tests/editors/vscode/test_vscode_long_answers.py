@@ -1,0 +1,91 @@
+"""A long answer in the chat of the real workbench: what has been said stays as it is while more
+comes, and costs nothing."""
+
+from collections.abc import Callable
+
+import pytest
+from vscode_desk import done, step
+from vscode_product import Product
+
+pytestmark = [
+    pytest.mark.vscode,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.xdist_group("vscode"),
+]
+
+#: Deltas of one word each.
+WORDS = 100_000
+
+WATCH = """
+() => {
+  window.gaps = [];
+  let last = performance.now();
+  const look = (now) => { window.gaps.push(now - last); last = now; requestAnimationFrame(look); };
+  requestAnimationFrame(look);
+  return performance.memory?.usedJSHeapSize ?? 0;
+}
+"""
+SEEN = "() => [window.gaps.toSorted((a, b) => a - b), performance.memory?.usedJSHeapSize ?? 0]"
+
+
+def long_answer(words: int) -> str:
+    """Paragraphs, lists and code."""
+    blocks: list[str] = []
+    told = 0
+    while told < words:
+        blocks.append("word " * 60 + f"**{len(blocks)}**")
+        blocks.append("\n".join(f"- item {n} of it" for n in range(5)))
+        blocks.append("```python\n" + "x = call(y) + 1\n" * 8 + "```")
+        told += 61 + 25 + 8 * 5
+    return "\n\n".join(blocks)
+
+
+def test_frames_stay_short_while_a_long_answer_comes(
+    person: Product, record_property: Callable[[str, object], None]
+) -> None:
+    text = long_answer(WORDS)
+    person.begin(step(text=text), done())
+    before = person.chat.evaluate(WATCH)
+    person.say("Go.")
+    person.wait_for_end(240)
+    gaps, after = person.chat.evaluate(SEEN)
+    p95, longest = gaps[int(len(gaps) * 0.95)], gaps[-1]
+    row = f"{len(text):>9} | {p95:>7.0f} | {longest:>7.0f} | {before:>11} | {after:>11}"
+    head = "     text |  p95 ms |  max ms | heap before |  heap after"
+    record_property("table", ("Frames of the chat while an answer comes", head, row))
+    print(f"\n{head}\n{row}")
+
+
+SELECT = """
+() => {
+  window.first = document.querySelector('article .text > p');
+  getSelection().selectAllChildren(window.first);
+}
+"""
+SELECTED = "() => [window.first.isConnected, getSelection().toString()]"
+
+
+def test_what_is_selected_stays_selected_while_more_comes(person: Product) -> None:
+    person.begin(step(text="First words.\n\n" + "more " * 40 + "\n\nLast.", pace_ms=30), done())
+    person.say("Go.")
+    person.turn.get_by_text("more more").wait_for()
+    person.chat.evaluate(SELECT)
+    person.turn.get_by_text("Last.").wait_for()
+    assert person.chat.evaluate(SELECTED) == [True, "First words."]
+    person.wait_for_end()
+    assert person.chat.evaluate(SELECTED) == [True, "First words."]
+
+
+def test_thoughts_that_are_open_get_on_and_are_whole_when_they_are_opened(person: Product) -> None:
+    thinking = "one " * 30 + "two " * 30
+    person.begin(step(text="Done.", thinking=thinking, pace_ms=30), done())
+    person.say("Go.")
+    summary = person.turn.locator(".thinking > summary")
+    summary.click()
+    person.turn.locator(".thinking").get_by_text("one one").wait_for()
+    person.turn.locator(".thinking").get_by_text("one two").wait_for()
+    person.wait_for_end()
+    summary.click()
+    summary.click()
+    assert person.turn.locator(".thinking .inside").inner_text().split() == thinking.split()
