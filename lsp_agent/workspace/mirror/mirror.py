@@ -134,8 +134,8 @@ class Mirror:
         #: Texts on disk that wait to be brought in, by path, oldest first.
         self._awaited: dict[str, list[Text]] = {}
         self._recording = anyio.Semaphore(_AT_ONCE)
-        #: By path, what open documents have shown, with the count then, oldest first.
-        self._shown: dict[str, deque[tuple[int, Text]]] = {}
+        #: What open documents have shown, with the count then, oldest first.
+        self._shown: dict[OpenDocument, deque[tuple[int, Text]]] = {}
         host.on_written(self._written)
         documents.on_save(self._saved)
         documents.on_open(self._changed)
@@ -235,12 +235,12 @@ class Mirror:
             event.set()
 
     def _changed(self, document: OpenDocument) -> None:
-        if self._watchers and document.path is not None and not is_long(document.lines):
-            shown = self._shown.setdefault(document.path, deque(maxlen=_MAX_SHOWN))
+        if self._watchers and not is_long(document.lines):
+            shown = self._shown.setdefault(document, deque(maxlen=_MAX_SHOWN))
             shown.append((next(self._count), document.text))
 
-    def _shown_since(self, disk: DiskChange) -> list[Text]:
-        return [text for at, text in self._shown.get(disk.path, ()) if at > disk.since]
+    def _shown_since(self, disk: DiskChange, document: OpenDocument) -> list[Text]:
+        return [text for at, text in self._shown.get(document, ()) if at > disk.since]
 
     async def _find(
         self,
@@ -366,7 +366,7 @@ class Mirror:
                 kept=kept,
                 still_wanted=still_wanted,
                 awaited=partial(self._awaited.__getitem__, disk.path),
-                shown_since=partial(self._shown_since, disk),
+                shown_since=partial(self._shown_since, disk, document),
             )
             with suppress(NotOpen):
                 brought = await into.run()
