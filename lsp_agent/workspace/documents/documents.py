@@ -36,6 +36,7 @@ class Documents:
         # Closed a moment ago, or while an edit was on its way: a reload closes and opens again.
         self._lingering: dict[str, OpenDocument] = {}
         self._on_open: list[Callable[[OpenDocument], None]] = []
+        self._on_changed: list[Callable[[OpenDocument], None]] = []
         self._on_typed: list[Callable[[OpenDocument], None]] = []
         self._on_close: list[Callable[[OpenDocument], None]] = []
         self._on_save: list[Callable[[OpenDocument], None]] = []
@@ -43,6 +44,10 @@ class Documents:
     def on_open(self, callback: Callable[[OpenDocument], None]) -> None:
         """Calls ``callback`` at every didOpen, at once."""
         self._on_open.append(callback)
+
+    def on_changed(self, callback: Callable[[OpenDocument], None]) -> None:
+        """Calls ``callback`` after every didChange, at once."""
+        self._on_changed.append(callback)
 
     def on_typed(self, callback: Callable[[OpenDocument], None]) -> None:
         """Calls ``callback`` after every didChange, at once, but for those that come while an edit
@@ -114,6 +119,8 @@ class Documents:
             except (KeyError, TypeError, AttributeError) as error:
                 _log.error("malformed didChange for %s: %r", uri, error)
         document.take_changes(parsed)
+        for callback in self._on_changed:
+            callback(document)
         if not document.observed:
             for callback in self._on_typed:
                 callback(document)

@@ -19,7 +19,7 @@ from lsp_agent.workspace.disk.look import Content
 from lsp_agent.workspace.disk.paths import from_ledger
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
-from lsp_agent.workspace.documents.open_document import OpenDocument
+from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.placing.flight import merged
 from lsp_agent.workspace.placing.not_made import NotMade
@@ -52,13 +52,14 @@ class Waits:
 class DiskChange:
     """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
     so soon after a save of the editor's that the document took it for what was saved, which was
-    ``before``."""
+    ``before``. ``since`` is the mirror's count when it was ``before``."""
 
     path: str
     before: Content
     now: Content
     renamed_to: str | None = None
     over_a_save: bool = False
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,8 @@ class Desk:
 
 class DiskToEditor:
     """One change of one file on disk, on its way into ``document``. ``awaited`` are the texts
-    that came to that file, this one first, as they are now known."""
+    that came to that file, this one first, as they are now known; ``shown_since`` those that the
+    document was since the file was ``disk.before``."""
 
     def __init__(
         self,
@@ -113,6 +115,7 @@ class DiskToEditor:
         kept: bool,
         still_wanted: Callable[[], bool],
         awaited: Callable[[], list[Text]],
+        shown_since: Callable[[], list[Text]],
     ) -> None:
         self._desk = desk
         self._disk = disk
@@ -122,6 +125,7 @@ class DiskToEditor:
         self._kept = kept
         self._still_wanted = still_wanted
         self._awaited = awaited
+        self._shown_since = shown_since
         #: What is merged against, and what the document was saved as when it began.
         self._base: Text | None = None
         self._saved: Text | None = None
@@ -142,7 +146,7 @@ class DiskToEditor:
         if document.dirty and await self._is_the_editors_save():
             return Brought(self._disk, "nothing", open=True)
         self._check_open()
-        if document.shows(self._now) or base == self._theirs:  # and typed since
+        if document.shows(self._now) or base == self._theirs or self._was_shown():
             return await self._came_by_itself(self._shown_before())
         before = document.text
         if base == before and await self._reloaded():
@@ -211,6 +215,11 @@ class DiskToEditor:
         document = self._document
         return not document.closed and any(document.shows(text) for text in self._awaited())
 
+    def _was_shown(self) -> bool:
+        """Whether the editor read it before we looked, and was changed again: typed in, undone, or
+        by what came to the disk next."""
+        return any(alike(text, self._theirs) for text in self._shown_since())
+
     async def _came_by_itself(self, before: Text | None) -> Brought:
         """It is in already: by a reload, or since the person opened the file or typed the same."""
         document = self._document
@@ -234,7 +243,7 @@ class DiskToEditor:
         if before is not None:
             now = self._document.text
             without = await _away(merge3_fine, self._theirs, now, before)
-            if without.clean:
+            if without.clean and without.text != now:  # else it is out again
                 return without.text, now
         return before, self._theirs
 

@@ -7,6 +7,7 @@ host wrote and what the editor saved is no agent's.
 """
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.protocol.errors import LspAgentError
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.disk.look import Content, Seen, Unreadable, look, moves
 from lsp_agent.workspace.disk.paths import from_ledger
@@ -43,6 +44,9 @@ _MAX_TURNS = 5
 _WRITE_SECONDS = 0.3
 #: Changes that are recorded at once; more of them would hold up the event loop.
 _AT_ONCE = 8
+#: Texts of a document that are remembered while agents are at work; nobody types more of them in
+#: the time that it takes to look.
+_MAX_SHOWN = 64
 
 
 class Known:
@@ -130,8 +134,12 @@ class Mirror:
         #: Texts on disk that wait to be brought in, by path, oldest first.
         self._awaited: dict[str, list[Text]] = {}
         self._recording = anyio.Semaphore(_AT_ONCE)
+        #: What open documents have shown, with the count then, oldest first.
+        self._shown: dict[OpenDocument, deque[tuple[int, Text]]] = {}
         host.on_written(self._written)
         documents.on_save(self._saved)
+        documents.on_open(self._changed)
+        documents.on_changed(self._changed)
 
     @contextmanager
     def watching(self, watcher: Watcher | None = None) -> Generator[None]:
@@ -144,6 +152,7 @@ class Mirror:
             self._watchers.remove(watcher)
             if not self._watchers:
                 self._accounted.clear()
+                self._shown.clear()
 
     def open_paths(self) -> list[str]:
         """The real paths of all open documents."""
@@ -225,6 +234,14 @@ class Mirror:
         if (event := self._desk.saving.pop(document, None)) is not None:
             event.set()
 
+    def _changed(self, document: OpenDocument) -> None:
+        if self._watchers and not is_long(document.lines):
+            shown = self._shown.setdefault(document, deque(maxlen=_MAX_SHOWN))
+            shown.append((next(self._count), document.text))
+
+    def _shown_since(self, disk: DiskChange, document: OpenDocument) -> list[Text]:
+        return [text for at, text in self._shown.get(document, ()) if at > disk.since]
+
     async def _find(
         self,
         known: Known,
@@ -255,7 +272,9 @@ class Mirror:
                 continue
             before, over = await self._before(path, was.content, known.at[path])
             if before != now.content:
-                changes.append(DiskChange(path, before, now.content, over_a_save=over))
+                last = self._accounted.get(path)
+                since = max(known.at[path], last.at if last else 0)
+                changes.append(DiskChange(path, before, now.content, over_a_save=over, since=since))
         return await self._with_renames(changes, known, named)
 
     async def _new_to_others(
@@ -347,6 +366,7 @@ class Mirror:
                 kept=kept,
                 still_wanted=still_wanted,
                 awaited=partial(self._awaited.__getitem__, disk.path),
+                shown_since=partial(self._shown_since, disk, document),
             )
             with suppress(NotOpen):
                 brought = await into.run()

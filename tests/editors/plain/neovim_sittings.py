@@ -105,14 +105,16 @@ def reviewed(desk: Desk, seed: int, count: int) -> Tally:
     statuses = by_call(desk)
     now = states(sitting.edits, desk.nvim.lines())
     for is_, (each, outcome, is_in) in zip(now, told(result, desk, sitting.edits), strict=True):
-        status = statuses.get(outcome.call_id, ["rejected"])[0]
+        listed = statuses.get(outcome.call_id, [])
+        status = listed[0] if listed else "rejected"
         wanted: State = "in" if is_in and status in {"applied", "kept"} else "out"
         # What an undo brought back or took away again is the person's; of hunks that were joined
         # by typing, the older goes where the newer goes; what could not be told apart stayed.
         undone = not result.undone_by_person.isdisjoint(each.marks)
         if is_ != "torn" and (undone or status in {"superseded", "conflict"}):
             continue
-        result.expect(each, is_, wanted, f"{status}; {history(desk, each)}")
+        why = f"listed: {listed}; the agent was told: {outcome.text!r}; {history(desk, each)}"
+        result.expect(each, is_, wanted, why)
     return result
 
 

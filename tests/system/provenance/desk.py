@@ -17,11 +17,13 @@ PUPPET = Path(__file__).with_name("puppet.py")
 SERVE = [sys.executable, "-P", "-m", "lsp_agent", "serve"]
 AGENTS = 3
 SEATS = [f"{kind}{n}" for n in range(1, AGENTS + 1) for kind in ("hosted", "mirror")]
-#: What an editor can do beyond the standard, by its kind.
+#: What an editor can do beyond the standard, by its kind; the "prompt" one reads at once what
+#: an agent has written, where nothing is unsaved.
 EDITORS: dict[str, Json] = {
     "plain": {"events": True, "sync": True},
     "full": {"events": True, "sync": True, "save": True, "reload": True},
     "bare": {"events": True},
+    "prompt": {"events": True, "sync": True},
 }
 CAPABILITIES: Json = {
     "general": {"positionEncodings": ["utf-16"]},

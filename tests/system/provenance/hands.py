@@ -10,7 +10,7 @@ import socket
 import stat
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -21,10 +21,10 @@ import pytest
 from provenance.desk import SERVE, Desk
 from provenance.editor import File
 from provenance.hub import Hub, Json, Late, Peer
-from provenance.many import SECONDS, Tally
+from provenance.many import Tally, between, fewest
 from provenance.oracle import is_agents, words
 from provenance.person import Buffer, change
-from provenance.storm import Outcome, made, one_run, pasted, shrunk
+from provenance.storm import Outcome, made, one_run
 from provenance.world import Step, World
 
 TAP = Path(__file__).with_name("tap.py")
@@ -328,7 +328,7 @@ def batch(desk: RealDesk, edits: int) -> None:
     if tally.failed:
         failed = [f"seed {seed}: {kind}" for seed, kind in tally.failed.items()]
         first = next(iter(tally.failed))
-        pytest.fail("\n".join([came, *failed, least(desk, first, tally.logs[first])]))
+        pytest.fail(between([came, *failed], [least(desk, first, tally.outcomes[first])]))
 
 
 def one_seed(desk: RealDesk) -> None:
@@ -337,19 +337,10 @@ def one_seed(desk: RealDesk) -> None:
     outcome = run(desk, *made(seed))
     print("\n".join(outcome.log))
     if outcome.wrongs:
-        pytest.fail(least(desk, seed, outcome.log))
+        pytest.fail(least(desk, seed, outcome))
 
 
-def least(desk: RealDesk, seed: int, first: Sequence[str]) -> str:
-    """The run of that seed with the fewest steps, as a test for ``test_found.py``; the ``first``
-    run's log where it does not go wrong again."""
+def least(desk: RealDesk, seed: int, first: Outcome) -> str:
+    """The run of that seed with the fewest steps."""
     setup, steps = made(seed)
-    outcome = run(desk, setup, steps)
-    if not outcome.wrongs or outcome.kinds == ["late"]:
-        again = f"seed {seed} was {outcome.wrongs or 'well'} when it was repeated; it was"
-        return "\n".join([again, *first])
-    some = possible(desk.app, steps)
-    setup, steps = shrunk(setup, some, outcome.kinds[0], lambda *it: run(desk, *it), SECONDS)
-    outcome = run(desk, setup, steps)
-    wrong = "\n".join(f"{kind}: {what}" for kind, what in outcome.wrongs)
-    return "\n".join([pasted(f"seed_{seed}", setup, steps), wrong, *outcome.log])
+    return fewest(seed, first, (setup, possible(desk.app, steps)), lambda *it: run(desk, *it))

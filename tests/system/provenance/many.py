@@ -1,13 +1,15 @@
 """Many seeds, and what is told of those that went wrong."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from provenance.hub import Json
 from provenance.oracle import Conflict
 from provenance.storm import Outcome, made, pasted, run_on, shrunk
+from provenance.world import Step
 
 #: For the shrinking of one run that went wrong.
 SECONDS = 60.0
@@ -15,11 +17,11 @@ SECONDS = 60.0
 
 @dataclass
 class Tally:
-    """``failed`` are the kinds of what went wrong, by seed, and ``logs`` what was done then."""
+    """``failed`` are the kinds of what went wrong, by seed, and ``outcomes`` those runs."""
 
     runs: int = 0
     failed: dict[int, str] = field(default_factory=dict)
-    logs: dict[int, list[str]] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
     conflicts: list[Conflict] = field(default_factory=list)
 
     def add(self, seed: int, outcome: Outcome) -> None:
@@ -27,7 +29,7 @@ class Tally:
         self.conflicts += outcome.conflicts
         if outcome.wrongs:
             self.failed[seed] = outcome.kinds[0]
-            self.logs[seed] = [*map(str, outcome.wrongs), *outcome.log]
+            self.outcomes[seed] = outcome
 
     def __str__(self) -> str:
         needed = sum(conflict.needed for conflict in self.conflicts)
@@ -60,21 +62,42 @@ def told(desks: Any, tally: Tally, *, mirror: bool, most: int = 1) -> str:
     """What is wrong, with a test of the fewest steps for the first seeds of ``most`` kinds."""
     seeds = {kind: seed for seed, kind in reversed(tally.failed.items())}
     tests = [
-        least(desks, seed, mirror=mirror, first=tally.logs[seed])
+        least(desks, seed, tally.outcomes[seed], mirror=mirror)
         for seed in list(seeds.values())[:most]
     ]
-    return "\n".join([str(tally), *(f"seed {s}: {k}" for s, k in tally.failed.items()), *tests])
+    return between([str(tally), *(f"seed {s}: {k}" for s, k in tally.failed.items())], tests)
 
 
-def least(desks: Any, seed: int, *, mirror: bool, first: Sequence[str] = ()) -> str:
-    """The run of that seed with the fewest steps, as a test, and what went wrong in it; the
-    ``first`` run's log where it goes well when it is repeated."""
-    setup, steps = made(seed, mirror=mirror)
-    outcome = run_on(desks, setup, steps)
-    if not outcome.wrongs:
-        return "\n".join([f"seed {seed} went well when it was repeated; it was", *first])
-    kind = outcome.kinds[0]
-    setup, steps = shrunk(setup, steps, kind, lambda *run: run_on(desks, *run), SECONDS)
-    outcome = run_on(desks, setup, steps)
-    wrong = "\n".join(f"{kind}: {what}" for kind, what in outcome.wrongs)
-    return "\n".join([pasted(f"seed_{seed}", setup, steps), wrong, *outcome.log])
+def between(wrong: Sequence[str], lines: Sequence[str]) -> str:
+    """What is ``wrong`` before ``lines`` and after them: of a long output some show only the
+    beginning, others only the end."""
+    return "\n".join([*wrong, *lines, *wrong])
+
+
+def least(desks: Any, seed: int, first: Outcome, *, mirror: bool) -> str:
+    """The run of that seed with the fewest steps."""
+    of = made(seed, mirror=mirror)
+    return fewest(seed, first, of, lambda *run: run_on(desks, *run))
+
+
+def fewest(
+    seed: int,
+    first: Outcome,
+    of: tuple[Json, list[Step]],
+    run: Callable[[Json, list[Step]], Outcome],
+) -> str:
+    """The fewest steps ``of`` a seed with which ``run`` goes wrong in the same way, as a test, and
+    what went wrong; the ``first`` run where it does not go wrong again."""
+    setup, steps = of
+    again = run(setup, steps)
+    if not again.wrongs or again.kinds == ["late"]:
+        came = f"seed {seed} was {again.wrongs or 'well'} when it was repeated; it was"
+        return between([came, *_wrongs(seed, first)], first.log)
+    setup, steps = shrunk(setup, steps, again.kinds[0], run, SECONDS)
+    outcome = run(setup, steps)
+    test = pasted(f"seed_{seed}", setup, steps)
+    return between(_wrongs(seed, outcome), [test, *outcome.log])
+
+
+def _wrongs(seed: int, outcome: Outcome) -> list[str]:
+    return [f"seed {seed}: {kind}: {what}" for kind, what in outcome.wrongs]

@@ -291,6 +291,24 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
         ],
     ),
 }
+#: By name: the same, of mirror agents, which there are at a real server alone.
+MIRRORED: dict[str, tuple[Json, list[Step]]] = {
+    "a file is read again and again before it is known what the agent wrote": (
+        {"lines": 6, "mirror": [1], "editor": "prompt"},
+        [
+            ["edit", "a1", 0, 0, ["cut", 5]],
+            *[["wait"]] * 5,
+            ["edit", "a1", 0, 0, ["line", 2]],
+            ["other", 0, 4],
+            *[["wait"]] * 5,
+            ["write", "a1", 0, 1, [["line", 0]]],
+            ["undo", 0],
+            ["save", 0],
+            ["write", "a1", 0, 0, [["cut", 1], ["line", 2], ["add", 1]]],
+            *[["wait"]] * 5,
+        ],
+    ),
+}
 OPEN: dict[str, tuple[Json, list[Step]]] = {
     "what was kept is reverted, and that is given up by closing": (
         {"editor": "full"},
@@ -309,6 +327,7 @@ CASES = [
     *(pytest.param(*MENDED[name], id=name) for name in MENDED),
     *(pytest.param(*OPEN[name], id=name, marks=_open) for name in OPEN),
 ]
+MIRROR_CASES = [pytest.param(*MIRRORED[name], id=name) for name in MIRRORED]
 
 
 def _whole(setup: Json) -> Json:
@@ -325,7 +344,7 @@ def test_it_goes_well_in_virtual_time(setup: Json, steps: list[Step]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("setup", "steps"), CASES)
+@pytest.mark.parametrize(("setup", "steps"), [*CASES, *MIRROR_CASES])
 def test_it_goes_well_at_a_real_server(setup: Json, steps: list[Step]) -> None:
     outcome = replay(_whole(setup), steps)
     print("\n".join(outcome.log))

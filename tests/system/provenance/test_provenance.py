@@ -52,4 +52,4 @@ def test_one_seed(desks: list[Desks]) -> None:
     outcome = run_on(desks[0], *made(seed))
     print("\n".join(outcome.log))
     if outcome.wrongs:
-        pytest.fail(least(desks[0], seed, mirror=True))
+        pytest.fail(least(desks[0], seed, outcome, mirror=True))

@@ -49,4 +49,4 @@ def test_one_seed(desks: VirtualDesks) -> None:
     outcome = run_on(desks, *made(seed, mirror=False))
     print("\n".join(outcome.log))
     if outcome.wrongs:
-        pytest.fail(least(desks, seed, mirror=False))
+        pytest.fail(least(desks, seed, outcome, mirror=False))

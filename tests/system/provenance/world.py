@@ -208,9 +208,12 @@ class World(Editor):
 
     def _call(self, agent: str, tool: str, file: File, args: Json) -> tuple[str, bool]:
         self.cause = f"{self.open_turns[agent].owner} called {tool}"
+        clean = file.buffer is not None and not file.buffer.dirty
         result = self.desk.call(self._seat(agent), tool, {"path": str(file.path)} | args)
         self.log.append(f"  {self.cause} {args}: {result}")
         self._look_at_disk(file)
+        if clean and agent in self.mirror and self.desk.kind == "prompt":
+            self._reload(file)
         return result
 
     def _seat(self, agent: str) -> str:

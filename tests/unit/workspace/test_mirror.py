@@ -67,6 +67,60 @@ async def test_a_clean_document_takes_the_text_on_disk_once(
 
 
 @pytest.mark.parametrize("style", ["a change", "a new didOpen"])
+@pytest.mark.asyncio
+async def test_what_was_read_before_another_program_wrote_is_recorded(
+    bench: MirrorBench, style: Style
+) -> None:
+    editor = await bench.open(style=style)
+    await bench.before()
+    bench.writes(AGENTS)
+    (change,) = await bench.look()
+    for text in (AGENTS, f"{AGENTS}six\n"):
+        bench.file.write_text(text)
+        editor.load(bench.file)
+        await editor.settle()
+    brought = await bench.mirror.take(change, bench.origin)
+    await editor.settle()
+    assert (brought.what, editor.sends) == ("merged", 0)
+    assert bench.shown == editor.buffer.text == f"{AGENTS}six\n"
+    assert await bench.texts() == [("applied", f"{TEXT}six\n", f"{AGENTS}six\n")]
+
+
+@pytest.mark.asyncio
+async def test_what_was_read_and_undone_before_we_looked_does_not_come_back(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    await bench.before()
+    bench.writes(AGENTS)
+    (change,) = await bench.look()
+    editor.load(bench.file)
+    await editor.settle()
+    editor.buffer.replace(0, len(AGENTS), TEXT)
+    await editor.settle()
+    brought = await bench.mirror.take(change, bench.origin)
+    await editor.settle()
+    assert (brought.what, editor.sends) == ("merged", 0)
+    assert bench.shown == editor.buffer.text == TEXT
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_what_the_editor_showed_before_the_agent_wrote_it_again_is_brought_in(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    await bench.agent(AGENTS)
+    await bench.agent(TEXT)
+    editor.type(len(TEXT), "six\n")
+    await editor.settle()
+    (brought,) = await bench.agent(AGENTS)
+    await editor.settle()
+    assert brought.what == "merged"
+    assert bench.shown == editor.buffer.text == f"{AGENTS}six\n"
+
+
+@pytest.mark.parametrize("style", ["a change", "a new didOpen"])
 @pytest.mark.parametrize("wanted", [True, False])
 @pytest.mark.asyncio
 async def test_a_reload_that_comes_as_the_edit_is_made_is_recorded(
