@@ -11,9 +11,12 @@ _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 _MODULE = re.compile(r"`((?:[a-z_]+/)+(?:[a-z_]+\.\w+)?)`")
 
 
+def page() -> str:
+    return (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+
+
 def rows() -> list[list[str]]:
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    _, head, table = page.partition(f"{_HEAD}\n")
+    _, head, table = page().partition(f"{_HEAD}\n")
     assert head, "the table is gone"
     lines = [line for line in table.partition("\n\n")[0].splitlines() if line.startswith("|")][1:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -36,6 +39,11 @@ def test_each_promise_names_a_test_that_there_is():
         for file, name in named:
             assert (ROOT / file).is_file(), f"{promise}: there is no {file}"
             assert name in functions_of(ROOT / file), f"{promise}: {file} has no {name}"
+
+
+def test_each_row_that_names_a_test_stands_in_the_table_of_promises():
+    naming = [line for line in page().splitlines() if line.startswith("|") and _TEST.search(line)]
+    assert len(naming) == len(rows())
 
 
 def test_what_holds_a_promise_is_a_module_that_there_is():
