@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable
 
 #: In a program's words and in the names of errors: errno(3), getaddrinfo(3), and curl's, git's and
-#: Node's own.
+#: Node's own. Git names no error where it makes the folders of a branch.
 _SIGNS = {
-    "it may not write there": r"read-only file system|\bEROFS\b",
+    "it may not write there": (
+        r"read-only file system|\bEROFS\b|cannot lock ref .*unable to create directory"
+    ),
     "it has no network": (
         r"network is unreachable|name resolution|name or service not known|could ?n[o']t resolve"
         r"|\b(ENETUNREACH|ENOTFOUND|EAI_AGAIN)\b"

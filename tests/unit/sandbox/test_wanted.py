@@ -12,6 +12,11 @@ HIDDEN = ["/home/me/.ssh"]
     [
         ("sh: 1: cannot create /etc/x: Read-only file system", "it may not write there"),
         ("fatal: Unable to create '/w/.git/index.lock': Read-only file system", "it may not write"),
+        (
+            "fatal: cannot lock ref 'refs/heads/fix/x': unable to create directory for"
+            " .git/refs/heads/fix/x",
+            "it may not write",
+        ),
         ("npm error code EROFS", "it may not write there"),
         ("curl: (6) Could not resolve host: example.org", "it has no network"),
         ("ping: connect: Network is unreachable", "it has no network"),
@@ -29,7 +34,12 @@ def test_it_is_told_by_the_last_line_that_says_so(said: str, reason: str) -> Non
 
 @pytest.mark.parametrize(
     "said",
-    ["", "1 failed, 3 passed", "sh: ./run: Permission denied", "cat: a: No such file or directory"],
+    [
+        *("", "1 failed, 3 passed", "sh: ./run: Permission denied"),
+        "cat: a: No such file or directory",
+        "fatal: cannot lock ref 'refs/heads/fix/x': 'refs/heads/fix' exists; cannot create"
+        " 'refs/heads/fix/x'",
+    ],
 )
 def test_a_failure_of_its_own_is_none_of_the_sandboxs(said: str) -> None:
     assert refused(said, HIDDEN, by_rights=False) is None
