@@ -54,7 +54,7 @@ class _Starter:
         self._machine = machine
         self._network = "network" in words
         self._cwd = _named("in", words)[0]
-        self._own = own
+        self._environment = temporary.environment(own, [self._cwd, *_named("write", words)])
         rights, self._writable = rules(words, own)
         kernel.give_up_rights(machine)
         self._ruleset = kernel.new_ruleset()
@@ -84,7 +84,7 @@ class _Starter:
         try:
             os.setsid()
             kernel.die_with_parent()
-            os.environ["TMPDIR"] = self._own
+            os.environ.update(self._environment)
             os.chdir(self._cwd)
             kernel.restrict(self._ruleset)
             listener = kernel.filter_calls(self._machine, self._network)

@@ -221,6 +221,17 @@ def test_nothing_of_ours_is_left_behind(desk: Desk) -> None:
 
 
 @pytest.mark.landlock
+def test_caches_are_where_they_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(Path(os.path.realpath(tmp_path)), landlock.working())
+    monkeypatch.delenv("RUFF_CACHE_DIR", raising=False)
+    monkeypatch.setenv("MYPY_CACHE_DIR", "mine")
+    said = 'echo "${RUFF_CACHE_DIR#$TMPDIR}" "$MYPY_CACHE_DIR"; mkdir "$RUFF_CACHE_DIR"'
+    assert desk.run(said).stdout == "/.ruff_cache mine\n"
+    (desk.work / ".ruff_cache").mkdir()
+    assert desk.run(said).stdout == " mine\n"
+
+
+@pytest.mark.landlock
 def test_a_call_with_an_address_that_leads_nowhere_fails_as_it_does_elsewhere(
     tmp_path: Path,
 ) -> None:
