@@ -201,7 +201,7 @@ class Session:
         async with self._at_work:  # a prompt that comes meanwhile waits
             await self.agent.clear()
             self.hosting.served.clear()
-            self.runner.recap = ""
+            self.runner.recap, self.runner.last = "", None
             self._events.window.forget()
 
     @asynccontextmanager

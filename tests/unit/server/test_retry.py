@@ -49,3 +49,12 @@ def test_what_has_not_failed_is_not_tried_again(project: Project) -> None:
     for _ in range(2):
         assert editor.failure("agent/retry").data["kind"] == "conflict"
         editor.ask_agent("Go.")
+
+
+def test_what_failed_before_the_conversation_was_cleared_is_not_tried_again(
+    project: Project,
+) -> None:
+    editor = project.editor(step("", error="overloaded"), step("Done."), client=EVENTS)
+    assert editor.ask_agent("Go.")["stopReason"] == "error"
+    editor.call("agent/clear")
+    assert editor.failure("agent/retry").data["kind"] == "conflict"
