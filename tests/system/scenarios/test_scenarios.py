@@ -141,7 +141,8 @@ def test_08_a_stop_while_a_command_runs_leaves_nothing_running(actor: Actor, sta
     assert editor.call("agent/abort", timeout=STOPPED) == {"aborted": True}
     assert editor.result(prompt)["stopReason"] == "aborted"
     assert stubborn.processes() == []
-    assert editor.ask_agent("Again.")["text"] == "Well again."
+    again = editor.ask_agent("Again.")
+    assert (again["stopReason"], again["text"]) == ("endTurn", "Well again."), again
 
 
 def test_09_several_calls_of_one_step_are_each_told_once(
