@@ -10,7 +10,7 @@ const REST = 10;
 
 const streams = new WeakMap<Element, Streamed>();
 
-/** The text as an element that ``grow`` takes; ``drawn`` is called when there is more of it. */
+/** The text as an element that `grow` takes; `drawn` is called when there is more of it. */
 export function streamed(text: string, copy: (code: string) => void, drawn: () => void): HTMLElement {
   const made = new Streamed(copy, drawn);
   made.grow(text);
