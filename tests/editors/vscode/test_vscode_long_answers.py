@@ -4,6 +4,7 @@ comes, and costs nothing."""
 from collections.abc import Callable
 
 import pytest
+from support.workbench import wait_until
 from vscode_desk import done, step
 from vscode_product import Product
 
@@ -14,7 +15,7 @@ pytestmark = [
     pytest.mark.xdist_group("vscode"),
 ]
 
-#: Deltas of one word each.
+#: Of the answer, which comes word by word.
 WORDS = 100_000
 
 WATCH = """
@@ -41,7 +42,13 @@ def long_answer(words: int) -> str:
     return "\n\n".join(blocks)
 
 
-def test_frames_stay_short_while_a_long_answer_comes(
+SHOWN = """
+() => ['p', 'ul', '.code'].map((each) =>
+  document.querySelectorAll(`article .text > ${each}`).length)
+"""
+
+
+def test_all_of_a_long_answer_is_shown_and_its_frames_are_told(
     person: Product, record_property: Callable[[str, object], None]
 ) -> None:
     text = long_answer(WORDS)
@@ -50,6 +57,8 @@ def test_frames_stay_short_while_a_long_answer_comes(
     person.say("Go.")
     person.wait_for_end(240)
     gaps, after = person.chat.evaluate(SEEN)
+    wanted = [text.count("**") // 2, text.count("- item 0"), text.count("```python")]
+    wait_until(lambda: person.chat.evaluate(SHOWN) == wanted)
     p95, longest = gaps[int(len(gaps) * 0.95)], gaps[-1]
     row = f"{len(text):>9} | {p95:>7.0f} | {longest:>7.0f} | {before:>11} | {after:>11}"
     head = "     text |  p95 ms |  max ms | heap before |  heap after"
@@ -88,4 +97,5 @@ def test_thoughts_that_are_open_get_on_and_are_whole_when_they_are_opened(person
     person.wait_for_end()
     summary.click()
     summary.click()
-    assert person.turn.locator(".thinking .inside").inner_text().split() == thinking.split()
+    inside = person.turn.locator(".thinking .inside")
+    wait_until(lambda: inside.inner_text().split() == thinking.split())

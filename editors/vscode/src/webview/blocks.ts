@@ -19,12 +19,12 @@ export class Blocks {
     if (whole === this.looked) return [];
     this.looked = whole;
     const settled = settledIn(lexer(this.open.slice(0, whole)));
-    const length = settled.reduce((sum, { raw }) => sum + raw.length, 0);
+    const source = settled.map(({ raw }) => raw).join("");
     // Not so of a list that goes on in a quotation (marked 18).
-    if (!this.open.startsWith(settled.map(({ raw }) => raw).join(""))) return [];
+    if (!this.open.startsWith(source)) return [];
     for (const { type, raw } of settled) if (type === "def") this.definitions += `${raw}\n`;
-    this.open = this.open.slice(length);
-    this.looked -= length;
+    this.open = this.open.slice(source.length);
+    this.looked -= source.length;
     return settled.filter(({ type }) => type !== "space").map(({ raw }) => raw);
   }
 }

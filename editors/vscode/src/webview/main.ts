@@ -158,7 +158,7 @@ function showTurn(turn: Turn): void {
   if (before.prompt !== turn.prompt || !isSame(before.context, turn.context)) {
     known.prompt = replace(known.prompt, renderPrompt(turn.prompt, turn.context));
   }
-  turn.parts.forEach((part, index) => showPart(turn.id, index, part));
+  turn.parts.forEach((part, index) => renewPart(known, index, part));
   known.turn = { ...turn, parts: before.parts }; // which what is folded is made from
   known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
   known.element.querySelector(":scope > .working")?.remove();
@@ -185,29 +185,33 @@ function made(turnId: string, index: number, part: Part): HTMLElement {
   return renderPart(part, `${turnId}:${index}`, folds, post, follow);
 }
 
-/** What has not changed stays, with what is selected in it. */
 function showPart(turnId: string, index: number, part: Part): void {
   const known = shown.get(turnId);
   if (known === undefined || index > known.parts.children.length) return;
-  const { turn, parts } = known;
+  renewPart(known, index, part);
+  const { turn } = known;
+  if (part.kind === "tool" && turn.state === "ended") {
+    known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
+  }
+}
+
+/** What has not changed stays, with what is selected in it. */
+function renewPart({ turn, parts }: ShownTurn, index: number, part: Part): void {
   const before = turn.parts[index];
   const old = parts.children[index];
   if (old === undefined) {
     turn.parts[index] = part;
-    parts.append(made(turnId, index, part));
+    parts.append(made(turn.id, index, part));
     const last = turn.parts[index - 1];
     if (last?.kind === "text") announce(spoken(last));
     if (part.kind === "question" || part.kind === "plan") announce(spoken(part));
   } else if (before !== undefined && isText(before) && isText(part) && isContinued(before, part)) {
-    showGrown(turnId, index, part.text.slice(before.text.length));
+    showGrown(turn.id, index, part.text.slice(before.text.length));
   } else if (!isSame(before, part)) {
     turn.parts[index] = part;
-    replace(old, made(turnId, index, part));
+    replace(old, made(turn.id, index, part));
     const hasState = part.kind === "tool" && before?.kind === "tool" && before.state !== part.state;
     if (hasState || part.kind === "plan") announce(spoken(part));
-  }
-  if (part.kind === "tool" && turn.state === "ended") {
-    known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
   }
 }
 

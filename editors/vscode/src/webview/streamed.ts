@@ -4,9 +4,10 @@ import { Blocks } from "./blocks";
 import { el } from "./dom";
 import { markdown } from "./markdown";
 
-/** How many times as long as it took to draw the rest is left alone, so that frames stay short
- * however long a block gets. */
+/** How many times as long as it took to draw the rest is left alone, so that most frames stay short
+ * however fast it comes and however long a block gets; and the longest that one waits for more. */
 const REST = 10;
+const MOST_REST_MILLISECONDS = 1000;
 
 const streams = new WeakMap<Element, Streamed>();
 
@@ -60,7 +61,8 @@ class Streamed {
     for (const block of isDefinedNow ? this.settled : settled) this.append(block);
     this.open = this.append(this.blocks.open);
     this.drawn();
-    this.rested = performance.now() + REST * (performance.now() - began);
+    const now = performance.now();
+    this.rested = now + Math.min(REST * (now - began), MOST_REST_MILLISECONDS);
   }
 
   private append(block: string): ChildNode[] {
