@@ -108,7 +108,7 @@ class App:
             documents=documents,
             editor=editor,
             host=host,
-            mirror=Mirror(documents, editor, host, self._ledger),
+            mirror=Mirror(documents, editor, host, self._ledger, reviews),
             ledger=self._ledger,
             edits=edits,
             questions=questions,

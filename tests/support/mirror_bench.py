@@ -89,8 +89,9 @@ class MirrorBench:
 
     def _connect(self, editor: MirrorEditor | None) -> None:
         port = editor or _NoEditor()
-        self.host = FileHost(self.documents, port, self.ledger, Reviews(self.ledger), QUICK)
-        self.mirror = Mirror(self.documents, port, self.host, self.ledger, WAITS)
+        self.reviews = Reviews(self.ledger)
+        self.host = FileHost(self.documents, port, self.ledger, self.reviews, QUICK)
+        self.mirror = Mirror(self.documents, port, self.host, self.ledger, self.reviews, WAITS)
         self._stack.close()
         self._stack.enter_context(self.mirror.watching())
 

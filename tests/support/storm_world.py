@@ -122,7 +122,7 @@ class World:
         self.host = FileHost(self.documents, editor, self.ledger, self.reviews)
         settings = Settings(edits=EditSettings(save=chance.choice(("clean", "never"))))
         self.edits = Edits(self.ledger, self.host, self.documents, self.reviews, lambda _: settings)
-        self.mirror = Mirror(self.documents, editor, self.host, self.ledger)
+        self.mirror = Mirror(self.documents, editor, self.host, self.ledger, self.reviews)
         confinement = Confinement([str(folder)])
         self.path = confinement.confine("doc.txt", str(folder), write=True)
         services = SimpleNamespace(

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
-from lsp_agent.text.lines import EMPTY
+from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import ReviewHunk
@@ -19,6 +19,12 @@ def open_indexes(change: Change) -> list[int]:
     hunks = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
     undecided = "applied" if change.status in ("applied", "kept") else "lost"
     return [i for i in range(len(hunks)) if change.decided.get(i, undecided) == "lost"]
+
+
+def has_as_many(change: Change, before: Text, now: Text) -> bool:
+    """Whether a change has as many hunks as there are between these texts."""
+    own = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
+    return len(own) == len(diff(before.lines, now.lines))
 
 
 def hunk_lines(change: Change, indexes: Collection[int]) -> Iterator[tuple[int, Lines, Lines]]:
@@ -74,3 +80,14 @@ def taken_by(ledger: Ledger, revert: Change) -> list[Taken]:
         for change in sorted(at_hand, key=lambda change: change.time)
         for index, old, new in hunk_lines(change, revert.takes_out[change.id])
     ]
+
+
+def superseded_by(ledger: Ledger, change: Change, review: Review) -> list[Key]:
+    """The hunks that those of a change took over, and that nobody has decided on."""
+    taken_over = (h.over for h in review.hunks if h.change_id == change.id)
+    return [key for keys in taken_over for key in keys if _is_superseded(ledger, *key)]
+
+
+def _is_superseded(ledger: Ledger, change_id: str, index: int) -> bool:
+    change = ledger.get(change_id)
+    return change is not None and change.decided.get(index) == "superseded"

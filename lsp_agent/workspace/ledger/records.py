@@ -81,6 +81,18 @@ class ReviewRecord:
     hunks: tuple[ReviewHunk, ...]
     beside: "ReviewRecord | None" = None
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether its hunks lie in its texts, one behind the other."""
+        base_at = at = 0
+        for hunk in self.hunks:
+            if not (base_at <= hunk.base_start <= hunk.base_end and at <= hunk.start <= hunk.end):
+                return False
+            base_at, at = hunk.base_end, hunk.end
+        if base_at > len(self.base.lines) or at > len(self.text.lines):
+            return False
+        return self.beside is None or self.beside.is_sound
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewEntry:

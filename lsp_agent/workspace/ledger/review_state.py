@@ -44,10 +44,11 @@ class ReviewState:
     other: Review | None = None
 
     @property
-    def marks(self) -> list[tuple[Key, bool]]:
+    def marks(self) -> list[list[tuple[Key, bool]]]:
         """What is written down when it changes: the hunks, and which of them a person typed in,
         since after a restart nobody could tell who did."""
-        return [(hunk.key, hunk.touched) for hunk in self.review.hunks]
+        reviews = (self.review, self.other) if self.other else (self.review,)
+        return [[(hunk.key, hunk.touched) for hunk in review.hunks] for review in reviews]
 
     @property
     def empty(self) -> bool:
@@ -99,6 +100,27 @@ class ReviewState:
             review, gone = review.typed(now)
             outcomes += outcomes_of(gone)
         return replace(state, review=review, steps=()), outcomes
+
+    def on_disk(self, before: Text, now: Text, change_id: str) -> "ReviewState":
+        """An agent made ``now`` of what was on disk, ``before``, under an open document."""
+        known = self.other
+        if known is None and self.review.text == before:
+            known = self.review
+        if known is None:
+            return self
+        known, _ = known.typed(before)
+        known, _ = known.edited(now, change_id)
+        return replace(self, other=known)
+
+    def reloaded(self, text: Text) -> "tuple[ReviewState, Outcomes]":
+        """A document shows ``text``, which is what is on disk."""
+        other = self.other
+        if self.restored or other is None or other.text != text:
+            return self.saved(text)
+        if not set(_keys(other)) - set(_keys(self.review)):
+            return self.saved(text)
+        state, outcomes = self.opened(text)
+        return replace(state, other=state.review), outcomes
 
     def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """What is shown was written to the disk."""

@@ -19,13 +19,19 @@ from lsp_agent.text.review import Review
 from lsp_agent.text.traces import Key
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import OpenDocument
-from lsp_agent.workspace.ledger.change_hunks import kept_with, open_indexes, summary, taken_by
+from lsp_agent.workspace.ledger.change_hunks import (
+    has_as_many,
+    kept_with,
+    open_indexes,
+    summary,
+    superseded_by,
+    taken_by,
+)
 from lsp_agent.workspace.ledger.ledger import (
     MAX_CHANGES,
     Change,
     Ledger,
     LedgerFailed,
-    ReviewRecord,
 )
 from lsp_agent.workspace.ledger.review_state import (
     LandedStep,
@@ -54,6 +60,8 @@ class Reviews:
         self._heard_of = self._in_ledger()
         self._subscribers: list[Callable[[str], None]] = []
         self._paused: set[str] = set()
+        #: Proposals that are on disk, under a document without them.
+        self._proposals: set[str] = set()
         self._documents: Documents | None = None
         ledger.subscribe(self._take)
 
@@ -77,7 +85,7 @@ class Reviews:
             except LedgerFailed as error:
                 _log.warning("a review is given up: %s", error)
                 record = None
-            if record is None or not _is_sound(record):
+            if record is None or not record.is_sound:
                 self._ledger.set_review(path, None)
                 lost.append(path)
                 continue
@@ -171,6 +179,23 @@ class Reviews:
             self._store(path, *state.folded(step.after))
         self._tell(path)
 
+    def on_disk(self, path: str, before: Text, now: Text, change: Change) -> None:
+        """``change`` has come to the disk, which held ``before``, under an open document: it is in
+        that as well, or a proposal for it, and is all there is if the document is closed."""
+        document = self._document(path)
+        if document is None or is_long(document.lines) or is_long(now.lines):
+            return
+        state = self._states.get(path)
+        if state is None:
+            state = ReviewState(Review.of(document.text), True, other=Review.of(before))
+        if change.status == "proposed":
+            self._proposals.add(change.id)
+        if change.status == "proposed" or has_as_many(change, before, now):
+            state = state.on_disk(before, now, change.id)
+        else:
+            state = replace(state, other=None)  # which hunk there is which here is not known
+        self._store(path, state, [])
+
     def keep(self, path: str, now: Text, keys: Collection[Key]) -> None:
         """A person keeps these hunks."""
         review = self._taken_in(path, now)
@@ -225,7 +250,7 @@ class Reviews:
         if (found := self._followed(document)) is not None:
             path, state = found
             is_saved = not document.dirty  # a reload shows what others wrote
-            fold = state.saved if is_saved else state.folded
+            fold = state.reloaded if is_saved else state.folded
             self._store(path, *fold(document.text))
 
     def _opened(self, document: OpenDocument) -> None:
@@ -314,7 +339,9 @@ class Reviews:
             return
         state, outcomes = state.folded(None)
         self._store(change.path, state, outcomes)
-        heirs = self._superseded_by(change, state.review) if change.status == "rejected" else []
+        heirs = (
+            superseded_by(self._ledger, change, state.review) if change.status == "rejected" else []
+        )
         review, inherited = state.review.without_change(change.id, heirs)
         other = state.other
         if other is not None and change.status == "kept":
@@ -327,15 +354,6 @@ class Reviews:
             self._ledger.set_status(change_id, "applied")
             self._ledger.decide(change_id, {index: "applied"})
 
-    def _superseded_by(self, change: Change, review: Review) -> list[Key]:
-        """The hunks that those of a change took over, and that nobody has decided on."""
-        taken_over = (h.over for h in review.hunks if h.change_id == change.id)
-        return [key for keys in taken_over for key in keys if self._is_superseded(*key)]
-
-    def _is_superseded(self, change_id: str, index: int) -> bool:
-        change = self._ledger.get(change_id)
-        return change is not None and change.decided.get(index) == "superseded"
-
     def _decided(self, path: str, state: ReviewState, outcomes: Outcomes) -> None:
         self._store(path, replace(state, steps=()), outcomes)
         self._tell(path)
@@ -347,11 +365,13 @@ class Reviews:
             self._ledger.set_review(path, state.record())
         by_change: dict[str, dict[int, EditStatus]] = defaultdict(dict)
         back: set[str] = set()
+        for change_id in {change_id for (change_id, _), status in outcomes if status == "applied"}:
+            self._amend(change_id, state.review)
         for (change_id, index), status in outcomes:
             by_change[change_id][index] = status
             change = self._ledger.get(change_id)
             was_out = change is not None and change.status == "rejected"
-            if status == "applied" or (status == "superseded" and was_out):
+            if status == "applied" or (status in ("kept", "superseded") and was_out):
                 back.add(change_id)
         for change_id, statuses in by_change.items():
             if self._ledger.get(change_id) is None:
@@ -361,6 +381,16 @@ class Reviews:
                 self._ledger.set_status(change_id, "applied")
             self._ledger.decide(change_id, statuses)
             self.settle(change_id)
+
+    def _amend(self, change_id: str, review: Review) -> None:
+        """A proposal that turns out to be in, as the disk has it."""
+        change = self._ledger.get(change_id)
+        if change is None or not (change.status == "proposed" or change_id in self._proposals):
+            return
+        self._proposals.discard(change_id)
+        undo = review.undo([hunk.key for hunk in review.hunks if hunk.change_id == change_id])
+        if not undo.clashing:
+            self._ledger.amend(change_id, undo.text, review.text)
 
     def _put(self, path: str, state: ReviewState) -> None:
         """Where no hunk is open, it is kept for what may come back, as long as there is room."""
@@ -380,15 +410,3 @@ class Reviews:
     def _tell(self, path: str) -> None:
         for callback in tuple(self._subscribers):
             callback(path)
-
-
-def _is_sound(record: ReviewRecord) -> bool:
-    """Whether its hunks lie in its texts, one behind the other."""
-    base_at = at = 0
-    for hunk in record.hunks:
-        if not (base_at <= hunk.base_start <= hunk.base_end and at <= hunk.start <= hunk.end):
-            return False
-        base_at, at = hunk.base_end, hunk.end
-    if base_at > len(record.base.lines) or at > len(record.text.lines):
-        return False
-    return record.beside is None or _is_sound(record.beside)

@@ -6,6 +6,7 @@ save meanwhile. The edit is sent by the file host under its rule of proof, so no
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeVar, TypeVarTuple, Unpack
 from weakref import WeakSet
 
@@ -15,12 +16,13 @@ import anyio.to_thread
 from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.merge import Merge, merge3_fine, preferring
 from lsp_agent.workspace.changing.file_host import FileHost, NotWanted, View
-from lsp_agent.workspace.disk.look import Content
+from lsp_agent.workspace.disk.look import Content, look
 from lsp_agent.workspace.disk.paths import from_ledger
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.placing.flight import merged
 from lsp_agent.workspace.placing.not_made import NotMade
 
@@ -94,6 +96,7 @@ class Desk:
     editor: Editor
     host: FileHost
     ledger: Ledger
+    reviews: Reviews
     waits: Waits
     slow: WeakSet[OpenDocument] = field(default_factory=WeakSet[OpenDocument])
     saving: dict[OpenDocument, anyio.Event] = field(default_factory=dict[OpenDocument, anyio.Event])
@@ -151,6 +154,8 @@ class DiskToEditor:
         before = document.text
         if base == before and await self._reloaded():
             return await self._came_by_itself(before)
+        if document.text != base and await self._shows_the_disk():
+            return await self._came_by_itself(self._shown_before())
         self._check_open()
         if self._desk.editor.traits.holds_back:
             return await self._propose(None, _HOLDS_BACK)
@@ -220,6 +225,13 @@ class DiskToEditor:
         by what came to the disk next."""
         return any(alike(text, self._theirs) for text in self._shown_since())
 
+    async def _shows_the_disk(self) -> bool:
+        """Whether the editor has read the file after others wrote it again."""
+        path = self._disk.path
+        seen = await anyio.to_thread.run_sync(partial(look, [path], {}), abandon_on_cancel=True)
+        content = seen[path].content
+        return isinstance(content, Text) and self._document.shows(content)
+
     async def _came_by_itself(self, before: Text | None) -> Brought:
         """It is in already: by a reload, or since the person opened the file or typed the same."""
         document = self._document
@@ -235,6 +247,7 @@ class DiskToEditor:
         change = await self._desk.ledger.record(
             self._origin, self._disk.path, before, after, status
         )
+        self._is_on_disk(change)
         return Brought(self._disk, "merged", open=True, change=change)
 
     async def _beside_the_persons(self, before: Text | None) -> tuple[Text | None, Text]:
@@ -281,6 +294,7 @@ class DiskToEditor:
             self._check_open()
             return await self._came_by_itself(self._shown_before())
         self._now_in()
+        self._is_on_disk(change)
         return Brought(self._disk, "merged", open=True, change=change)
 
     def _resolve(self, view: View) -> Text:
@@ -309,6 +323,11 @@ class DiskToEditor:
         if self._document.saved is self._saved:  # else it was saved since
             self._document.brought_in(self._now)
 
+    def _is_on_disk(self, change: Change) -> None:
+        before = self._shown_before()
+        if before is not None and not self._kept:
+            self._desk.reviews.on_disk(self._disk.path, before, self._theirs, change)
+
     async def _propose(self, change: Change | None, reason: str = "") -> Brought:
         """What is not in becomes a proposal: the document with the agent's lines in the places
         that both have changed."""
@@ -324,6 +343,7 @@ class DiskToEditor:
             return Brought(self._disk, "merged", open=True, change=change)
         origin, path = self._origin, self._disk.path
         proposal = await self._desk.ledger.record(origin, path, ours, theirs, "proposed")
+        self._is_on_disk(proposal)
         await self._supersede(ours, theirs, proposal.id)
         return Brought(
             self._disk, "proposed", open=True, change=change, proposal=proposal, reason=reason

@@ -27,6 +27,7 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.mirror.disk_to_editor import (
     Brought,
     Desk,
@@ -119,9 +120,10 @@ class Mirror:
         editor: Editor,
         host: FileHost,
         ledger: Ledger,
+        reviews: Reviews,
         waits: Waits = Waits(),  # noqa: B008 - immutable
     ) -> None:
-        self._desk = Desk(documents, editor, host, ledger, waits)
+        self._desk = Desk(documents, editor, host, ledger, reviews, waits)
         self._documents = documents
         self._host = host
         self._ledger = ledger

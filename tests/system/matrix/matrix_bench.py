@@ -63,7 +63,7 @@ class Bench:
         self.ledger = Ledger(str(folder / "ledger"))
         reviews = Reviews(self.ledger)
         self.host = FileHost(self.documents, editor, self.ledger, reviews)
-        self.mirror = Mirror(self.documents, editor, self.host, self.ledger)
+        self.mirror = Mirror(self.documents, editor, self.host, self.ledger, reviews)
         review = cast(Any, cell.review.partition(":")[0])
         settings = Settings(edits=EditSettings(review=review, save="clean"))
         self.edits = Edits(self.ledger, self.host, self.documents, reviews, lambda _: settings)

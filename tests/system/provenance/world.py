@@ -194,13 +194,14 @@ class World(Editor):
         result, is_error = self._call(agent, tool, file, args)
         after = set(words(self.now(file).text))
         went = [w for w in words(before.text) if before.will.get(w) and w not in after]
-        if went and (unseen := self._unseen(file, went, wait=agent in self.mirror)):
+        if went and (unseen := self._unseen(file, went)):
             oracle.say("unseen", f"{unseen} went from {file.name}, and no hunk shows it")
         return result, is_error
 
-    def _unseen(self, file: File, went: list[str], *, wait: bool) -> list[str]:
-        """``wait``: what an agent did to the disk by itself is found a moment later."""
-        for _ in range(20 if wait else 0):
+    def _unseen(self, file: File, went: list[str]) -> list[str]:
+        """What an agent did to the disk by itself is found a moment later, perhaps during the call
+        of another one."""
+        for _ in range(20 if self.mirror else 0):
             if not self.oracle.unseen(went, self.hunks(file)):
                 break
             self.desk.hub.rest(0.05)

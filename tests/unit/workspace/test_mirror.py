@@ -319,6 +319,74 @@ async def test_unsaved_text_in_the_same_line_stays_and_the_agents_is_proposed(
 
 
 @pytest.mark.asyncio
+async def test_a_proposal_is_in_once_its_document_is_closed_without_saving(
+    bench: MirrorBench,
+) -> None:
+    await bench.open(TEXT.replace("two", "TWO"))
+    bench.reviews.follow(bench.documents)
+    await bench.agent(AGENTS)
+    bench.documents.close(bench.document.uri)
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+    (hunk,) = bench.reviews.current(str(bench.file), Text.of(AGENTS)).hunks
+    assert hunk.change_id == bench.changes()[0].id
+
+
+@pytest.mark.asyncio
+async def test_a_proposal_is_in_once_the_editor_reads_the_file(bench: MirrorBench) -> None:
+    editor = await bench.open(TEXT.replace("two", "TWO"))
+    bench.reviews.follow(bench.documents)
+    await bench.agent(AGENTS)
+    editor.load(bench.file)
+    await editor.settle()
+    assert bench.shown == AGENTS
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_what_is_undone_and_not_saved_is_in_once_its_document_is_closed(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    bench.reviews.follow(bench.documents)
+    await bench.agent(AGENTS)
+    (hunk,) = bench.reviews.current(str(bench.file), bench.document.text).hunks
+    await bench.host.undo(str(bench.file), [hunk.key], save="never")
+    await editor.settle()
+    assert (bench.shown, await bench.texts()) == (TEXT, [("rejected", TEXT, AGENTS)])
+    bench.documents.close(bench.document.uri)
+    assert await bench.texts() == [("applied", TEXT, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_what_is_saved_over_a_proposal_is_all_there_is(bench: MirrorBench) -> None:
+    typed = TEXT.replace("two", "TWO")
+    editor = await bench.open(typed)
+    bench.reviews.follow(bench.documents)
+    await bench.agent(AGENTS)
+    await editor.save(bench.document.uri)
+    await editor.settle()
+    bench.documents.close(bench.document.uri)
+    assert bench.file.read_text() == typed
+    assert await bench.texts() == [("proposed", typed, AGENTS)]
+
+
+@pytest.mark.asyncio
+async def test_what_another_program_added_before_we_looked_is_not_taken_out(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    await bench.before()
+    bench.writes(AGENTS)
+    changes = await bench.look()
+    bench.writes(others := AGENTS.replace("three", "others\nthree"))
+    editor.load(bench.file)
+    (brought,) = [await bench.mirror.take(change, bench.origin) for change in changes]
+    await editor.settle()
+    assert (brought.what, bench.shown) == ("merged", others)
+    assert [status for status, *_ in await bench.texts()] == ["applied"]
+
+
+@pytest.mark.asyncio
 async def test_lines_that_the_person_changed_are_not_proposed_beside_what_they_became(
     bench: MirrorBench,
 ) -> None:

@@ -38,8 +38,10 @@ class Both:
         self.documents = Documents()
         self.editors: dict[str, ScriptedEditor] = {}
         self.ledger = Ledger(str(folder / "ledger"))
-        self.host = FileHost(self.documents, self, self.ledger, Reviews(self.ledger), QUICK)
-        self.mirror = Mirror(self.documents, self, self.host, self.ledger, Waits(reload=0.05))
+        reviews = Reviews(self.ledger)
+        self.host = FileHost(self.documents, self, self.ledger, reviews, QUICK)
+        waits = Waits(reload=0.05)
+        self.mirror = Mirror(self.documents, self, self.host, self.ledger, reviews, waits)
         self.policy = SAVING
 
     async def open(
