@@ -16,7 +16,12 @@ from provenance.hands import RealDesk, batch, one_seed
 from support import neovim_versions
 from support.neovim_desk import seated
 
-pytestmark = [pytest.mark.neovim, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.neovim,
+    pytest.mark.timeout(600),
+    # They wait more than they work: one after the other, beside others.
+    pytest.mark.xdist_group("words in Neovim"),
+]
 
 #: Edits of a batch, the agents' and the person's.
 EDITS = 1000

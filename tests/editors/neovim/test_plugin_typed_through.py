@@ -15,7 +15,12 @@ from plugin_desk import PATIENCE, PluginDesk
 from support.neovim import wait_until
 from support.neovim_desk import bash, done, step
 
-pytestmark = [pytest.mark.neovim, pytest.mark.timeout(240)]
+pytestmark = [
+    pytest.mark.neovim,
+    pytest.mark.timeout(240),
+    # They wait more than they work: one after the other, beside others.
+    pytest.mark.xdist_group("typed through"),
+]
 
 TITLE = "Neovim, keys typed through the appearance of questions"
 

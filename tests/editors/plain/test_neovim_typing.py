@@ -7,7 +7,12 @@ import pytest
 from neovim_tally import Tally
 from support.neovim_desk import Desk
 
-pytestmark = [pytest.mark.neovim, pytest.mark.timeout(180)]
+pytestmark = [
+    pytest.mark.neovim,
+    pytest.mark.timeout(180),
+    # They wait more than they work: one after the other, beside others.
+    pytest.mark.xdist_group("typing in Neovim"),
+]
 
 TITLE = "Neovim, beside a person who types 15 keys a second"
 

@@ -18,7 +18,12 @@ from plain_helix import Helix
 from plain_project import NOTES, PlainProject
 from plain_terminal import Terminal, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    # They wait more than they work: one after the other, beside others.
+    pytest.mark.xdist_group("typed through"),
+]
 
 TRIES = 1000
 QUESTIONS = 12
