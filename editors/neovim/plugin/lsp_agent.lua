@@ -15,7 +15,7 @@ vim.api.nvim_create_autocmd("ColorScheme", {
   callback = set_highlights,
 })
 
-for _, module in ipairs({ "client", "edits", "ask", "windows", "marks" }) do
+for _, module in ipairs({ "client", "edits", "ask", "windows", "marks", "elsewhere" }) do
   require("lsp_agent." .. module).listen()
 end
 

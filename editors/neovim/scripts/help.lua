@@ -197,6 +197,14 @@ for _, each in ipairs(functions_of("init")) do
   add("")
 end
 
+section("EVENTS", "lsp_agent-events")
+wrapped("|User| autocommands, for notifications of your own. `data` has `session_id` and `title`.", 0)
+add("")
+entry("LspAgentTurnEnded", "LspAgentTurnEnded")
+wrapped("A turn has ended. Also in `data`: `stop_reason`, and `error` where it failed.", 4)
+entry("LspAgentAsked", "LspAgentAsked")
+wrapped("The agent asks. Also in `data`: `question`, its title.", 4)
+
 section("HIGHLIGHTS", "lsp_agent-highlights")
 for name, to in vim.spairs(require("lsp_agent.highlights")) do
   entry(name, "hl-" .. name)

@@ -10,6 +10,7 @@ local M = {}
 ---@field chat? lsp_agent.ChatOptions
 ---@field review? lsp_agent.ReviewOptions
 ---@field ask? "select"|"chat" Where questions stand, beside the chat: "select" shows in a corner of the screen that there is one. None opens by itself or takes a key: keymaps.answer, a click on it or `:Agent answer` opens it, by |vim.ui.select()|, or in a window of its own where a picker would cut it. What is typed in the first 300 ms after that is no answer.
+---@field bell? boolean Ring the terminal's bell when a turn ends or the agent asks while you are in another window of your system.
 
 ---@class lsp_agent.Keymaps
 ---@field next? string|false To the next open change of the agent's.
@@ -43,6 +44,7 @@ M.defaults = {
   chat = { width = 0.4, open = true },
   review = { old_text = true },
   ask = "select",
+  bell = true,
 }
 
 ---@type lsp_agent.Options

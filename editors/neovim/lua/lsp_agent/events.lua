@@ -214,6 +214,7 @@ function on.turnEnded(session, event)
   if not require("lsp_agent.chat").is_shown(session) then
     tell(text or "done", failed and vim.log.levels.ERROR or nil)
   end
+  require("lsp_agent.elsewhere").turn_ended(session, event)
 end
 
 function on.error(session, event)
@@ -244,6 +245,7 @@ function on.questionAsked(session, event)
   question.client_id = session.project.client_id
   table.insert(session.questions, question)
   require("lsp_agent.ask").show(session, question)
+  require("lsp_agent.elsewhere").asked(session, question)
 end
 
 function on.questionAnswered(session, event)
