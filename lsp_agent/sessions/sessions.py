@@ -22,10 +22,11 @@ from lsp_agent.sessions.recorder import Recorder
 from lsp_agent.sessions.session import Session, Status
 from lsp_agent.sessions.shared.event_log import EventLog
 from lsp_agent.sessions.shared.services import Services
+from lsp_agent.sessions.stored.cut import Asked, Cut, cut_before, prompts
 from lsp_agent.sessions.stored.place import About
 from lsp_agent.sessions.stored.recap import markdown, recap
-from lsp_agent.sessions.stored.store import Entry, SessionStore
-from lsp_agent.sessions.stored.transcript import Transcript
+from lsp_agent.sessions.stored.store import Entry, SessionStore, new_id
+from lsp_agent.sessions.stored.transcript import Transcript, replayed
 from lsp_agent.workspace.disk.paths import is_os_text, shown_path
 from lsp_agent.workspace.ledger.ledger import Change
 from lsp_agent.workspace.review.edits import Rejection
@@ -230,6 +231,56 @@ class Sessions:
         about = entry.about.model_copy(update={"title": session.title})
         return about, await entry.transcript()
 
+    async def prompts(self, session_id: str) -> list[Asked]:
+        """Those that ``rewind`` and ``fork`` can go back to, oldest first.
+
+        :raises RequestFailed: "unknownSession"
+        """
+        async with self._one_by_one:
+            return prompts((await self._lines(session_id))[1])
+
+    async def fork(self, session_id: str, turn_id: str | None) -> tuple[Session, Asked | None]:
+        """A new session that goes on from before that turn, or from the end; the first one stays
+        as it is.
+
+        :raises RequestFailed: as ``cut_before`` and ``resume`` do
+        """
+        async with self._one_by_one:
+            about, lines = await self._lines(session_id)
+            cut = None if turn_id is None else cut_before(lines, turn_id)
+            entry = await self._store.begin(_copy(about, "fork"), cut.kept if cut else lines)
+            try:
+                return await self._resume(entry), cut.asked if cut else None
+            except BaseException:
+                entry.release()
+                with anyio.CancelScope(shield=True):
+                    await self._store.delete(entry.about.id)
+                raise
+
+    async def rewind(self, session: Session, turn_id: str | None) -> tuple[Cut, str]:
+        """Has a session at rest go on from before that turn, or the last one; what it leaves is
+        kept in one of its own, whose id is told.
+
+        :raises RequestFailed: as ``cut_before`` and ``Entry.go_back`` do
+        """
+        async with self._one_by_one:
+            recorder = self._recorders[session.id]
+            entry = recorder.entry
+            cut = cut_before(await entry.lines(), turn_id)
+            left = _copy(entry.about, "left", ref=entry.about.ref)
+            await entry.go_back(cut.kept, left)
+            with anyio.CancelScope(shield=True):  # what is stored says so already
+                await session.go_on_from(recap(replayed(cut.kept)), cut.asked)
+            recorder.rewound()
+            return cut, left.id
+
+    async def _lines(self, session_id: str) -> tuple[About, list[bytes]]:
+        """As ``_kept``, as they are in the file."""
+        if (session := self._living(session_id)) is None:
+            return await self._store.lines(session_id)
+        entry = self._recorders[session_id].entry
+        return entry.about.model_copy(update={"title": session.title}), await entry.lines()
+
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""
         async with self._one_by_one:
@@ -338,6 +389,12 @@ class Sessions:
         if not os.path.isdir(path):  # noqa: PTH112 - paths are strings here
             raise BadParams("cwd", f"{folder} is no folder")
         return path
+
+
+def _copy(about: About, mark: str, ref: str | None = None) -> About:
+    """Of another session with what was said in this one. Two never share the agent's own."""
+    title = about.title and f"{about.title.removesuffix(f' ({mark})')} ({mark})"
+    return about.model_copy(update={"id": new_id(), "title": title, "ref": ref})
 
 
 def _holds(folder: str, path: str) -> bool:
