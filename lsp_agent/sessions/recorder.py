@@ -70,7 +70,7 @@ class Recorder:
     def keep_agent(self) -> None:
         """What the agent takes the session up by, and what it was set to by the person."""
         agent, about = self._session.agent, self.entry.about
-        # One that was not told yet what was said would be asked by its memory, and has none.
+        # Taken up by one in which nothing was said yet, the agent would be told nothing either.
         ref = None if agent.untold and self._session.runner.recap else agent.resume
         model = agent.chosen.model or self._session.choice.agent.model or None
         options = dict(agent.chosen.options) or None

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
-from lsp_agent.protocol.events import Notice, Rewound
+from lsp_agent.protocol.events import Notice
 from lsp_agent.sessions.revert import Reverted, Reverts
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.stored.cut import Asked
+
+_TOLD = "The conversation goes on from an earlier prompt; what came after is a session of its own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,7 @@ async def rewind(
     """
     async with reverts.one_at_a_time, session.at_rest():
         cut, left_id = await sessions.rewind(session, turn_id)
-        session.emit(Rewound(cut.asked.turn_id, left_id), None)
-        told = (
-            "The conversation goes on from an earlier prompt; what came then is kept in the list."
-        )
-        session.emit(Notice("info", told, "lsp-agent"), None)
+        session.emit(Notice("info", _TOLD, "lsp-agent"), None)
         reverted = None
         if files:
             reverted = await reverts.take_back(session.id, cut.turns, cut.asked.time)

@@ -11,13 +11,14 @@ from typing import Literal
 import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
-from lsp_agent.protocol.events import Notice
+from lsp_agent.protocol.events import Notice, Rewound
 from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.sessions.agent import options as agent_options
 from lsp_agent.sessions.agent import own_sessions
 from lsp_agent.sessions.agent.chosen import Option
 from lsp_agent.sessions.agent.launcher import AgentChoice, choose_agent
 from lsp_agent.sessions.agent.own_sessions import OwnSession
+from lsp_agent.sessions.folders import holding, inside
 from lsp_agent.sessions.recorder import Recorder
 from lsp_agent.sessions.session import Session, Status
 from lsp_agent.sessions.shared.event_log import EventLog
@@ -27,7 +28,7 @@ from lsp_agent.sessions.stored.place import About
 from lsp_agent.sessions.stored.recap import markdown, recap
 from lsp_agent.sessions.stored.store import Entry, SessionStore, new_id
 from lsp_agent.sessions.stored.transcript import Transcript, replayed
-from lsp_agent.workspace.disk.paths import is_os_text, shown_path
+from lsp_agent.workspace.disk.paths import is_os_text
 from lsp_agent.workspace.ledger.ledger import Change
 from lsp_agent.workspace.review.edits import Rejection
 
@@ -72,7 +73,7 @@ class Sessions:
             if session is None:
                 raise RequestFailed("unknownSession", f"There is no session {session_id!r}.")
             return session
-        folder = self._folder(path)
+        folder = holding(self._services.folders(), path)
         default = self._sessions.get(self._defaults.get(folder, ""))
         if default is None or default.status in ("closing", "closed"):
             default = self.open(folder)
@@ -92,7 +93,8 @@ class Sessions:
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
         :raises BadParams: for what is no folder, or no name of a model
         """
-        cwd = self._folder(None) if folder is None else self._inside(folder)
+        folders = self._services.folders()
+        cwd = holding(folders, None) if folder is None else inside(folders, folder)
         if model and not is_os_text(model):  # it may go to the agent as an argument
             raise BadParams("model", "has NUL or half a surrogate pair in it")
         choice = choose_agent(self._services.settings(cwd), agent, model)
@@ -119,7 +121,7 @@ class Sessions:
 
     async def _resume(self, entry: Entry) -> Session:
         about, transcript = entry.about, await entry.transcript()
-        cwd = self._inside(about.folder)
+        cwd = inside(self._services.folders(), about.folder)
         choice = choose_agent(self._services.settings(cwd), about.agent, None)
         session = self._begin(choice, cwd, entry)
         session.title, session.agent.resume = about.title, about.ref
@@ -268,10 +270,11 @@ class Sessions:
             entry = recorder.entry
             cut = cut_before(await entry.lines(), turn_id)
             left = _copy(entry.about, "left", ref=entry.about.ref)
-            await entry.go_back(cut.kept, left)
-            with anyio.CancelScope(shield=True):  # what is stored says so already
+            with anyio.CancelScope(shield=True):  # half of it would have two share one memory
+                await entry.go_back(cut.kept, left)
                 await session.go_on_from(recap(replayed(cut.kept)), cut.asked)
-            recorder.rewound()
+                recorder.rewound()
+                session.emit(Rewound(cut.asked.turn_id, left.id), None)
             return cut, left.id
 
     async def _lines(self, session_id: str) -> tuple[About, list[bytes]]:
@@ -366,36 +369,8 @@ class Sessions:
         if session is not None:
             session.hosting.served.tell_rejected(rejection.change.path, rejection.reason)
 
-    def _folder(self, path: str | None) -> str:
-        folders = self._services.folders()
-        if not folders:
-            raise RequestFailed(
-                "noFolder",
-                "No folder is open; open one in the editor (or where it goes by markers, put a "
-                ".lsp-agent.toml into one) and try again.",
-            )
-        holding = [folder for folder in folders if path and _holds(folder, path)]
-        return max(holding, key=len) if holding else folders[0]
-
-    def _inside(self, folder: str) -> str:
-        """The real path of ``folder``, so that no link leads out of the workspace."""
-        if not is_os_text(folder):
-            raise BadParams("cwd", f"{shown_path(folder)} is no path")
-        path = os.path.realpath(folder)
-        if not any(_holds(root, path) for root in self._services.folders()):
-            raise RequestFailed(
-                "outsideWorkspace", f"{folder} is in none of the open folders.", {"cwd": folder}
-            )
-        if not os.path.isdir(path):  # noqa: PTH112 - paths are strings here
-            raise BadParams("cwd", f"{folder} is no folder")
-        return path
-
 
 def _copy(about: About, mark: str, ref: str | None = None) -> About:
     """Of another session with what was said in this one. Two never share the agent's own."""
     title = about.title and f"{about.title.removesuffix(f' ({mark})')} ({mark})"
     return about.model_copy(update={"id": new_id(), "title": title, "ref": ref})
-
-
-def _holds(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -238,8 +238,8 @@ class AgentKeeper:
         this one, which stays as it is."""
         self.resume = None
         if (start := self._starting) is not None:
+            start.scope.cancel()
             await start.over.wait()
-            self.resume = None
         if self.link is not None:
             self._tell(AgentStatus("restarting"))
             await self.kill()

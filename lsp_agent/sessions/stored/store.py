@@ -274,11 +274,14 @@ class Entry:
         return await self._store.ask(lambda: lines_of(self._place.path))
 
     async def go_back(self, kept: Sequence[bytes], left: About) -> None:
-        """Leaves nothing but ``kept``, and all that there was in a session ``left``.
+        """Leaves nothing but ``kept``, and all that there was in a session ``left``, with the
+        agent's own.
 
         :raises RequestFailed: "unknownSession" where it is closed meanwhile; "conflict" where it
             cannot be written: then nothing is changed
         """
+
+        mine = self.about.model_copy(update={"ref": None})
 
         def go_back() -> None:
             if not self._place.is_open:
@@ -287,6 +290,7 @@ class Entry:
             try:
                 self._store.make(other, left)
                 other.append(b"".join(lines_of(self._place.path)))
+                self._store.describe(self._place, mine)
                 self._place.replace(b"".join(kept))
             except OSError as error:
                 shutil.rmtree(other.path, ignore_errors=True)
@@ -296,6 +300,7 @@ class Entry:
                 other.close()
 
         await self._store.ask(go_back)
+        self.about = mine
 
     def release(self) -> None:
         """Others may have it; to be called last."""

@@ -237,6 +237,19 @@ def test_while_a_turn_runs_it_is_refused_and_nothing_is_left(project: Project) -
     assert editor.call("agent/rewind")["text"] == "Go on?"
 
 
+def test_a_request_that_is_cancelled_is_done_whole_or_not_at_all(project: Project) -> None:
+    editor = project.editor(APPLE, BERRY, CHERRY, client=EVENTS)
+    asked(editor, "Apple?", "Berry?")
+    number = editor.request("agent/rewind", {})
+    editor.notify("$/cancelRequest", {"id": number})
+    was_done = prompts(editor) == ["Apple?"]
+    asked(editor, "Cherry?")
+    assert bool(editor.events("rewound")) is was_done
+    last = told(project)[-1]
+    assert "Cherry?" in last
+    assert ("Berry" in last) is not was_done
+
+
 def test_an_unknown_turn_is_refused_and_all_stays(project: Project) -> None:
     editor = project.editor(APPLE, BERRY, client=EVENTS)
     asked(editor, "Apple?")
