@@ -38,6 +38,7 @@ from lsp_agent.protocol import (
     messages,
     methods,
     questions,
+    rewind_methods,
     script,
     session_methods,
 )
@@ -152,6 +153,8 @@ SHARED: tuple[type[BaseModel], ...] = (
     session_methods.ImageInput,
     edit_methods.UnappliedEdit,
     edit_methods.RevertedFile,
+    edit_methods.RevertResult,
+    rewind_methods.PastPrompt,
     session_methods.AgentInfo,
     session_methods.ModelServerInfo,
     session_methods.ModelInfo,

@@ -169,6 +169,15 @@ class Compacted(_OfASession):
 
 
 @dataclass(frozen=True, slots=True)
+class Rewound(_OfASession):
+    """The conversation goes on from before the turn ``from_turn_id``; that one and the later ones
+    are left, and kept in the session ``left_session_id``."""
+
+    from_turn_id: str
+    left_session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class QueueChanged(_OfASession):
     """The ids of the turns that wait, in order."""
 
@@ -242,6 +251,7 @@ Event = (
     | ErrorReported
     | Notice
     | Compacted
+    | Rewound
     | QueueChanged
     | QuestionAsked
     | QuestionAnswered

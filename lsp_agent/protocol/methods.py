@@ -27,6 +27,13 @@ from lsp_agent.protocol.edit_methods import (
     RevertResult,
     ReviewAllParams,
 )
+from lsp_agent.protocol.rewind_methods import (
+    ForkParams,
+    ForkResult,
+    PromptsResult,
+    RewindParams,
+    RewindResult,
+)
 from lsp_agent.protocol.session_methods import (
     AbortParams,
     AbortResult,
@@ -98,6 +105,9 @@ METHODS: tuple[Method, ...] = (
     Method("nextChange", NextChangeParams, NextChangeResult, "Shows the next open hunk."),
     Method("previewEdit", EditParams, PreviewEditResult, "An edit as a unified diff."),
     Method("revert", RevertParams, RevertResult, "Takes a turn back."),
+    Method("prompts", SessionParams, PromptsResult, "The prompts that one can go back to."),
+    Method("rewind", RewindParams, RewindResult, "Goes back to before an earlier prompt."),
+    Method("fork", ForkParams, ForkResult, "Opens a session from an earlier prompt on."),
     Method("state", SessionParams, StateResult, "What a session is and does."),
     Method("messages", SessionParams, MessagesResult, "A session's transcript."),
     Method("lastAnswer", SessionParams, LastAnswerResult, "What the agent said last."),

@@ -1,5 +1,6 @@
 """Has the store keep of a session's events what shows it again."""
 
+import time
 from typing import assert_never
 
 from lsp_agent.protocol.events import (
@@ -14,6 +15,7 @@ from lsp_agent.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
     QueueChanged,
+    Rewound,
     StampedEvent,
     StepEnded,
     StepStarted,
@@ -34,7 +36,7 @@ from lsp_agent.protocol.messages import Message, ToolCallBlock, text
 from lsp_agent.protocol.plan import plan_message
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.stored.store import Entry
-from lsp_agent.sessions.stored.transcript import message_line
+from lsp_agent.sessions.stored.transcript import message_line, turn_line
 
 #: Streamed text is kept at the latest when it is so long, in characters, or after a second.
 _PIECE_LENGTH = 4000
@@ -60,13 +62,20 @@ class Recorder:
         self.entry.append({"cleared": True})
         self.keep_agent()
 
+    def rewound(self) -> None:
+        """The session goes on from an earlier prompt."""
+        self.entry.change(title=self._session.title, updated=time.time())
+        self.keep_agent()
+
     def keep_agent(self) -> None:
         """What the agent takes the session up by, and what it was set to by the person."""
         agent, about = self._session.agent, self.entry.about
+        # Taken up by one in which nothing was said yet, the agent would be told nothing either.
+        ref = None if agent.untold and self._session.runner.recap else agent.resume
         model = agent.chosen.model or self._session.choice.agent.model or None
         options = dict(agent.chosen.options) or None
-        if (about.ref, about.model, about.options) != (agent.resume, model, options):
-            self.entry.change(ref=agent.resume, model=model, options=options)
+        if (about.ref, about.model, about.options) != (ref, model, options):
+            self.entry.change(ref=ref, model=model, options=options)
 
     def close(self) -> None:
         if not self._closed:
@@ -78,10 +87,7 @@ class Recorder:
         now, event = stamped.time, stamped.event
         match event:
             case TurnStarted(prompt):
-                self._asked = prompt
-                self._calls.clear()
-                self.entry.append({"turn": stamped.turn_id})
-                self.entry.change(title=self._session.title, updated=now)
+                self._begin_turn(prompt, now)
             case UserMessage(message):
                 self._asked = None
                 self._add(message, now)
@@ -130,6 +136,7 @@ class Recorder:
                 | StepEnded()
                 | ErrorReported()
                 | Notice()
+                | Rewound()
                 | QueueChanged()
                 | QuestionAsked()
                 | QuestionAnswered()
@@ -139,6 +146,14 @@ class Recorder:
                 pass
             case _:
                 assert_never(event)
+
+    def _begin_turn(self, prompt: str, now: float) -> None:
+        self._asked = prompt
+        self._calls.clear()
+        if (turn := self._session.turn) is not None:
+            self.entry.append(turn_line(turn.id, turn.words, now))
+        self.entry.change(title=self._session.title, updated=now)
+        self.keep_agent()
 
     def _add(self, message: Message, now: float) -> None:
         self._keep_asked(now)

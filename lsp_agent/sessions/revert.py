@@ -6,7 +6,6 @@ so that it can be taken back as well. It names what it takes out: while it is in
 a turn's work.
 """
 
-import uuid
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -19,14 +18,19 @@ import anyio.to_thread
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
-from lsp_agent.protocol.events import Notice, StampedEvent, TurnEnded
+from lsp_agent.protocol.events import Notice, Rewound, StampedEvent, TurnEnded
+from lsp_agent.sessions.revert_parts import (
+    Part,
+    is_revert,
+    meant,
+    new_revert_id,
+    parts_in,
+    without,
+)
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.shared.services import Services
-from lsp_agent.text.diff import diff
-from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, taken_out, with_only
 from lsp_agent.workspace.changing.file_host import Origin, Placed, View
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
 from lsp_agent.workspace.ledger.ledger import Change
@@ -35,9 +39,6 @@ Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "uncha
 
 #: A turn that changed nothing is known for as long as it is among the last ones.
 _TURNS = 4096
-_PREFIX = "r-"
-_IN: frozenset[str] = frozenset({"applied", "kept", "superseded", "unknown"})
-_NEVER_IN: frozenset[str] = frozenset({"rejected", "conflict", "pending"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +49,6 @@ class FileReverted:
     uri: str
     outcome: Outcome
     reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What of a change is in, with the places of its hunks in the change's diff; or one that is
-    ``gone``: an earlier revert took it out, or found it to be out."""
-
-    change_id: str
-    time: float
-    step: Step
-    hunks: tuple[int, ...]
-    gone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """What ``now`` is without the changes, or where it is not known."""
-
-    now: Text | None
-    text: Text | None
-    clash: Clash | None = None
 
 
 class _ChangedSince(LspAgentError):
@@ -103,13 +83,20 @@ class Reverts:
         self._turns: OrderedDict[str, str] = OrderedDict()
         #: Changes that were out of their files already when they were reverted.
         self._gone: set[str] = set()
-        self._one_at_a_time = anyio.Lock()
+        #: Held by whoever takes anything back.
+        self.one_at_a_time = anyio.Lock()
         services.ledger.subscribe(self._on_change)
 
     def take(self, stamped: StampedEvent) -> None:
         """Subscribes to each session's log: a turn that changed nothing is known, too."""
-        if isinstance(stamped.event, TurnEnded) and stamped.turn_id is not None:
-            self._know(stamped.turn_id, stamped.session_id)
+        match stamped.event:
+            case TurnEnded() if stamped.turn_id is not None:
+                self._know(stamped.turn_id, stamped.session_id)
+            case Rewound(turn_id):
+                for left in [turn_id, *self._since(turn_id)]:
+                    self._turns.pop(left, None)
+            case _:
+                pass
 
     async def revert(
         self, session_id: str | None, turn_id: str | None, *, only: bool = False
@@ -120,28 +107,46 @@ class Reverts:
 
         :raises RequestFailed: "busy", "unknownSession", "unknownTurn"
         """
-        async with self._one_at_a_time, AsyncExitStack() as stack:
+        async with self.one_at_a_time, AsyncExitStack() as stack:
             await self._recall(session_id, turn_id)
             session_id = self._session_of(session_id, turn_id)
-            revert_id = f"{_PREFIX}{uuid.uuid4().hex[:12]}"
             if session_id is None:
-                return Reverted(revert_id, ())
+                return Reverted(new_revert_id(), ())
             session = self._living(session_id)
             if session is not None:
                 await stack.enter_async_context(session.at_rest())
-            self._know(revert_id, session_id)
-            await self._services.edits.look(session_id)
-            changes = self._changes_of(session_id)
-            by_path: defaultdict[str, list[Change]] = defaultdict(list)
             turns = [turn_id, *(() if only else self._since(turn_id))]
-            for change in _meant(changes, turns, only=only):
-                by_path[change.path].append(change)
-            files = [
-                await self._file(session_id, revert_id, path, named)
-                for path, named in by_path.items()
-            ]
-            self._report(session_id, files)
-            return Reverted(revert_id, tuple(files))
+            await self._services.edits.look(session_id)
+            changes = meant(self._changes_of(session_id), turns, only=only)
+            return await self._take_back(session_id, changes)
+
+    async def take_back(
+        self, session_id: str, turns: Sequence[str], since: float | None
+    ) -> Reverted:
+        """What those turns have changed, in the session whose conversation they were in or in the
+        one that it was copied from, and what the session has changed ``since`` then. Held are
+        ``one_at_a_time`` and the session's rest."""
+        of_turns = [c for c in self._services.ledger.changes() if c.turn_id in turns]
+        for each in {session_id, *(change.session_id for change in of_turns)}:
+            await self._services.edits.look(each)
+        own = self._changes_of(session_id)
+        if since is not None:
+            turns = [*turns, *(c.turn_id for c in own if c.turn_id and c.time >= since)]
+        changes = {change.id: change for change in [*own, *of_turns]}
+        in_order = sorted(changes.values(), key=lambda change: change.time)
+        return await self._take_back(session_id, meant(in_order, turns))
+
+    async def _take_back(self, session_id: str, changes: Sequence[Change]) -> Reverted:
+        revert_id = new_revert_id()
+        self._know(revert_id, session_id)
+        by_path: defaultdict[str, list[Change]] = defaultdict(list)
+        for change in changes:
+            by_path[change.path].append(change)
+        files = [
+            await self._file(session_id, revert_id, path, named) for path, named in by_path.items()
+        ]
+        self._report(session_id, files)
+        return Reverted(revert_id, tuple(files))
 
     # -- which turn of which session
 
@@ -200,12 +205,12 @@ class Reverts:
         try:
             safe = self._confined(path)
             changes = [await self._services.ledger.loaded(change.id) for change in named]
-            parts = await anyio.to_thread.run_sync(_parts_in, changes)
+            parts = await anyio.to_thread.run_sync(parts_in, changes)
             if not parts:
                 return FileReverted(path, uri, "unchanged")
             takes_out = {part.change_id: part.hunks for part in parts}
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
-            back = any(_is_revert(change.turn_id) for change in changes)
+            back = any(is_revert(change.turn_id) for change in changes)
             gone = (
                 [] if back else [await self._gone_part(change) for change in self._reverted(path)]
             )
@@ -224,21 +229,21 @@ class Reverts:
         changes = self._services.ledger.changes(path=path)
         out = self._gone.union(*(change.takes_out for change in changes))
         rejected = [change for change in changes if change.status == "rejected"]
-        return [c for c in rejected if c.id in out and not _is_revert(c.turn_id)]
+        return [c for c in rejected if c.id in out and not is_revert(c.turn_id)]
 
-    async def _gone_part(self, change: Change) -> _Part:
+    async def _gone_part(self, change: Change) -> Part:
         change = await self._services.ledger.loaded(change.id)
-        return _Part(change.id, change.time, (change.before, change.after), (), gone=True)
+        return Part(change.id, change.time, (change.before, change.after), (), gone=True)
 
-    async def _take_out(self, origin: Origin, path: SafePath, parts: Sequence[_Part]) -> Placed:
+    async def _take_out(self, origin: Origin, path: SafePath, parts: Sequence[Part]) -> Placed:
         newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
         oldest = next(part for part in reversed(newest_first) if not part.gone)
         shown = await self._services.host.view(path, None)
-        foreseen = await anyio.to_thread.run_sync(_without, newest_first, _text_of(shown))
+        foreseen = await anyio.to_thread.run_sync(without, newest_first, _text_of(shown))
 
         def resolve(view: View) -> Text:
             now = _text_of(view)
-            left = foreseen if foreseen.now == now else _without(newest_first, now)
+            left = foreseen if foreseen.now == now else without(newest_first, now)
             if left.clash is not None:
                 raise _ChangedSince(path.path, left.clash.lines)
             return left.text or EMPTY
@@ -317,64 +322,9 @@ class Reverts:
             self._say(notice)
 
 
-def _is_revert(turn_id: str | None) -> bool:
-    return turn_id is not None and turn_id.startswith(_PREFIX)
-
-
-def _meant(changes: Sequence[Change], turns: Sequence[str | None], *, only: bool) -> list[Change]:
-    """The changes of the turns that are taken back: from the first of ``turns`` that has any, or
-    ``only`` its own."""
-    if _is_revert(turns[0]):
-        return [change for change in changes if change.turn_id == turns[0]]
-    made = [change for change in changes if not _is_revert(change.turn_id)]
-    if turns[0] is None:
-        made = [change for change in made if _any_in(change)]
-        turns = [change.turn_id for change in made[-1:]]
-    places = [place for place, change in enumerate(made) if change.turn_id in turns]
-    if not places:
-        return []
-    return [made[place] for place in places] if only else made[places[0] :]
-
-
-def _any_in(change: Change) -> bool:
-    if change.status in _NEVER_IN:
-        return False
-    return change.status in _IN or not _IN.isdisjoint(change.decided.values())
-
-
 def _text_of(view: View) -> Text | None:
     """None where there is no file. Raises NotText."""
     return view.require_text() if view.exists else None
-
-
-def _without(parts: Sequence[_Part], now: Text | None) -> _Left:
-    """``parts`` are the newest first."""
-    steps = [part.step for part in parts]
-    gone = [place for place, part in enumerate(parts) if part.gone]
-    try:
-        left = taken_out(steps, now, gone)
-    except Clash as clash:
-        return _Left(now, None, clash)
-    if left is not None and now is not None:
-        earlier = [before for before, _ in reversed(steps) if before is not None]
-        left = in_known_order(left, now, earlier)
-    return _Left(now, left)
-
-
-def _parts_in(changes: Sequence[Change]) -> list[_Part]:
-    return [part for change in changes if (part := _part_in(change)) is not None]
-
-
-def _part_in(change: Change) -> _Part | None:
-    """What of a change is in the file, as the ledger has it."""
-    if not _any_in(change):
-        return None
-    step = change.before, change.after
-    hunks = range(len(diff((step[0] or EMPTY).lines, (step[1] or EMPTY).lines)))
-    inside = [index for index in hunks if change.decided.get(index, change.status) in _IN]
-    if not inside and change.decided:
-        return None
-    return _Part(change.id, change.time, with_only(step, inside), tuple(inside))
 
 
 def _outcome(placed: Placed, was: Text | None) -> Outcome:

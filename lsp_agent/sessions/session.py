@@ -29,7 +29,9 @@ from lsp_agent.sessions.shared.event_log import EventLog
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.sessions.shared.turn import Turn
+from lsp_agent.sessions.stored.cut import Asked
 from lsp_agent.sessions.stored.excerpts import Excerpt, prompt_with_context
+from lsp_agent.sessions.stored.store import new_id
 from lsp_agent.sessions.turn_queue import TurnQueue
 from lsp_agent.sessions.turn_runner import TurnRunner
 from lsp_agent.text.surrogates import whole
@@ -49,7 +51,7 @@ class Session:
         self, services: Services, choice: AgentChoice, cwd: str, log: EventLog | None = None
     ) -> None:
         """A new one, unless it goes on in the ``log`` of an earlier one."""
-        self.log = log or EventLog(f"s-{uuid.uuid4().hex[:12]}")
+        self.log = log or EventLog(new_id())
         self.id = self.log.session_id
         self.cwd = cwd
         self.choice = choice
@@ -104,7 +106,7 @@ class Session:
         notes += [rejected] if (rejected := self.hosting.served.rejections()) else []
         text = prompt_with_context(prompt, excerpts, "\n".join(notes))
         turn = Turn(_turn_id(), text, prompt, tuple(images), confinement)
-        self.title = self.title or prompt.strip().splitlines()[0][:80]
+        self.title = self.title or _title(prompt)
         self._enqueue(turn)
         return turn
 
@@ -203,6 +205,17 @@ class Session:
             self.hosting.served.clear()
             self.runner.recap, self.runner.last = "", None
             self._events.window.forget()
+
+    async def go_on_from(self, recap: str, left: Asked) -> None:
+        """Before the prompt ``left``, with an agent that is told no more than ``recap``; while
+        it is at rest."""
+        self.resumed = True  # not all that was said was said to this agent
+        await self.agent.leave()
+        self.hosting.served.clear()
+        self.runner.recap, self.runner.last = recap, None
+        self._events.window.forget()
+        if not recap and self.title == _title(left.words):
+            self.title = None  # the next prompt gives it one
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncGenerator[None]:
@@ -344,6 +357,10 @@ class Session:
     def _require_open(self) -> None:
         if self.status in ("closing", "closed"):
             raise RequestFailed("unknownSession", "The session is closed; open a new one.")
+
+
+def _title(prompt: str) -> str:
+    return "".join(prompt.strip().splitlines()[:1])[:80]
 
 
 def _turn_id() -> str:

@@ -11,22 +11,24 @@ from typing import Literal
 import anyio
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
-from lsp_agent.protocol.events import Notice
+from lsp_agent.protocol.events import Notice, Rewound
 from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.sessions.agent import options as agent_options
 from lsp_agent.sessions.agent import own_sessions
 from lsp_agent.sessions.agent.chosen import Option
 from lsp_agent.sessions.agent.launcher import AgentChoice, choose_agent
 from lsp_agent.sessions.agent.own_sessions import OwnSession
+from lsp_agent.sessions.folders import holding, inside
 from lsp_agent.sessions.recorder import Recorder
 from lsp_agent.sessions.session import Session, Status
 from lsp_agent.sessions.shared.event_log import EventLog
 from lsp_agent.sessions.shared.services import Services
+from lsp_agent.sessions.stored.cut import Asked, Cut, cut_before, prompts
 from lsp_agent.sessions.stored.place import About
 from lsp_agent.sessions.stored.recap import markdown, recap
-from lsp_agent.sessions.stored.store import Entry, SessionStore
-from lsp_agent.sessions.stored.transcript import Transcript
-from lsp_agent.workspace.disk.paths import is_os_text, shown_path
+from lsp_agent.sessions.stored.store import Entry, SessionStore, new_id
+from lsp_agent.sessions.stored.transcript import Transcript, replayed
+from lsp_agent.workspace.disk.paths import is_os_text
 from lsp_agent.workspace.ledger.ledger import Change
 from lsp_agent.workspace.review.edits import Rejection
 
@@ -71,7 +73,7 @@ class Sessions:
             if session is None:
                 raise RequestFailed("unknownSession", f"There is no session {session_id!r}.")
             return session
-        folder = self._folder(path)
+        folder = holding(self._services.folders(), path)
         default = self._sessions.get(self._defaults.get(folder, ""))
         if default is None or default.status in ("closing", "closed"):
             default = self.open(folder)
@@ -91,7 +93,8 @@ class Sessions:
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
         :raises BadParams: for what is no folder, or no name of a model
         """
-        cwd = self._folder(None) if folder is None else self._inside(folder)
+        folders = self._services.folders()
+        cwd = holding(folders, None) if folder is None else inside(folders, folder)
         if model and not is_os_text(model):  # it may go to the agent as an argument
             raise BadParams("model", "has NUL or half a surrogate pair in it")
         choice = choose_agent(self._services.settings(cwd), agent, model)
@@ -118,7 +121,7 @@ class Sessions:
 
     async def _resume(self, entry: Entry) -> Session:
         about, transcript = entry.about, await entry.transcript()
-        cwd = self._inside(about.folder)
+        cwd = inside(self._services.folders(), about.folder)
         choice = choose_agent(self._services.settings(cwd), about.agent, None)
         session = self._begin(choice, cwd, entry)
         session.title, session.agent.resume = about.title, about.ref
@@ -230,6 +233,57 @@ class Sessions:
         about = entry.about.model_copy(update={"title": session.title})
         return about, await entry.transcript()
 
+    async def prompts(self, session_id: str) -> list[Asked]:
+        """Those that ``rewind`` and ``fork`` can go back to, oldest first.
+
+        :raises RequestFailed: "unknownSession"
+        """
+        async with self._one_by_one:
+            return prompts((await self._lines(session_id))[1])
+
+    async def fork(self, session_id: str, turn_id: str | None) -> tuple[Session, Asked | None]:
+        """A new session that goes on from before that turn, or from the end; the first one stays
+        as it is.
+
+        :raises RequestFailed: as ``cut_before`` and ``resume`` do
+        """
+        async with self._one_by_one:
+            about, lines = await self._lines(session_id)
+            cut = None if turn_id is None else cut_before(lines, turn_id)
+            entry = await self._store.begin(_copy(about, "fork"), cut.kept if cut else lines)
+            try:
+                return await self._resume(entry), cut.asked if cut else None
+            except BaseException:
+                entry.release()
+                with anyio.CancelScope(shield=True):
+                    await self._store.delete(entry.about.id)
+                raise
+
+    async def rewind(self, session: Session, turn_id: str | None) -> tuple[Cut, str]:
+        """Has a session at rest go on from before that turn, or the last one; what it leaves is
+        kept in one of its own, whose id is told.
+
+        :raises RequestFailed: as ``cut_before`` and ``Entry.go_back`` do
+        """
+        async with self._one_by_one:
+            recorder = self._recorders[session.id]
+            entry = recorder.entry
+            cut = cut_before(await entry.lines(), turn_id)
+            left = _copy(entry.about, "left", ref=entry.about.ref)
+            with anyio.CancelScope(shield=True):  # half of it would have two share one memory
+                await entry.go_back(cut.kept, left)
+                await session.go_on_from(recap(replayed(cut.kept)), cut.asked)
+                recorder.rewound()
+                session.emit(Rewound(cut.asked.turn_id, left.id), None)
+            return cut, left.id
+
+    async def _lines(self, session_id: str) -> tuple[About, list[bytes]]:
+        """As ``_kept``, as they are in the file."""
+        if (session := self._living(session_id)) is None:
+            return await self._store.lines(session_id)
+        entry = self._recorders[session_id].entry
+        return entry.about.model_copy(update={"title": session.title}), await entry.lines()
+
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""
         async with self._one_by_one:
@@ -315,30 +369,8 @@ class Sessions:
         if session is not None:
             session.hosting.served.tell_rejected(rejection.change.path, rejection.reason)
 
-    def _folder(self, path: str | None) -> str:
-        folders = self._services.folders()
-        if not folders:
-            raise RequestFailed(
-                "noFolder",
-                "No folder is open; open one in the editor (or where it goes by markers, put a "
-                ".lsp-agent.toml into one) and try again.",
-            )
-        holding = [folder for folder in folders if path and _holds(folder, path)]
-        return max(holding, key=len) if holding else folders[0]
 
-    def _inside(self, folder: str) -> str:
-        """The real path of ``folder``, so that no link leads out of the workspace."""
-        if not is_os_text(folder):
-            raise BadParams("cwd", f"{shown_path(folder)} is no path")
-        path = os.path.realpath(folder)
-        if not any(_holds(root, path) for root in self._services.folders()):
-            raise RequestFailed(
-                "outsideWorkspace", f"{folder} is in none of the open folders.", {"cwd": folder}
-            )
-        if not os.path.isdir(path):  # noqa: PTH112 - paths are strings here
-            raise BadParams("cwd", f"{folder} is no folder")
-        return path
-
-
-def _holds(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+def _copy(about: About, mark: str, ref: str | None = None) -> About:
+    """Of another session with what was said in this one. Two never share the agent's own."""
+    title = about.title and f"{about.title.removesuffix(f' ({mark})')} ({mark})"
+    return about.model_copy(update={"id": new_id(), "title": title, "ref": ref})

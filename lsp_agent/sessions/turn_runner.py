@@ -139,6 +139,7 @@ class TurnRunner:
 
     def _recapped(self, turn: Turn, text: str) -> str:
         """The prompt ``text`` as the agent gets it. What is kept of the session has no secrets."""
+        self._agent.untold = False
         if not self.recap or self._agent.resumed:
             self.recap = ""
             return text

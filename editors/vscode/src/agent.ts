@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 import { ChatStore } from "./chat/store";
 import type { Chat, Touched, Turn } from "./chat/transcript";
-import { accept, endAll, excerpt, newChat, steer, take, takeDecision } from "./chat/transcript";
+import { accept, cut, endAll, excerpt, newChat, steer, take, takeDecision } from "./chat/transcript";
 import { labelOf } from "./chat/suggestions";
 import { sentAlong } from "./chat/along";
 import { emptyDraft, joined } from "./chat/drafts";
@@ -369,6 +369,7 @@ export class Agent implements vscode.Disposable {
   private take(event: AgentEvent): void {
     const chat = this.chatOf(event.sessionId);
     if (event.type === "turnStarted") this.used(chat);
+    if (event.type === "rewound") void this.shorten(chat, event.fromTurnId);
     const isOfChat = chat.turns.some((turn) => turn.id === event.turnId);
     if (event.type === "turnStarted" && !isOfChat && chat !== this.chat && !this.isBusy()) {
       this.switchTo(event.sessionId); // begun by a command or a code action
@@ -380,6 +381,17 @@ export class Agent implements vscode.Disposable {
     if (["turnEnded", "agentStatus", "optionChanged"].includes(event.type)) {
       void this.refreshState(event.sessionId);
     }
+  }
+
+  /** The conversation goes on from before that turn. One that was told again is so once more. */
+  private async shorten(chat: Chat, turnId: string): Promise<void> {
+    const client = this.connection.running;
+    if (!cut(chat, turnId) && client !== undefined) {
+      chat.turns = [];
+      await this.retell(client, chat).catch(() => undefined); // it has ended
+    }
+    if (chat === this.chat) this.switches.fire();
+    this.store.changed(chat);
   }
 
   private decided(edits: Edit[]): void {

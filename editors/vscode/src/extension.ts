@@ -19,6 +19,7 @@ import { pickModel } from "./pick_model";
 import { pickPermission } from "./permissions";
 import { Questions } from "./questions";
 import { Review, reporting } from "./review";
+import { fork, goBack } from "./rewind";
 import { SECTION, initializationOptions } from "./settings";
 import { StatusBar } from "./status";
 
@@ -105,6 +106,8 @@ function commands(
     },
     "chat.sessions": () => pickSession(made, exports, focus),
     "chat.continueOwn": () => pickOwnSession(made, focus),
+    "chat.rewind": () => goBack(made, (text) => chat.putBack(text)),
+    "chat.fork": () => fork(made, (text) => chat.putBack(text)),
     "chat.model": () => pickModel(made, connect, focus),
     "chat.moveAside": async () =>
       vscode.commands.executeCommand("vscode.moveViews", { viewIds: [VIEW], destinationId: ASIDE }),

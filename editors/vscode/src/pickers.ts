@@ -169,6 +169,8 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
   actions.push(
     ["lspAgent.chat.new", "$(add) New session"],
     ["lspAgent.chat.sessions", "$(history) Switch session"],
+    ["lspAgent.chat.rewind", "$(discard) Back to an earlier prompt"],
+    ["lspAgent.chat.fork", "$(repo-forked) New session from an earlier prompt"],
     ["lspAgent.chat.model", "$(settings) Choose model or agent"],
     ["lspAgent.chat.connect", "$(plug) Connect an agent"],
     ["lspAgent.chat.options", "$(tools) Agent options"],

@@ -152,6 +152,7 @@ export type AgentEvent = { sessionId: string; turnId?: string; seq: number; time
   | { type: "error"; message: string }
   | { type: "notice"; level: Level; message: string; source: string }
   | { type: "compacted"; summary: string }
+  | { type: "rewound"; fromTurnId: string; leftSessionId: string }
   | { type: "queueChanged"; queued: string[] }
   | { type: "questionAsked"; question: Question }
   | { type: "questionAnswered"; questionId: string; optionId: string | null }
@@ -232,6 +233,25 @@ export interface RunCommandResult {
 export interface RevertResult {
   revertId: string;
   files: { uri: string; outcome: string; reason?: string }[];
+}
+
+/** One that can be gone back to. */
+export interface PastPrompt {
+  turnId: string;
+  text: string;
+  /** Seconds since 1970. */
+  time?: number;
+}
+
+export interface RewindResult {
+  text: string;
+  leftSessionId: string;
+  reverted?: RevertResult;
+}
+
+export interface ForkResult {
+  sessionId: string;
+  text?: string;
 }
 
 export interface NextChange {

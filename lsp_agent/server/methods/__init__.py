@@ -13,6 +13,7 @@ from lsp_agent.server.methods import (
     permissions,
     prompting,
     review,
+    rewinding,
     sessions,
     slash_commands,
 )
@@ -36,6 +37,9 @@ HANDLERS: dict[str, Handler] = {
     "nextChange": review.next_change,
     "previewEdit": review.preview_edit,
     "revert": edits.revert,
+    "prompts": rewinding.prompts,
+    "rewind": rewinding.rewind,
+    "fork": rewinding.fork,
     "state": sessions.state,
     "messages": sessions.messages,
     "lastAnswer": answers.last_answer,

@@ -17,6 +17,7 @@ from lsp_agent.protocol.edit_methods import (
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.server.context import Context, path_of
+from lsp_agent.sessions.revert import Reverted
 
 
 async def apply_edit(context: Context, params: EditParams) -> ApplyEditResult:
@@ -48,7 +49,12 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
 
 
 async def revert(context: Context, params: RevertParams) -> RevertResult:
-    reverted = await context.reverts.revert(params.session_id, params.turn_id, only=params.only)
+    return revert_result(
+        await context.reverts.revert(params.session_id, params.turn_id, only=params.only)
+    )
+
+
+def revert_result(reverted: Reverted) -> RevertResult:
     files = [
         RevertedFile(uri=file.uri, outcome=file.outcome, reason=file.reason)
         for file in reverted.files

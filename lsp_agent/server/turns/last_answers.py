@@ -19,6 +19,7 @@ from lsp_agent.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
     QueueChanged,
+    Rewound,
     StampedEvent,
     StepEnded,
     StepStarted,
@@ -79,6 +80,8 @@ class LastAnswers:
                     answer.texts.append(text)
             case TurnEnded():
                 self._end(self._of_turn(stamped))
+            case Rewound():
+                self._answers.pop(stamped.session_id, None)
             case (
                 TurnStarted()
                 | StepStarted()

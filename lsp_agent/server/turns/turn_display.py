@@ -18,6 +18,7 @@ from lsp_agent.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
     QueueChanged,
+    Rewound,
     StampedEvent,
     StepEnded,
     StepStarted,
@@ -121,6 +122,7 @@ class TurnDisplays:
                 | ErrorReported()
                 | Notice()
                 | Compacted()
+                | Rewound()
                 | QueueChanged()
                 | QuestionAnswered()
                 | EditChanged()

@@ -66,6 +66,8 @@ class AgentKeeper:
         self.resume: str | None = None
         #: Whether the running one remembers what was said before it was started.
         self.resumed = False
+        #: Whether ``resume`` is a conversation of its own in which nothing was said yet.
+        self.untold = False
         self.chosen = Chosen(lambda change: emit(change, None))
         self._services = services
         self._choice = choice
@@ -231,6 +233,18 @@ class AgentKeeper:
             with suppress(RequestFailed):  # it was ended: its next start tells of what is wrong
                 await self._set_again(await self.running())
 
+    async def leave(self) -> None:
+        """Ends it; the next process begins a conversation of its own, with what was chosen in
+        this one, which stays as it is."""
+        self.resume = None
+        if (start := self._starting) is not None:
+            start.scope.cancel()
+            await start.over.wait()
+        if self.link is not None:
+            self._tell(AgentStatus("restarting"))
+            await self.kill()
+        self.resume, self._state = None, {}
+
     async def kill(self) -> None:
         if self.link is not None:
             await self.link.kill()
@@ -279,7 +293,9 @@ class AgentKeeper:
             )
             self.link, self._state = link, dict(hello.data)
             wanted, self.resume = self.resume, _session_of(hello.data)
-            self.resumed = wanted is not None and self.resume == wanted
+            again = wanted is not None and self.resume == wanted
+            self.untold = self.untold or not again
+            self.resumed = again and not self.untold
             self._hosting.state.agent_can(link.wire.capabilities)
             await self._set_again(link)
         self._tell(AgentStatus("ready"))

@@ -19,6 +19,7 @@ from lsp_agent.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
     QueueChanged,
+    Rewound,
     StepEnded,
     StepStarted,
     StopReason,
@@ -141,6 +142,7 @@ class Turn:
                 | ErrorReported()
                 | Notice()
                 | Compacted()
+                | Rewound()
                 | QueueChanged()
                 | QuestionAsked()
                 | QuestionAnswered()

@@ -4,6 +4,7 @@ import fcntl
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ _log = logging.getLogger(__name__)
 #: Of a session's messages on disk, or of those that a slow disk keeps waiting; a longer one loses
 #: its beginning.
 MAX_BYTES = 2 * 1024 * 1024
+
+_BEGINS = re.compile(rb'\{"turn": |\{"message": \{"role": "user"')
 
 _ABOUT, _MESSAGES = "about.json", "messages.jsonl"
 # Who lists the sessions holds each lock for a moment.
@@ -80,7 +83,11 @@ class Place:
 
     def begin_anew(self, kept: bytes) -> None:
         """With ``kept``, the end of what was there."""
-        _replace(self.path / _MESSAGES, b'{"cut": true}\n' + kept)
+        self.replace(b'{"cut": true}\n' + kept)
+
+    def replace(self, data: bytes) -> None:
+        """All messages."""
+        _replace(self.path / _MESSAGES, data)
         os.close(self._file)
         self._file = os.open(self.path / _MESSAGES, os.O_RDWR | os.O_APPEND)
         self._size = os.fstat(self._file).st_size
@@ -110,7 +117,7 @@ class Place:
         lines = (
             (self.path / _MESSAGES).read_bytes()[-MAX_BYTES // 2 :].splitlines(keepends=True)[1:]
         )
-        begins = (n for n, line in enumerate(lines) if b'"role": "user"' in line)
+        begins = (n for n, line in enumerate(lines) if _BEGINS.match(line))
         self.begin_anew(b"".join(lines[next(begins, 0) :]))
 
 
@@ -146,6 +153,14 @@ def about_of(path: Path) -> About:
     if about.id != path.name:
         raise unknown(path.name)
     return about
+
+
+def lines_of(path: Path) -> list[bytes]:
+    """Of its messages' file, with their ends."""
+    try:
+        return (path / _MESSAGES).read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return []
 
 
 def transcript_of(path: Path) -> Transcript:

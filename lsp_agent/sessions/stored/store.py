@@ -14,8 +14,9 @@ import logging
 import re
 import shutil
 import threading
+import uuid
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from lsp_agent.sessions.stored.place import (
     about_of,
     age,
     is_held,
+    lines_of,
     readable,
     transcript_of,
     unknown,
@@ -49,6 +51,11 @@ T = TypeVar("T")
 MAX_SESSIONS = 100
 
 _ID = re.compile(r"s-[0-9a-f]{12}")
+
+
+def new_id() -> str:
+    """Of a session."""
+    return f"s-{uuid.uuid4().hex[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,28 @@ class SessionStore:
                 return about_of(path), transcript_of(path)
 
         return await self.ask(read)
+
+    async def lines(self, session_id: str) -> tuple[About, list[bytes]]:
+        """:raises RequestFailed: "unknownSession\""""
+
+        def read() -> tuple[About, list[bytes]]:
+            path = self._path(session_id)
+            with readable(session_id):
+                return about_of(path), lines_of(path)
+
+        return await self.ask(read)
+
+    async def begin(self, about: About, lines: Sequence[bytes]) -> "Entry":
+        """A new session that goes on from ``lines``, which were kept of another one."""
+        place = Place(self._folder / about.id)
+
+        def lay_out() -> None:
+            self.make(place, about)
+            place.append(b"".join(lines))
+
+        with anyio.CancelScope(shield=True):  # else it might stay locked
+            await self.ask(lay_out)
+        return Entry(self, about, place)
 
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: as ``take_up`` does"""
@@ -162,7 +191,11 @@ class SessionStore:
                 break
         place.path.mkdir(mode=0o700, exist_ok=True)  # an earlier try may have failed half-way
         place.open()
-        place.describe(about)
+        self.describe(place, about)
+
+    def describe(self, place: Place, about: About) -> None:
+        title = about.title and self.as_kept(about.title)
+        place.describe(about.model_copy(update={"title": title}))
 
     # -- in the thread
 
@@ -199,7 +232,7 @@ class SessionStore:
 
 
 class Entry:
-    """One session's place, this server's alone. All but ``transcript`` return at once."""
+    """One session's place, this server's alone. All that is no coroutine returns at once."""
 
     def __init__(self, store: SessionStore, about: About, place: Place) -> None:
         self.about = about
@@ -230,12 +263,44 @@ class Entry:
 
         def write() -> None:
             if self._place.is_open:
-                self._place.describe(self._as_kept(about))
+                self._store.describe(self._place, about)
 
         self._store.later(write)
 
     async def transcript(self) -> Transcript:
         return await self._store.ask(lambda: transcript_of(self._place.path))
+
+    async def lines(self) -> list[bytes]:
+        return await self._store.ask(lambda: lines_of(self._place.path))
+
+    async def go_back(self, kept: Sequence[bytes], left: About) -> None:
+        """Leaves nothing but ``kept``, and all that there was in a session ``left``, with the
+        agent's own.
+
+        :raises RequestFailed: "unknownSession" where it is closed meanwhile; "conflict" where it
+            cannot be written: then nothing is changed
+        """
+
+        mine = self.about.model_copy(update={"ref": None})
+
+        def go_back() -> None:
+            if not self._place.is_open:
+                raise unknown(self.about.id)
+            other = Place(self._place.path.with_name(left.id))
+            try:
+                self._store.make(other, left)
+                other.append(b"".join(lines_of(self._place.path)))
+                self._store.describe(self._place, mine)
+                self._place.replace(b"".join(kept))
+            except OSError as error:
+                shutil.rmtree(other.path, ignore_errors=True)
+                why = f"What would be left cannot be stored, so all stays as it is: {error}."
+                raise RequestFailed("conflict", why) from None
+            finally:
+                other.close()
+
+        await self._store.ask(go_back)
+        self.about = mine
 
     def release(self) -> None:
         """Others may have it; to be called last."""
@@ -247,11 +312,7 @@ class Entry:
             self._waiting.clear()
             self._waiting_size, self._cut = 0, False
         if not self._place.is_open:
-            self._store.make(self._place, self._as_kept(self.about))
+            self._store.make(self._place, self.about)
         if cut:
             self._place.begin_anew(b"")
         self._place.append(self._store.as_kept(data.decode()).encode())
-
-    def _as_kept(self, about: About) -> About:
-        title = about.title and self._store.as_kept(about.title)
-        return about.model_copy(update={"title": title})

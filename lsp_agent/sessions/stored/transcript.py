@@ -4,7 +4,9 @@
                        place of the turn's earlier one
 {"delta": "text"}      said in a message that is not whole yet; the message replaces it
 {"compacted": "text"}  the summary that the agent goes on with
-{"turn": "id"}         that turn has begun
+{"turn": "id", "words": "text", "time": seconds}
+                       that turn has begun then, by the person's words; older files have no more
+                       than the id
 {"cleared": true}      all before it is forgotten
 {"cut": true}          the beginning is not kept
 """
@@ -53,10 +55,10 @@ def replayed(lines: Iterable[bytes]) -> Transcript:
                 transcript.messages.append(message)
 
     for raw in lines:
-        line = _parsed(raw)
+        line = parsed(raw)
         match line:
             case {"message": {"role": "user" | "assistant" | "tool", "content": list()}}:
-                add(_sound(cast(dict[str, Message], line)["message"]))
+                add(sound(cast(dict[str, Message], line)["message"]))
             case {"delta": str(piece)}:
                 streamed += piece
             case {"compacted": str(summary)}:
@@ -134,14 +136,20 @@ def _shortened_args(args: object, levels: int = ARGS_LEVELS) -> object:
             return args
 
 
-def _parsed(raw: bytes) -> object:
+def turn_line(turn_id: str, words: str, seconds: float) -> dict[str, object]:
+    """``seconds`` since the epoch."""
+    return {"turn": turn_id, "words": shortened(words, SAID_LIMIT), "time": seconds}
+
+
+def parsed(raw: bytes) -> object:
+    """None for what is torn."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
 
 
-def _sound(message: Message) -> Message:
+def sound(message: Message) -> Message:
     """With those blocks alone that have a shape we know."""
     content = [block for block in message["content"] if _is_block(block)]
     sound: Message = {"role": message["role"], "content": content}

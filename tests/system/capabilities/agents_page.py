@@ -41,6 +41,7 @@ CAPABILITIES: Mapping[str, str] = {
     "models": "models: list and change",
     "sessions": "sessions side by side",
     "resume": "resuming",
+    "rewind": "back to an earlier prompt",
     "own_sessions": "sessions that it keeps itself",
     "images": "images in prompts",
     "usage": "usage",

@@ -301,6 +301,19 @@ def test_resume(desk: Desk) -> None:
         assert any("does not remember" in each["message"] for each in later.events("notice"))
 
 
+def test_rewind(desk: Desk) -> None:
+    desk.says(*[Step("Noted.")] * 3)
+    other = desk.second_session()
+    desk.ask("The word is blue.", sessionId=other)
+    desk.ask("The number is seven.", sessionId=other)
+    went = desk.call("agent/rewind", sessionId=other)
+    assert went["text"] == "The number is seven."
+    assert desk.ask("Which word?", sessionId=other)["text"] == "Noted."
+    assert desk.model_is_told("The word is blue.")
+    assert not desk.model_is_told("The number is seven.")
+    desk.close_second_session()
+
+
 def test_own_sessions(desk: Desk) -> None:
     """One that the agent has kept and we know nothing of any more."""
     if "own_sessions" in desk.lacks:

@@ -93,6 +93,16 @@ async def test_after_its_death_it_takes_up_what_it_had() -> None:
 
 
 @pytest.mark.asyncio
+async def test_one_that_died_before_it_was_told_is_told_when_it_runs_again() -> None:
+    async with stage() as on:
+        on.session.runner.recap = RECAP
+        await on.session.agent.running()
+        assert on.agent is not None
+        on.agent.die()
+        assert await asked(on) == [f"{RECAP}Go on."]
+
+
+@pytest.mark.asyncio
 async def test_a_start_that_fails_twice_loses_nothing_of_what_it_is_to_take_up() -> None:
     async with stage() as on:
         on.unwilling = 2

@@ -93,27 +93,6 @@ local function change(argument, options)
   })
 end
 
----@param result table
-local function tell_reverted(result)
-  local counts, conflicts = {}, {}
-  for _, file in ipairs(result.files) do
-    counts[file.outcome] = (counts[file.outcome] or 0) + 1
-    if file.outcome == "conflict" then
-      table.insert(conflicts, vim.fs.basename(vim.uri_to_fname(file.uri)))
-    end
-  end
-  local parts = {}
-  for outcome, count in vim.spairs(counts) do
-    table.insert(parts, ("%d %s"):format(count, outcome))
-  end
-  local text = #parts > 0 and "taken back: " .. table.concat(parts, ", ") or "nothing to take back"
-  if #conflicts > 0 then
-    tell(text .. ": " .. table.concat(conflicts, ", "), vim.log.levels.WARN)
-  else
-    tell(text)
-  end
-end
-
 ---@param argument string
 local function answer(argument)
   local questions = require("lsp_agent.ask")
@@ -259,7 +238,7 @@ M.commands = {
     name = "revert",
     summary = "Takes the session's last turn out of all files, kept changes included.",
     run = function()
-      require("lsp_agent.chat").request("agent/revert", {}, tell_reverted)
+      require("lsp_agent.chat").request("agent/revert", {}, require("lsp_agent.tell_reverted"))
     end,
   },
   { name = "models", summary = "Chooses the model.", run = on_session("choose_model") },
@@ -285,6 +264,18 @@ M.commands = {
     summary = "Chooses which session the chat shows; one of an earlier run is resumed, renamed, "
       .. "exported or deleted.",
     run = on_session("choose"),
+  },
+  {
+    name = "rewind",
+    summary = "Goes back to before an earlier prompt, which you choose and can change; if you want, "
+      .. "what the agent changed in files since is taken out as well, and what you did since stays. "
+      .. "What was said since is kept as a session of its own.",
+    run = on_session("rewind"),
+  },
+  {
+    name = "fork",
+    summary = "Opens a session that goes on from before an earlier prompt, or from now on.",
+    run = on_session("fork"),
   },
   {
     name = "continue",

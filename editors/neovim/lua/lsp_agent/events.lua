@@ -236,6 +236,25 @@ function on.compacted(session, event)
   session.transcript:append(vim.split(event.summary, "\n"))
 end
 
+-- The conversation is shorter: it is told anew, unless it goes on by then.
+function on.rewound(session)
+  local client = vim.lsp.get_client_by_id(session.project.client_id)
+  local begun = session.begun
+  session.window, session.error = nil, nil
+  if not client then
+    return
+  end
+  local params = { sessionId = session.id }
+  require("lsp_agent.client").request(client, "agent/messages", params, function(result)
+    if session.begun == begun then
+      session.transcript:clear()
+      M.retell(session, result.messages)
+      local told = "Back at an earlier prompt; what came after it is a session of its own."
+      session.transcript:append({ told }, "LspAgentState")
+    end
+  end)
+end
+
 function on.queueChanged(session, event)
   session.queued = event.queued
 end

@@ -194,6 +194,75 @@ local function with_session(callback)
   end)
 end
 
+---@param asked { text: string, time?: number }
+---@return string
+local function prompt_title(asked)
+  local when = asked.time and os.date(" · %d %b %H:%M", math.floor(asked.time)) or ""
+  return vim.trim(asked.text):gsub("%s*\n.*", " …") .. when
+end
+
+-- Calls back with an earlier prompt of the session that the chat shows, the newest offered first.
+---@param question string
+---@param more table[] what is offered before them
+---@param callback fun(asked: table, session: lsp_agent.Session, to: vim.lsp.Client)
+local function choose_prompt(question, more, callback)
+  with_session(function(session, to)
+    client.request(to, "agent/prompts", { sessionId = session.id }, function(result)
+      pick(vim.list_extend(more, vim.fn.reverse(result.prompts)), {
+        prompt = question,
+        kind = "lsp_agent_prompt",
+        none = "nothing was said yet",
+        title = prompt_title,
+      }, function(asked)
+        callback(asked, session, to)
+      end)
+    end)
+  end)
+end
+
+-- Has the prompt written anew.
+---@param text? string
+local function write_again(text)
+  if text then
+    chat.give_back(text)
+  end
+  chat.open({ focus = true })
+end
+
+local KEEP, RESTORE = "The conversation alone", "The conversation and the files"
+
+--- Goes back to before an earlier prompt.
+function M.rewind()
+  choose_prompt("Back to before", {}, function(asked, session, to)
+    local options = { prompt = "What goes back", kind = "lsp_agent_rewind" }
+    pick({ KEEP, RESTORE }, options, function(choice)
+      client.request(to, "agent/rewind", {
+        sessionId = session.id,
+        turnId = asked.turnId,
+        files = choice == RESTORE and "restore" or "keep",
+      }, function(result)
+        if result.reverted then
+          require("lsp_agent.tell_reverted")(result.reverted)
+        end
+        write_again(result.text)
+      end)
+    end)
+  end)
+end
+
+--- Opens a session that goes on from before an earlier prompt.
+function M.fork()
+  local now = { text = "Now, with all that was said" }
+  choose_prompt("A new session from before", { now }, function(asked, session, to)
+    local params = { sessionId = session.id, turnId = asked.turnId }
+    client.request(to, "agent/fork", params, function(result)
+      local info = { sessionId = result.sessionId, agent = session.agent }
+      show_taken_up(session.project, to, info)
+      write_again(result.text)
+    end)
+  end)
+end
+
 function M.export()
   with_session(function(session, to)
     export(to, session.id)

@@ -193,6 +193,16 @@ function Transcript:paragraph()
   end
 end
 
+--- Nothing was said yet.
+function Transcript:clear()
+  self:write(function()
+    api.nvim_buf_clear_namespace(self.bufnr, blocks, 0, -1)
+    api.nvim_buf_clear_namespace(self.bufnr, marks, 0, -1)
+    api.nvim_buf_set_lines(self.bufnr, 0, -1, true, {})
+    self.blocks, self.streaming = {}, false
+  end)
+end
+
 --- Lines of their own.
 ---@param lines string[]
 ---@param highlight? string

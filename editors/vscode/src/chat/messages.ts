@@ -96,6 +96,8 @@ export type FromView =
   | { type: "stop" }
   | { type: "drop"; turnId: string }
   | { type: "retry" }
+  /** Back to before that turn, to write its prompt anew. */
+  | { type: "goBack"; turnId: string }
   | { type: "answer"; questionId: string; optionId: string }
   | { type: "denyWithReason"; questionId: string; optionId: string }
   | { type: "suggest"; number: number; sign: "@" | "/"; query: string }

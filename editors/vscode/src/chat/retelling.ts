@@ -4,6 +4,13 @@ import type { Message } from "../protocol";
 import type { Chat } from "./transcript";
 import { take } from "./transcript";
 
+const RETOLD = "earlier-";
+
+/** Whether the server knows the turn by that id. */
+export function isKnown(turnId: string): boolean {
+  return !turnId.startsWith(RETOLD);
+}
+
 /** Shows in `chat` what was said and done. */
 export function retell(chat: Chat, messages: Message[]): void {
   const at = { sessionId: chat.sessionId, seq: 0, time: 0 };
@@ -14,7 +21,7 @@ export function retell(chat: Chat, messages: Message[]): void {
   messages.forEach(({ role, content }, number) => {
     if (role === "user" || turnId === undefined) {
       ended();
-      turnId = `earlier-${number}`;
+      turnId = `${RETOLD}${number}`;
       const prompt = role === "user" ? content.map(({ text }) => text ?? "").join("") : "…";
       take(chat, { ...at, turnId, type: "turnStarted", prompt });
     }

@@ -166,6 +166,14 @@ export function take(chat: Chat, event: AgentEvent): Touched {
   return turn === undefined ? {} : takeInTurn(turn, event);
 }
 
+/** Leaves that turn and all after it; false where the chat has it under no such id. */
+export function cut(chat: Chat, turnId: string): boolean {
+  const at = chat.turns.findIndex(({ id }) => id === turnId);
+  if (at >= 0) chat.turns.splice(at);
+  delete chat.window;
+  return at >= 0;
+}
+
 /** What is decided of a turn's edits and questions tells nothing of whether it runs: one that is
  * not in the chat, as it was forgotten, or told again under another id, does not begin by it. */
 function concerned(chat: Chat, event: AgentEvent): Turn | undefined {

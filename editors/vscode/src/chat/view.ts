@@ -10,6 +10,7 @@ import type { Connect } from "../connect/connect";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
 import type { RevertResult } from "../protocol";
+import { goBack, tellLeft } from "../rewind";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
 import { linkOf } from "./links";
@@ -109,6 +110,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   async insert(text: string): Promise<void> {
     await this.focus();
     this.post({ type: "insert", text });
+  }
+
+  /** Shows the chat with a prompt in it that is to be written anew. */
+  async putBack(text: string): Promise<void> {
+    await this.focus();
+    this.giveBack({ ...emptyDraft(), text });
   }
 
   dispose(): void {
@@ -216,6 +223,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return this.agent.stop(this.agent.current, message.turnId);
       case "retry":
         return this.agent.retry();
+      case "goBack":
+        return goBack(this.agent, (text) => this.putBack(text), message.turnId);
       case "answer":
         this.questions.answer(message.questionId, message.optionId);
         return;
@@ -287,7 +296,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     if (action === "apply") await this.review.applyTurn(turn);
     else if (action === "keep") await client.request("keepAll", params);
     else if (action === "undo") await client.request("undoAll", params);
-    else reported(await client.request<RevertResult>("revert", { ...params, only: true }));
+    else tellLeft(await client.request<RevertResult>("revert", { ...params, only: true }));
   }
 
   private html(webview: vscode.Webview): string {
@@ -360,11 +369,4 @@ async function inWorkspace(path: string): Promise<vscode.Uri | undefined> {
     if (isThere) return uri;
   }
   return undefined;
-}
-
-function reported({ files: found }: RevertResult): void {
-  const left = found.filter((file) => file.outcome === "conflict");
-  if (left.length === 0) return;
-  const names = left.map((file) => `${file.uri.split("/").at(-1)} (${file.reason ?? "conflict"})`);
-  void vscode.window.showWarningMessage(`Not taken back: ${names.join(", ")}`);
 }

@@ -5,6 +5,7 @@ import "./style.css";
 
 import type { FromView, Head, ToView } from "../chat/messages";
 import type { Part, TextPart, Turn } from "../chat/transcript";
+import { isKnown } from "../chat/retelling";
 import { changedFiles, isText } from "../chat/transcript";
 import { Composer } from "./composer";
 import { ConnectCard } from "./connect";
@@ -156,7 +157,7 @@ function showTurn(turn: Turn): void {
   const before = known.turn;
   known.element.setAttribute("aria-label", labelOf(turn));
   if (before.prompt !== turn.prompt || !isSame(before.context, turn.context)) {
-    known.prompt = replace(known.prompt, renderPrompt(turn.prompt, turn.context));
+    known.prompt = replace(known.prompt, promptOf(turn));
   }
   turn.parts.forEach((part, index) => renewPart(known, index, part));
   known.turn = { ...turn, parts: before.parts }; // which what is folded is made from
@@ -168,13 +169,18 @@ function showTurn(turn: Turn): void {
 
 function addTurn(turn: Turn): void {
   const element = el("article", { "aria-label": labelOf(turn) });
-  const prompt = renderPrompt(turn.prompt, turn.context);
+  const prompt = promptOf(turn);
   const parts = el("div", { class: "parts" }, ...turn.parts.map((part, at) => made(turn.id, at, part)));
   const footer = renderFooter(turn, changedFiles(turn), post);
   element.append(prompt, parts, footer);
   if (turn.state === "running") element.append(working());
   log.append(element);
   shown.set(turn.id, { turn, element, prompt, parts, footer });
+}
+
+function promptOf({ id: turnId, prompt, context }: Turn): HTMLElement {
+  const goBack = (): void => post({ type: "goBack", turnId });
+  return renderPrompt(prompt, context, isKnown(turnId) ? goBack : undefined);
 }
 
 function labelOf(turn: Turn): string {

@@ -53,13 +53,14 @@ export function renderPart(
 }
 
 /** What the person said, with the labels of what was sent along. */
-export function renderPrompt(text: string, context: string[]): HTMLElement {
+export function renderPrompt(text: string, context: string[], goBack?: () => void): HTMLElement {
   const chips = context.map((label) => el("li", {}, icon("file"), el("span", {}, label)));
   return el(
     "div",
     { class: "prompt" },
     el("div", { class: "plain" }, text),
     chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
+    goBack && button("", goBack, { class: "icon back", icon: "edit", label: "Back to Here, to Edit and Resend" }),
   );
 }
 

@@ -1,0 +1,97 @@
+"""What a revert goes by: what of changes is in a file, and its text without them. Pure."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp_agent.text.diff import diff
+from lsp_agent.text.known_order import in_known_order
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.presence import Clash, Step, taken_out, with_only
+from lsp_agent.workspace.ledger.ledger import Change
+
+_PREFIX = "r-"
+_IN: frozenset[str] = frozenset({"applied", "kept", "superseded", "unknown"})
+_NEVER_IN: frozenset[str] = frozenset({"rejected", "conflict", "pending"})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What of a change is in, with the places of its hunks in the change's diff; or one that is
+    ``gone``: an earlier revert took it out, or found it to be out."""
+
+    change_id: str
+    time: float
+    step: Step
+    hunks: tuple[int, ...]
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What ``now`` is without the changes, or where it is not known."""
+
+    now: Text | None
+    text: Text | None
+    clash: Clash | None = None
+
+
+def new_revert_id() -> str:
+    return f"{_PREFIX}{uuid.uuid4().hex[:12]}"
+
+
+def is_revert(turn_id: str | None) -> bool:
+    return turn_id is not None and turn_id.startswith(_PREFIX)
+
+
+def meant(
+    changes: Sequence[Change], turns: Sequence[str | None], *, only: bool = False
+) -> list[Change]:
+    """The changes of the turns that are taken back: from the first of ``turns`` that has any, or
+    ``only`` its own."""
+    if is_revert(turns[0]):
+        return [change for change in changes if change.turn_id == turns[0]]
+    made = [change for change in changes if not is_revert(change.turn_id)]
+    if turns[0] is None:
+        made = [change for change in made if _any_in(change)]
+        turns = [change.turn_id for change in made[-1:]]
+    places = [place for place, change in enumerate(made) if change.turn_id in turns]
+    if not places:
+        return []
+    return [made[place] for place in places] if only else made[places[0] :]
+
+
+def _any_in(change: Change) -> bool:
+    if change.status in _NEVER_IN:
+        return False
+    return change.status in _IN or not _IN.isdisjoint(change.decided.values())
+
+
+def without(parts: Sequence[Part], now: Text | None) -> Left:
+    """``parts`` are the newest first."""
+    steps = [part.step for part in parts]
+    gone = [place for place, part in enumerate(parts) if part.gone]
+    try:
+        left = taken_out(steps, now, gone)
+    except Clash as clash:
+        return Left(now, None, clash)
+    if left is not None and now is not None:
+        earlier = [before for before, _ in reversed(steps) if before is not None]
+        left = in_known_order(left, now, earlier)
+    return Left(now, left)
+
+
+def parts_in(changes: Sequence[Change]) -> list[Part]:
+    return [part for change in changes if (part := _part_in(change)) is not None]
+
+
+def _part_in(change: Change) -> Part | None:
+    """What of a change is in the file, as the ledger has it."""
+    if not _any_in(change):
+        return None
+    step = change.before, change.after
+    hunks = range(len(diff((step[0] or EMPTY).lines, (step[1] or EMPTY).lines)))
+    inside = [index for index in hunks if change.decided.get(index, change.status) in _IN]
+    if not inside and change.decided:
+        return None
+    return Part(change.id, change.time, with_only(step, inside), tuple(inside))
