@@ -31,6 +31,16 @@ end, {
   end,
 })
 
-vim.keymap.set("n", "<Plug>(lsp-agent-answer)", "<Cmd>Agent answer<CR>", {
-  desc = "agent: answer the question",
-})
+---@param modes string[]
+---@param name string
+---@param command string
+---@param description string
+local function plug(modes, name, command, description)
+  local keys = ("<Plug>(lsp-agent-%s)"):format(name)
+  vim.keymap.set(modes, keys, command, { silent = true, desc = "agent: " .. description })
+end
+
+plug({ "n" }, "answer", "<Cmd>Agent answer<CR>", "answer the question")
+plug({ "n" }, "inline", "<Cmd>Agent inline<CR>", "ask for a change here")
+plug({ "x" }, "inline", ":Agent inline<CR>", "ask for a change of these lines")
+plug({ "n" }, "again", "<Cmd>Agent again<CR>", "ask the same again")

@@ -175,6 +175,17 @@ wrapped(
     .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",
   0
 )
+section("ASKING IN PLACE", "lsp_agent-inline")
+wrapped(
+  "`:Agent inline`, `<leader>ai` in Normal and Visual mode, or `<Plug>(lsp-agent-inline)`, opens a "
+    .. "small window below the line. All your keys work there: <CR> sends, <C-j> breaks the line, "
+    .. "<Esc> in Normal mode leaves; what you wrote is there the next time. The changes stay within "
+    .. "the lines, as with |:Agent-change|, and beside these stands what the agent does. On the "
+    .. "answer |:Agent-keep| and |:Agent-undo| are for all of it, and on a selection for that alone; "
+    .. "|:Agent-again| undoes it and asks the same once more; `:Agent inline` asks for something else "
+    .. "to be done with its lines. The conversation is in the chat, which does not open by itself.",
+  0
+)
 section("REVIEW", "lsp_agent-review")
 wrapped(
   "What the agent changes is in your text at once, and marked: its lines by colour and sign, "

@@ -149,6 +149,23 @@ M.commands = {
     alone = true,
   },
   {
+    name = "inline",
+    argument = "[prompt]",
+    summary = "Asks for a change of the lines of the range, or the cursor's, in place; see "
+      .. "|lsp_agent-inline|.",
+    run = function(argument, options)
+      require("lsp_agent.inline").open(argument, options)
+    end,
+    alone = true,
+  },
+  {
+    name = "again",
+    summary = "Undoes what is left of the answer under the cursor and asks the same again.",
+    run = function()
+      require("lsp_agent.inline").again()
+    end,
+  },
+  {
     name = "chat",
     summary = "Shows or hides the chat.",
     run = function()

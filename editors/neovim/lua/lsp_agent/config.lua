@@ -16,6 +16,8 @@ local M = {}
 ---@field prev? string|false To the one before.
 ---@field keep? string|false Keep the change under the cursor, or apply the proposal.
 ---@field undo? string|false Undo the change under the cursor, or reject the proposal.
+---@field inline? string|false Ask for a change of the selected lines, or the cursor's, in place; on an answer, refine it. Elsewhere map `<Plug>(lsp-agent-inline)`.
+---@field again? string|false Undo the answer under the cursor and ask the same again. Elsewhere map `<Plug>(lsp-agent-again)`.
 ---@field chat? string|false Show or hide the chat.
 ---@field answer? string|false Open the agent's question. Elsewhere than in buffers of files, map `<Plug>(lsp-agent-answer)`.
 
@@ -37,6 +39,8 @@ M.defaults = {
     prev = "[v",
     keep = "<leader>ak",
     undo = "<leader>au",
+    inline = "<leader>ai",
+    again = "<leader>ar",
     chat = "<leader>aa",
     answer = "<leader>aq",
   },

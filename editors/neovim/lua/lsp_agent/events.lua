@@ -317,6 +317,7 @@ function M.on_event(client_id, event)
   if handler then
     handler(session, event)
   end
+  require("lsp_agent.prompts").on_event(session, event)
   if not STREAMED[event.type] then
     sessions.changed()
   end

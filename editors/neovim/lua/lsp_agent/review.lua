@@ -22,29 +22,27 @@ local function method_for(verb, hunk)
   return hunk.proposed and "agent/applyEdit" or "agent/keepEdit"
 end
 
---- Keeps (or applies) or undoes (or rejects) the hunks under the cursor or in a range of lines.
+--- Keeps (or applies) or undoes (or rejects) some hunks of a buffer.
+---@param bufnr integer
+---@param hunks lsp_agent.Hunk[]
 ---@param verb "keep"|"undo"
----@param range? [integer, integer] lines from 1
----@param wanted? "proposed"|"applied" only those
-function M.decide(verb, range, wanted)
-  local bufnr = api.nvim_get_current_buf()
-  local found = client.all(bufnr)[1]
-  local line = api.nvim_win_get_cursor(0)[1]
-  local first, last = unpack(range or { line, line })
-  local hunks = marks.hunks_at(bufnr, first - 1, last - 1)
+---@param on_done? fun()
+function M.decide_on(bufnr, hunks, verb, on_done)
   local by_edit = {}
   for _, hunk in ipairs(hunks) do
-    if not wanted or hunk.proposed == (wanted == "proposed") then
-      local key = method_for(verb, hunk) .. "\0" .. hunk.edit_id
-      by_edit[key] = by_edit[key] or {}
-      table.insert(by_edit[key], hunk)
+    local key = method_for(verb, hunk) .. "\0" .. hunk.edit_id
+    by_edit[key] = by_edit[key] or {}
+    table.insert(by_edit[key], hunk)
+  end
+  local found, left = client.all(bufnr)[1], vim.tbl_count(by_edit)
+  local function decided()
+    left = left - 1
+    marks.refresh(bufnr)
+    if left == 0 and on_done then
+      on_done()
     end
   end
-  if not found or vim.tbl_isempty(by_edit) then
-    tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
-    return
-  end
-  for _, group in pairs(by_edit) do
+  for _, group in pairs(found and by_edit or {}) do
     local params = { editId = group[1].edit_id, hunks = {} }
     for _, hunk in ipairs(group) do
       table.insert(params.hunks, hunk.hunk_id)
@@ -53,9 +51,32 @@ function M.decide(verb, range, wanted)
       if result.applied == false then
         tell(result.failureReason or "it could not be applied", vim.log.levels.WARN)
       end
-      marks.refresh(bufnr)
+      decided()
     end)
   end
+end
+
+--- The same for those under the cursor, all of an answer in place there, or those in a range of
+--- lines.
+---@param verb "keep"|"undo"
+---@param range? [integer, integer] lines from 1
+---@param wanted? "proposed"|"applied" only those
+function M.decide(verb, range, wanted)
+  local bufnr = api.nvim_get_current_buf()
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local answered = not range and require("lsp_agent.inline").hunks_at(bufnr, row)
+  local first, last = row, row
+  if range then
+    first, last = range[1] - 1, range[2] - 1
+  end
+  local hunks = vim.tbl_filter(function(hunk)
+    return not wanted or hunk.proposed == (wanted == "proposed")
+  end, answered or marks.hunks_at(bufnr, first, last))
+  if not hunks[1] then
+    tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
+    return
+  end
+  M.decide_on(bufnr, hunks, verb)
 end
 
 -- Seen from the chat's windows, that of a file beside them.
@@ -90,7 +111,6 @@ function M.decide_all(method, everywhere)
     end)
   end
 end
-
 
 --- To the next open change, in this file and then in the others.
 ---@param options? { previous?: boolean }
@@ -199,6 +219,8 @@ function M.set_keymaps(bufnr)
   end, "previous change")
   map({ "n", "x" }, keymaps.keep, decide("keep"), "keep or apply the change")
   map({ "n", "x" }, keymaps.undo, decide("undo"), "undo or reject the change")
+  map({ "n", "x" }, keymaps.inline, "<Plug>(lsp-agent-inline)", "ask for a change here")
+  map("n", keymaps.again, "<Plug>(lsp-agent-again)", "ask the same again")
   map("n", keymaps.chat, chat.toggle, "show or hide the chat")
   map("n", keymaps.answer, "<Plug>(lsp-agent-answer)", "answer the question")
 end
