@@ -198,6 +198,22 @@ wrapped(
 )
 add("")
 wrapped("An edit waits while you select or an operator is pending, at most three seconds.", 0)
+section("COMMENTS", "lsp_agent-comments")
+wrapped(
+  "`:Agent comment`, `<leader>ac` in Normal and Visual mode, or `<Plug>(lsp-agent-comment)`, opens a "
+    .. "small window below the change under the cursor, or below the lines that are selected or have "
+    .. "no change; what you write there stands beside them and moves with them. On a comment the same "
+    .. "opens it again. When you have been through the changes, `:Agent comment send` sends all "
+    .. "comments on the project's files as one prompt, each with its file, lines and change. They go "
+    .. "when the agent has done with them, and stay where it was stopped or failed.",
+  0
+)
+add("")
+wrapped(
+  "`:Agent comment list` lists them in the quickfix window, `:Agent comment remove` takes away the "
+    .. "one under the cursor, `:Agent comment clear` all of the project.",
+  0
+)
 section("STATUS LINE", "lsp_agent-statusline")
 example([[vim.o.statusline = "%f %m%= %{v:lua.require'lsp_agent'.statusline()}"]])
 

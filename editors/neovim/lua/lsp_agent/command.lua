@@ -20,27 +20,6 @@ local function on_session(action)
   end
 end
 
----@return string[]
-local function everywhere()
-  return { "all" }
-end
-
----@param method "agent/keepAll"|"agent/undoAll"|"agent/applyAll"
-local function decide_all(method)
-  return function(argument)
-    require("lsp_agent.review").decide_all(method, argument == "all")
-  end
-end
-
----@param verb "keep"|"undo"
----@param wanted? "proposed"|"applied"
-local function decide(verb, wanted)
-  return function(_, options)
-    local range = options.range > 0 and { options.line1, options.line2 } or nil
-    require("lsp_agent.review").decide(verb, range, wanted)
-  end
-end
-
 ---@param argument string
 ---@param options vim.api.keyset.create_user_command.command_args
 local function ask(argument, options)
@@ -149,23 +128,6 @@ M.commands = {
     alone = true,
   },
   {
-    name = "inline",
-    argument = "[prompt]",
-    summary = "Asks for a change of the lines of the range, or the cursor's, in place; see "
-      .. "|lsp_agent-inline|.",
-    run = function(argument, options)
-      require("lsp_agent.inline").open(argument, options)
-    end,
-    alone = true,
-  },
-  {
-    name = "again",
-    summary = "Undoes what is left of the answer under the cursor and asks the same again.",
-    run = function()
-      require("lsp_agent.inline").again()
-    end,
-  },
-  {
     name = "chat",
     summary = "Shows or hides the chat.",
     run = function()
@@ -200,76 +162,6 @@ M.commands = {
       .. "one that you choose is asked about again.",
     run = function()
       require("lsp_agent.permissions").choose()
-    end,
-  },
-  {
-    name = "next",
-    summary = "Goes to the next open change, in this file and then in others.",
-    run = function()
-      require("lsp_agent.review").go()
-    end,
-  },
-  {
-    name = "prev",
-    summary = "Goes to the open change before.",
-    run = function()
-      require("lsp_agent.review").go({ previous = true })
-    end,
-  },
-  {
-    name = "keep",
-    summary = "Keeps the change under the cursor, or those in a range of lines.",
-    run = decide("keep", "applied"),
-  },
-  {
-    name = "undo",
-    summary = "Undoes the change under the cursor, or those in a range of lines. What you typed "
-      .. "around it stays.",
-    run = decide("undo", "applied"),
-  },
-  {
-    name = "apply",
-    summary = "Applies the proposal under the cursor, or those in a range of lines.",
-    run = decide("keep", "proposed"),
-  },
-  {
-    name = "reject",
-    summary = "Drops the proposal under the cursor, or those in a range of lines.",
-    run = decide("undo", "proposed"),
-  },
-  {
-    name = "keep_all",
-    argument = "[all]",
-    summary = "Keeps the changes of this file; with `all` of every file.",
-    run = decide_all("agent/keepAll"),
-    complete = everywhere,
-  },
-  {
-    name = "undo_all",
-    argument = "[all]",
-    summary = "Undoes the changes of this file and drops its proposals; with `all` of every file.",
-    run = decide_all("agent/undoAll"),
-    complete = everywhere,
-  },
-  {
-    name = "apply_all",
-    argument = "[all]",
-    summary = "Applies the proposals of this file; with `all` of every file.",
-    run = decide_all("agent/applyAll"),
-    complete = everywhere,
-  },
-  {
-    name = "preview",
-    summary = "Shows the edit under the cursor as a unified diff, in a floating window.",
-    run = function()
-      require("lsp_agent.review").preview()
-    end,
-  },
-  {
-    name = "diff",
-    summary = "Shows the edit under the cursor as two texts in 'diff' mode, in a tab page.",
-    run = function()
-      require("lsp_agent.review").diff()
     end,
   },
   {
@@ -394,6 +286,8 @@ M.commands = {
     end,
   },
 }
+
+vim.list_extend(M.commands, require("lsp_agent.review_commands"))
 
 ---@param name string
 ---@return lsp_agent.Command?

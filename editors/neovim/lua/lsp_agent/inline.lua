@@ -181,6 +181,7 @@ local function send(each, first, last)
     held = { context.of_lines(each.bufnr, first + 1, last + 1) },
     context = {},
     confined = true,
+    quiet = true,
     origin = origin(each),
   })
 end

@@ -15,10 +15,13 @@ local hints = api.nvim_create_namespace("lsp_agent.review.hint")
 local SETTLE_MS = 300
 
 ---@class lsp_agent.Hunk
+---@field mark integer
 ---@field edit_id string
 ---@field hunk_id string
 ---@field proposed boolean
 ---@field turn? string the id of its turn
+---@field old string text
+---@field new string
 
 ---@class lsp_agent.Review
 ---@field hunks table<integer, lsp_agent.Hunk> by extmark
@@ -69,10 +72,13 @@ local function mark(bufnr, edit, hunk)
   end
   local id = api.nvim_buf_set_extmark(bufnr, namespace, first, 0, options)
   reviews[bufnr].hunks[id] = {
+    mark = id,
     edit_id = edit.editId,
     hunk_id = hunk.hunkId,
     proposed = proposed,
     turn = edit.turnId,
+    old = hunk.oldText,
+    new = hunk.newText,
   }
 end
 
@@ -112,6 +118,7 @@ local function show(bufnr, edits)
     show_above_first(window)
   end
   require("lsp_agent.inline").on_marks(bufnr)
+  require("lsp_agent.comments").on_marks(bufnr)
   M.hint(bufnr)
   vim.cmd.redrawstatus({ bang = true })
 end
@@ -186,6 +193,23 @@ function M.hunks_at(bufnr, row, last_row)
     end
   end
   return found
+end
+
+--- Where a hunk is.
+---@param bufnr integer
+---@param hunk lsp_agent.Hunk
+---@return integer first row, from 0
+---@return integer last inclusive
+function M.rows(bufnr, hunk)
+  local at = api.nvim_buf_get_extmark_by_id(bufnr, namespace, hunk.mark, { details = true })
+  return at[1] or 0, at[3] and at[3].end_row or 0
+end
+
+--- All open hunks of a buffer, in no order.
+---@param bufnr integer
+---@return lsp_agent.Hunk[]
+function M.all(bufnr)
+  return reviews[bufnr] and vim.tbl_values(reviews[bufnr].hunks) or {}
 end
 
 ---@param bufnr integer

@@ -14,11 +14,12 @@ local NO_SERVER = "no server runs for this prompt (:Agent restart)"
 ---@field steer? boolean
 ---@field confined? boolean the agent may change only the lines that are held for it
 ---@field origin? lsp_agent.Origin where it was written, if not in the chat
+---@field quiet? boolean the chat is not opened for it
 ---@field turn? string the id of its turn, once the server has taken it
 ---@field sent? boolean
 ---@field stopped? boolean not to be sent any more
 
---- What was written beside a text follows its prompt there, and the chat stays as it is.
+--- What was written beside a text is told there of its prompt.
 ---@class lsp_agent.Origin
 ---@field on_event fun(event: table) of its turn, the last being `turnEnded`
 ---@field came_back fun(text: string) it was refused or dropped
@@ -208,7 +209,7 @@ function M.write(prompt)
   table.insert(session.prompts, prompt)
   show(session)
   local shown, err = true, nil
-  if require("lsp_agent.config").options.chat.open and not prompt.origin then
+  if require("lsp_agent.config").options.chat.open and not prompt.quiet then
     shown, err = pcall(chat.open)
   end
   M.advance(session) -- whether or not the chat has room

@@ -221,6 +221,7 @@ function M.set_keymaps(bufnr)
   map({ "n", "x" }, keymaps.undo, decide("undo"), "undo or reject the change")
   map({ "n", "x" }, keymaps.inline, "<Plug>(lsp-agent-inline)", "ask for a change here")
   map("n", keymaps.again, "<Plug>(lsp-agent-again)", "ask the same again")
+  map({ "n", "x" }, keymaps.comment, "<Plug>(lsp-agent-comment)", "comment on the change")
   map("n", keymaps.chat, chat.toggle, "show or hide the chat")
   map("n", keymaps.answer, "<Plug>(lsp-agent-answer)", "answer the question")
 end
