@@ -198,6 +198,15 @@ wrapped(
 )
 add("")
 wrapped("An edit waits while you select or an operator is pending, at most three seconds.", 0)
+add("")
+wrapped(
+  "`:Agent review` opens a tab page with the files of the project that have open changes, how many "
+    .. "are left of each and their lines, which follow each decision, and beside the list the file "
+    .. "itself, where you review and type as anywhere. In the list <CR> opens the file, `d` compares "
+    .. "it with its text without the changes, `K` keeps and `U` undoes all of it, `]v` and `[v` go "
+    .. "from change to change, `S` sends the comments, `q` closes the tab page, `g?` shows all keys.",
+  0
+)
 section("COMMENTS", "lsp_agent-comments")
 wrapped(
   "`:Agent comment`, `<leader>ac` in Normal and Visual mode, or `<Plug>(lsp-agent-comment)`, opens a "

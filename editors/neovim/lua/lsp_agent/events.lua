@@ -304,6 +304,7 @@ function M.on_event(client_id, event)
   end
   if event.edit then
     require("lsp_agent.marks").on_edit(client, event.edit)
+    require("lsp_agent.review_tab").on_change()
   end
   local project = sessions.project_of(client)
   if project.closed[event.sessionId] then -- what comes late of it

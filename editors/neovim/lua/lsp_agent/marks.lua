@@ -119,6 +119,7 @@ local function show(bufnr, edits)
   end
   require("lsp_agent.inline").on_marks(bufnr)
   require("lsp_agent.comments").on_marks(bufnr)
+  require("lsp_agent.review_tab").on_change()
   M.hint(bufnr)
   vim.cmd.redrawstatus({ bang = true })
 end

@@ -85,9 +85,9 @@ local function beside_chat()
   return vim.w.lsp_agent and windows.of_files()[1]
 end
 
--- Says how many proposals did not get in, and why the first did not.
+--- Says how many proposals did not get in, and why the first did not.
 ---@param result { failures?: { failureReason: string }[] }
-local function tell_failures(result)
+function M.tell_failures(result)
   local failures = result.failures or {}
   if failures[1] then
     local text = ("%d not applied: %s"):format(#failures, failures[1].failureReason)
@@ -104,7 +104,7 @@ function M.decide_all(method, everywhere)
     local bufnr = api.nvim_win_get_buf(beside_chat() or 0)
     local params = everywhere and {} or { uri = vim.uri_from_bufnr(bufnr) }
     client.request(found, method, params, function(result)
-      tell_failures(result)
+      M.tell_failures(result)
       for each in pairs(found.attached_buffers) do
         marks.refresh(each)
       end

@@ -134,4 +134,12 @@ return {
       return comment_actions
     end,
   },
+  {
+    name = "review",
+    summary = "Opens a tab page for the review: the files with what is left of each, and the file. "
+      .. "`g?` in the list shows its keys.",
+    run = function()
+      require("lsp_agent.review_tab").open()
+    end,
+  },
 }
