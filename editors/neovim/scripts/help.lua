@@ -197,6 +197,14 @@ wrapped(
   0
 )
 add("")
+wrapped(
+  "`.` repeats the decision on the change under the cursor. `ih` is the text object of its lines. "
+    .. "`<Plug>(lsp-agent-keep-operator)` and `<Plug>(lsp-agent-undo-operator)`, which no keys are "
+    .. "mapped to, decide on the changes of a motion. All keys of |lsp_agent-options-keymaps| are "
+    .. "mapped to a `<Plug>(lsp-agent-…)` of the same name, also for keys of your own.",
+  0
+)
+add("")
 wrapped("An edit waits while you select or an operator is pending, at most three seconds.", 0)
 add("")
 wrapped(

@@ -225,3 +225,47 @@ def test_no_key_of_neovims_own_is_taken(desk: PluginDesk) -> None:
         if desk.nvim.lua("return vim.fn.getcompletion(..., 'help')[1] == ...", key)
     ]
     assert taken == []
+
+
+def test_a_decision_is_repeated_by_the_dot(desk: PluginDesk) -> None:
+    desk.open("a.txt", LINES)
+    changes = ("two", "TWO"), ("three", "\nthree"), ("five", "V")
+    edits = [edit("a.txt", old, new) for old, new in changes]
+    desk.start(step(*edits), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 2, False], [3, 3, False], [6, 6, False])
+    desk.nvim.keys("2G\\au")
+    desk.wait_for_lines("one", "two", "", "three", "four", "V")
+    desk.wait_for_marks([3, 3, False], [6, 6, False])
+    desk.nvim.keys("3G.")  # an empty line
+    desk.wait_for_lines("one", "two", "three", "four", "V")
+    desk.wait_for_marks([5, 5, False])
+    desk.nvim.keys("G\\ak")
+    desk.wait_for_marks()
+
+
+def test_a_hunk_is_a_text_object(desk: PluginDesk) -> None:
+    desk.open("a.txt", LINES)
+    edits = edit("a.txt", "two", "TWO\nTWO\nTWO"), edit("a.txt", "five\n", "")
+    desk.start(step(*edits), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 4, False], [6, 6, False])
+    desk.nvim.keys("3Gyih")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.getreg('0')") == "TWO\nTWO\nTWO\n")
+    desk.nvim.keys("3Gvihr-<Esc>")
+    desk.wait_for_lines("one", "---", "---", "---", "three", "four")
+    desk.nvim.keys("Gdih")  # of what has no lines
+    desk.nvim.keys("ggdih")  # where none is
+    assert desk.nvim.lines() == ["one", "---", "---", "---", "three", "four"]
+    assert desk.nvim.mode() == "n"
+
+
+def test_an_operator_decides_on_the_changes_of_a_motion(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.command("nmap gk <Plug>(lsp-agent-keep-operator)")
+    desk.nvim.keys("gggkG")
+    desk.wait_for_marks()
+    assert desk.nvim.lines() == CHANGED

@@ -389,7 +389,7 @@ local function attached(bufnr, client_id)
   end
   require("lsp_agent.edits").on_attach(bufnr)
   require("lsp_agent.marks").on_attach(bufnr)
-  require("lsp_agent.review").set_keymaps(bufnr)
+  require("lsp_agent.keymaps")(bufnr)
   vim.schedule(tell_waiters)
 end
 

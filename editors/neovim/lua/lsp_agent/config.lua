@@ -16,6 +16,7 @@ local M = {}
 ---@field prev? string|false To the one before.
 ---@field keep? string|false Keep the change under the cursor, or apply the proposal.
 ---@field undo? string|false Undo the change under the cursor, or reject the proposal.
+---@field hunk? string|false After an operator, and in Visual mode: the lines of the change under the cursor. Elsewhere map `<Plug>(lsp-agent-hunk)`.
 ---@field inline? string|false Ask for a change of the selected lines, or the cursor's, in place; on an answer, refine it. Elsewhere map `<Plug>(lsp-agent-inline)`.
 ---@field again? string|false Undo the answer under the cursor and ask the same again. Elsewhere map `<Plug>(lsp-agent-again)`.
 ---@field comment? string|false Comment on the change under the cursor, or on the selected lines. Elsewhere map `<Plug>(lsp-agent-comment)`.
@@ -40,6 +41,7 @@ M.defaults = {
     prev = "[v",
     keep = "<leader>ak",
     undo = "<leader>au",
+    hunk = "ih",
     inline = "<leader>ai",
     again = "<leader>ar",
     comment = "<leader>ac",

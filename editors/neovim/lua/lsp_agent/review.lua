@@ -2,7 +2,6 @@
 
 local chat = require("lsp_agent.chat")
 local client = require("lsp_agent.client")
-local config = require("lsp_agent.config")
 local lines_of = require("lsp_agent.lines_of")
 local marks = require("lsp_agent.marks")
 local tell = require("lsp_agent.tell")
@@ -188,42 +187,6 @@ function M.diff()
       vim.cmd.diffthis()
     end)
   end)
-end
-
---- Sets the keys in a buffer of a file.
----@param bufnr integer
-function M.set_keymaps(bufnr)
-  local keymaps = config.options.keymaps
-  if not keymaps then
-    return
-  end
-  local function map(modes, keys, action, description)
-    if keys then
-      vim.keymap.set(modes, keys, action, { buffer = bufnr, desc = "agent: " .. description })
-    end
-  end
-  local function decide(verb)
-    return function()
-      local range
-      if api.nvim_get_mode().mode:find("^[vV\22]") then
-        local from, to = vim.fn.line("v"), vim.fn.line(".")
-        range = { math.min(from, to), math.max(from, to) }
-        api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
-      end
-      M.decide(verb, range)
-    end
-  end
-  map("n", keymaps.next, M.go, "next change")
-  map("n", keymaps.prev, function()
-    M.go({ previous = true })
-  end, "previous change")
-  map({ "n", "x" }, keymaps.keep, decide("keep"), "keep or apply the change")
-  map({ "n", "x" }, keymaps.undo, decide("undo"), "undo or reject the change")
-  map({ "n", "x" }, keymaps.inline, "<Plug>(lsp-agent-inline)", "ask for a change here")
-  map("n", keymaps.again, "<Plug>(lsp-agent-again)", "ask the same again")
-  map({ "n", "x" }, keymaps.comment, "<Plug>(lsp-agent-comment)", "comment on the change")
-  map("n", keymaps.chat, chat.toggle, "show or hide the chat")
-  map("n", keymaps.answer, "<Plug>(lsp-agent-answer)", "answer the question")
 end
 
 return M
