@@ -201,6 +201,31 @@ def test_lines_that_went_from_the_end_are_seen_below_it_and_gone_to(desk: Plugin
     assert "outside buffer" not in desk.nvim.command_output("messages")
 
 
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [("one\ntwo\n", ["three", "four", "five"]), (LINES, [""])],
+    ids=["from the start", "all of it"],
+)
+def test_lines_that_went_are_gone_to_and_undone(
+    desk: PluginDesk, gone: str, left: list[str]
+) -> None:
+    desk.open("a.txt", LINES)
+    desk.file("b.txt", "last\n")
+    desk.start(step(edit("a.txt", gone, "")), step(edit("b.txt", "last", "LAST")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_lines(*left)
+    desk.wait_for_marks([1, 1, False])
+    desk.nvim.keys("gg")
+    for name in ("b.txt", "a.txt", "b.txt", "a.txt"):
+        desk.agent("next")
+        wait_until(lambda name=name: desk.nvim.lua("return vim.fn.expand('%:t')") == name)
+        wait_until(lambda: desk.nvim.lua(ROW) == 1)
+    assert "outside buffer" not in desk.nvim.command_output("messages")
+    desk.nvim.keys("\\au")
+    desk.wait_for_lines(*LINES.split())
+
+
 def test_what_the_person_undid_and_brought_back_is_marked_again(desk: PluginDesk) -> None:
     change(desk)
     desk.wait_for_marks([2, 2, False], [4, 4, False])
