@@ -155,7 +155,11 @@ local defaults = require("lsp_agent.config").defaults
 options(classes["lsp_agent.Options"], defaults, "", classes)
 
 section("COMMANDS", ":Agent")
-wrapped("Each is a sub-command; without any `:Agent` is `:Agent ask`.", 0)
+wrapped(
+  "Each is a sub-command; without any `:Agent` is `:Agent ask`, and so is `:Agent` with several words "
+    .. "of which the first is none of these.",
+  0
+)
 add("")
 for _, command in ipairs(require("lsp_agent.command").commands) do
   local argument = command.argument and " " .. command.argument or ""
@@ -170,7 +174,8 @@ wrapped(
     .. "follows; else it stays where you read. Tool calls are folded with their results, see "
     .. "|fold-commands|. Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
     .. "hands it to the agent at once, see |:Agent-steer|. <C-j> breaks the line; in Normal mode "
-    .. "<C-c> stops the agent and `q` closes both windows. A file that it names as `@path`, from the "
+    .. "<C-c> stops the agent and `q` closes both windows. <Up> in the first line brings back what you "
+    .. "sent before, <Down> in the last what came after. A file that it names as `@path`, from the "
     .. "project's folder, goes along, unsaved text included; <C-x><C-o> completes the path. On an "
     .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",
   0

@@ -303,7 +303,9 @@ end
 function M.run(options)
   local name, argument = options.args:match("^(%S*)%s*(.*)$")
   local command = find(name == "" and "ask" or name)
-  if not command then
+  if not command and argument ~= "" then
+    ask(options.args, options)
+  elseif not command then -- one word is rather a sub-command with a slip in it
     tell((":Agent has no %s; to prompt: :Agent ask …"):format(name), vim.log.levels.ERROR)
   elseif command.alone then
     command.run(vim.trim(argument), options)

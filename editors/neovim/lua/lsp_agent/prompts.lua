@@ -199,6 +199,7 @@ end
 --- Takes a prompt for the session that the chat's windows show, or that of the buffer's project.
 ---@param prompt lsp_agent.Prompt
 function M.write(prompt)
+  require("lsp_agent.history").add(prompt.text)
   local chat = require("lsp_agent.chat")
   local session = chat.session()
   if not session then

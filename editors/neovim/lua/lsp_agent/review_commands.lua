@@ -142,4 +142,12 @@ return {
       require("lsp_agent.review_tab").open()
     end,
   },
+  {
+    name = "fix",
+    summary = "Asks the agent to fix what the language servers report in the lines of the range, or "
+      .. "the cursor's; which problem, where they are several.",
+    run = function(_, options)
+      require("lsp_agent.fix")(options.line1, options.line2)
+    end,
+  },
 }
