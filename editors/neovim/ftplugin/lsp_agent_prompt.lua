@@ -18,5 +18,10 @@ end, "send the prompt, or take what a completion offers")
 -- The right sides are not mapped again: these are Neovim's own <CR>.
 map("i", "<C-j>", "<CR>", "a new line")
 map("i", "<S-CR>", "<CR>", "a new line")
+for keys, step in pairs({ ["<Up>"] = -1, ["<Down>"] = 1 }) do
+  map({ "n", "i" }, keys, function()
+    require("lsp_agent.history").on_key(keys, step)
+  end, step < 0 and "the prompt before" or "the prompt after")
+end
 map("n", "<C-c>", chat.stop, "stop the agent")
 map("n", "q", chat.close, "close the chat")

@@ -31,6 +31,42 @@ end, {
   end,
 })
 
-vim.keymap.set("n", "<Plug>(lsp-agent-answer)", "<Cmd>Agent answer<CR>", {
-  desc = "agent: answer the question",
-})
+---@param modes string[]
+---@param name string
+---@param to string|fun(): string?
+---@param description string
+---@param options? vim.keymap.set.Opts
+local function plug(modes, name, to, description, options)
+  local keys = ("<Plug>(lsp-agent-%s)"):format(name)
+  options =
+    vim.tbl_extend("force", { silent = true, desc = "agent: " .. description }, options or {})
+  vim.keymap.set(modes, keys, to, options)
+end
+
+for name, description in pairs({
+  next = "next change",
+  prev = "previous change",
+  inline = "ask for a change here",
+  again = "ask the same again",
+  comment = "comment on the change",
+  chat = "show or hide the chat",
+  answer = "answer the question",
+}) do
+  plug({ "n" }, name, ("<Cmd>Agent %s<CR>"):format(name), description)
+end
+plug({ "x" }, "inline", ":Agent inline<CR>", "ask for a change of these lines")
+plug({ "x" }, "comment", ":Agent comment<CR>", "comment on these lines")
+
+for verb, description in pairs({ keep = "keep or apply", undo = "undo or reject" }) do
+  plug({ "n" }, verb, function()
+    return require("lsp_agent.operators").here(verb)
+  end, description .. " the change", { expr = true })
+  local function on_lines()
+    return require("lsp_agent.operators").lines(verb)
+  end
+  plug({ "x" }, verb, on_lines, description .. " the changes", { expr = true })
+  plug({ "n", "x" }, verb .. "-operator", on_lines, description .. " changes", { expr = true })
+end
+plug({ "o", "x" }, "hunk", function()
+  return require("lsp_agent.operators").select()
+end, "the lines of the change", { expr = true })

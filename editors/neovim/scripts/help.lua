@@ -155,7 +155,11 @@ local defaults = require("lsp_agent.config").defaults
 options(classes["lsp_agent.Options"], defaults, "", classes)
 
 section("COMMANDS", ":Agent")
-wrapped("Each is a sub-command; without any `:Agent` is `:Agent ask`.", 0)
+wrapped(
+  "Each is a sub-command; without any `:Agent` is `:Agent ask`, and so is `:Agent` with several words "
+    .. "of which the first is none of these.",
+  0
+)
 add("")
 for _, command in ipairs(require("lsp_agent.command").commands) do
   local argument = command.argument and " " .. command.argument or ""
@@ -170,9 +174,21 @@ wrapped(
     .. "follows; else it stays where you read. Tool calls are folded with their results, see "
     .. "|fold-commands|. Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
     .. "hands it to the agent at once, see |:Agent-steer|. <C-j> breaks the line; in Normal mode "
-    .. "<C-c> stops the agent and `q` closes both windows. A file that it names as `@path`, from the "
+    .. "<C-c> stops the agent and `q` closes both windows. <Up> in the first line brings back what you "
+    .. "sent before, <Down> in the last what came after. A file that it names as `@path`, from the "
     .. "project's folder, goes along, unsaved text included; <C-x><C-o> completes the path. On an "
     .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",
+  0
+)
+section("ASKING IN PLACE", "lsp_agent-inline")
+wrapped(
+  "`:Agent inline`, `<leader>ai` in Normal and Visual mode, or `<Plug>(lsp-agent-inline)`, opens a "
+    .. "small window below the line. All your keys work there: <CR> sends, <C-j> breaks the line, "
+    .. "<Esc> in Normal mode leaves; what you wrote is there the next time. The changes stay within "
+    .. "the lines, as with |:Agent-change|, and beside these stands what the agent does. On the "
+    .. "answer |:Agent-keep| and |:Agent-undo| are for all of it, and on a selection for that alone; "
+    .. "|:Agent-again| undoes it and asks the same once more; `:Agent inline` asks for something else "
+    .. "to be done with its lines. The conversation is in the chat, which does not open by itself.",
   0
 )
 section("REVIEW", "lsp_agent-review")
@@ -186,7 +202,40 @@ wrapped(
   0
 )
 add("")
+wrapped(
+  "`.` repeats the decision on the change under the cursor. `ih` is the text object of its lines. "
+    .. "`<Plug>(lsp-agent-keep-operator)` and `<Plug>(lsp-agent-undo-operator)`, which no keys are "
+    .. "mapped to, decide on the changes of a motion. All keys of |lsp_agent-options-keymaps| are "
+    .. "mapped to a `<Plug>(lsp-agent-…)` of the same name, also for keys of your own.",
+  0
+)
+add("")
 wrapped("An edit waits while you select or an operator is pending, at most three seconds.", 0)
+add("")
+wrapped(
+  "`:Agent review` opens a tab page with the files of the project that have open changes, how many "
+    .. "are left of each and their lines, which follow each decision, and beside the list the file "
+    .. "itself, where you review and type as anywhere. In the list <CR> opens the file, `d` compares "
+    .. "it with its text without the changes, `K` keeps and `U` undoes all of it, `]v` and `[v` go "
+    .. "from change to change, `S` sends the comments, `q` closes the tab page, `g?` shows all keys.",
+  0
+)
+section("COMMENTS", "lsp_agent-comments")
+wrapped(
+  "`:Agent comment`, `<leader>ac` in Normal and Visual mode, or `<Plug>(lsp-agent-comment)`, opens a "
+    .. "small window below the change under the cursor, or below the lines that are selected or have "
+    .. "no change; what you write there stands beside them and moves with them. On a comment the same "
+    .. "opens it again. When you have been through the changes, `:Agent comment send` sends all "
+    .. "comments on the project's files as one prompt, each with its file, lines and change. They go "
+    .. "when the agent has done with them, and stay where it was stopped or failed.",
+  0
+)
+add("")
+wrapped(
+  "`:Agent comment list` lists them in the quickfix window, `:Agent comment remove` takes away the "
+    .. "one under the cursor, `:Agent comment clear` all of the project.",
+  0
+)
 section("STATUS LINE", "lsp_agent-statusline")
 example([[vim.o.statusline = "%f %m%= %{v:lua.require'lsp_agent'.statusline()}"]])
 

@@ -201,6 +201,31 @@ def test_lines_that_went_from_the_end_are_seen_below_it_and_gone_to(desk: Plugin
     assert "outside buffer" not in desk.nvim.command_output("messages")
 
 
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [("one\ntwo\n", ["three", "four", "five"]), (LINES, [""])],
+    ids=["from the start", "all of it"],
+)
+def test_lines_that_went_are_gone_to_and_undone(
+    desk: PluginDesk, gone: str, left: list[str]
+) -> None:
+    desk.open("a.txt", LINES)
+    desk.file("b.txt", "last\n")
+    desk.start(step(edit("a.txt", gone, "")), step(edit("b.txt", "last", "LAST")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_lines(*left)
+    desk.wait_for_marks([1, 1, False])
+    desk.nvim.keys("gg")
+    for name in ("b.txt", "a.txt", "b.txt", "a.txt"):
+        desk.agent("next")
+        wait_until(lambda name=name: desk.nvim.lua("return vim.fn.expand('%:t')") == name)
+        wait_until(lambda: desk.nvim.lua(ROW) == 1)
+    assert "outside buffer" not in desk.nvim.command_output("messages")
+    desk.nvim.keys("\\au")
+    desk.wait_for_lines(*LINES.split())
+
+
 def test_what_the_person_undid_and_brought_back_is_marked_again(desk: PluginDesk) -> None:
     change(desk)
     desk.wait_for_marks([2, 2, False], [4, 4, False])
@@ -225,3 +250,47 @@ def test_no_key_of_neovims_own_is_taken(desk: PluginDesk) -> None:
         if desk.nvim.lua("return vim.fn.getcompletion(..., 'help')[1] == ...", key)
     ]
     assert taken == []
+
+
+def test_a_decision_is_repeated_by_the_dot(desk: PluginDesk) -> None:
+    desk.open("a.txt", LINES)
+    changes = ("two", "TWO"), ("three", "\nthree"), ("five", "V")
+    edits = [edit("a.txt", old, new) for old, new in changes]
+    desk.start(step(*edits), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 2, False], [3, 3, False], [6, 6, False])
+    desk.nvim.keys("2G\\au")
+    desk.wait_for_lines("one", "two", "", "three", "four", "V")
+    desk.wait_for_marks([3, 3, False], [6, 6, False])
+    desk.nvim.keys("3G.")  # an empty line
+    desk.wait_for_lines("one", "two", "three", "four", "V")
+    desk.wait_for_marks([5, 5, False])
+    desk.nvim.keys("G\\ak")
+    desk.wait_for_marks()
+
+
+def test_a_hunk_is_a_text_object(desk: PluginDesk) -> None:
+    desk.open("a.txt", LINES)
+    edits = edit("a.txt", "two", "TWO\nTWO\nTWO"), edit("a.txt", "five\n", "")
+    desk.start(step(*edits), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 4, False], [6, 6, False])
+    desk.nvim.keys("3Gyih")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.getreg('0')") == "TWO\nTWO\nTWO\n")
+    desk.nvim.keys("3Gvihr-<Esc>")
+    desk.wait_for_lines("one", "---", "---", "---", "three", "four")
+    desk.nvim.keys("Gdih")  # of what has no lines
+    desk.nvim.keys("ggdih")  # where none is
+    assert desk.nvim.lines() == ["one", "---", "---", "---", "three", "four"]
+    assert desk.nvim.mode() == "n"
+
+
+def test_an_operator_decides_on_the_changes_of_a_motion(desk: PluginDesk) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.command("nmap gk <Plug>(lsp-agent-keep-operator)")
+    desk.nvim.keys("gggkG")
+    desk.wait_for_marks()
+    assert desk.nvim.lines() == CHANGED

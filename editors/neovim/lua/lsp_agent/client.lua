@@ -160,6 +160,9 @@ function M.config()
       ["agent/reloadDocument"] = edits.reload,
       ["agent/ask"] = ask.ask,
       ["agent/diagnostics"] = require("lsp_agent.diagnostics").answer,
+      ["window/showDocument"] = function(err, params, context)
+        return require("lsp_agent.review_tab").show_document(err, params, context)
+      end,
       ["window/showMessage"] = function(_, params)
         tell(params.message, LEVELS[params.type])
       end,
@@ -386,7 +389,7 @@ local function attached(bufnr, client_id)
   end
   require("lsp_agent.edits").on_attach(bufnr)
   require("lsp_agent.marks").on_attach(bufnr)
-  require("lsp_agent.review").set_keymaps(bufnr)
+  require("lsp_agent.keymaps")(bufnr)
   vim.schedule(tell_waiters)
 end
 

@@ -20,27 +20,6 @@ local function on_session(action)
   end
 end
 
----@return string[]
-local function everywhere()
-  return { "all" }
-end
-
----@param method "agent/keepAll"|"agent/undoAll"|"agent/applyAll"
-local function decide_all(method)
-  return function(argument)
-    require("lsp_agent.review").decide_all(method, argument == "all")
-  end
-end
-
----@param verb "keep"|"undo"
----@param wanted? "proposed"|"applied"
-local function decide(verb, wanted)
-  return function(_, options)
-    local range = options.range > 0 and { options.line1, options.line2 } or nil
-    require("lsp_agent.review").decide(verb, range, wanted)
-  end
-end
-
 ---@param argument string
 ---@param options vim.api.keyset.create_user_command.command_args
 local function ask(argument, options)
@@ -162,76 +141,6 @@ M.commands = {
       .. "one that you choose is asked about again.",
     run = function()
       require("lsp_agent.permissions").choose()
-    end,
-  },
-  {
-    name = "next",
-    summary = "Goes to the next open change, in this file and then in others.",
-    run = function()
-      require("lsp_agent.review").go()
-    end,
-  },
-  {
-    name = "prev",
-    summary = "Goes to the open change before.",
-    run = function()
-      require("lsp_agent.review").go({ previous = true })
-    end,
-  },
-  {
-    name = "keep",
-    summary = "Keeps the change under the cursor, or those in a range of lines.",
-    run = decide("keep", "applied"),
-  },
-  {
-    name = "undo",
-    summary = "Undoes the change under the cursor, or those in a range of lines. What you typed "
-      .. "around it stays.",
-    run = decide("undo", "applied"),
-  },
-  {
-    name = "apply",
-    summary = "Applies the proposal under the cursor, or those in a range of lines.",
-    run = decide("keep", "proposed"),
-  },
-  {
-    name = "reject",
-    summary = "Drops the proposal under the cursor, or those in a range of lines.",
-    run = decide("undo", "proposed"),
-  },
-  {
-    name = "keep_all",
-    argument = "[all]",
-    summary = "Keeps the changes of this file; with `all` of every file.",
-    run = decide_all("agent/keepAll"),
-    complete = everywhere,
-  },
-  {
-    name = "undo_all",
-    argument = "[all]",
-    summary = "Undoes the changes of this file and drops its proposals; with `all` of every file.",
-    run = decide_all("agent/undoAll"),
-    complete = everywhere,
-  },
-  {
-    name = "apply_all",
-    argument = "[all]",
-    summary = "Applies the proposals of this file; with `all` of every file.",
-    run = decide_all("agent/applyAll"),
-    complete = everywhere,
-  },
-  {
-    name = "preview",
-    summary = "Shows the edit under the cursor as a unified diff, in a floating window.",
-    run = function()
-      require("lsp_agent.review").preview()
-    end,
-  },
-  {
-    name = "diff",
-    summary = "Shows the edit under the cursor as two texts in 'diff' mode, in a tab page.",
-    run = function()
-      require("lsp_agent.review").diff()
     end,
   },
   {
@@ -369,6 +278,8 @@ M.commands = {
   },
 }
 
+vim.list_extend(M.commands, require("lsp_agent.review_commands"))
+
 ---@param name string
 ---@return lsp_agent.Command?
 local function find(name)
@@ -383,7 +294,9 @@ end
 function M.run(options)
   local name, argument = options.args:match("^(%S*)%s*(.*)$")
   local command = find(name == "" and "ask" or name)
-  if not command then
+  if not command and argument ~= "" then
+    ask(options.args, options)
+  elseif not command then -- one word is rather a sub-command with a slip in it
     tell((":Agent has no %s; to prompt: :Agent ask …"):format(name), vim.log.levels.ERROR)
   elseif command.alone then
     command.run(vim.trim(argument), options)

@@ -17,6 +17,10 @@ local M = {}
 ---@field prev? string|false To the one before.
 ---@field keep? string|false Keep the change under the cursor, or apply the proposal.
 ---@field undo? string|false Undo the change under the cursor, or reject the proposal.
+---@field hunk? string|false After an operator, and in Visual mode: the lines of the change under the cursor. Elsewhere map `<Plug>(lsp-agent-hunk)`.
+---@field inline? string|false Ask for a change of the selected lines, or the cursor's, in place; on an answer, refine it. Elsewhere map `<Plug>(lsp-agent-inline)`.
+---@field again? string|false Undo the answer under the cursor and ask the same again. Elsewhere map `<Plug>(lsp-agent-again)`.
+---@field comment? string|false Comment on the change under the cursor, or on the selected lines. Elsewhere map `<Plug>(lsp-agent-comment)`.
 ---@field chat? string|false Show or hide the chat.
 ---@field answer? string|false Open the agent's question. Elsewhere than in buffers of files, map `<Plug>(lsp-agent-answer)`.
 
@@ -38,6 +42,10 @@ M.defaults = {
     prev = "[v",
     keep = "<leader>ak",
     undo = "<leader>au",
+    hunk = "ih",
+    inline = "<leader>ai",
+    again = "<leader>ar",
+    comment = "<leader>ac",
     chat = "<leader>aa",
     answer = "<leader>aq",
   },

@@ -49,6 +49,17 @@ local function place(held)
   end
 end
 
+--- The rows that it is about, from 0.
+---@param held lsp_agent.Held
+---@return integer? first
+---@return integer? last inclusive
+function M.rows(held)
+  local first, last = place(held)
+  if first and last then
+    return first[1], math.max(last[2] > 0 and last[1] or last[1] - 1, first[1])
+  end
+end
+
 --- Nothing is held for its prompt any more.
 ---@param held lsp_agent.Held[]
 function M.let_go(held)
@@ -77,7 +88,16 @@ function M.of_command(options)
     local first, last = range.start, range["end"]
     return { hold(bufnr, { first.line, first.character }, { last.line, last.character }) }
   end
-  return { hold(bufnr, { options.line1 - 1, 0 }, { options.line2, 0 }) }
+  return { M.of_lines(bufnr, options.line1, options.line2) }
+end
+
+--- Whole lines.
+---@param bufnr integer
+---@param first integer from 1
+---@param last integer inclusive
+---@return lsp_agent.Held
+function M.of_lines(bufnr, first, last)
+  return hold(bufnr, { first - 1, 0 }, { last, 0 })
 end
 
 --- The lines of a command's range where they are no file's, as in a terminal: below a prompt.
@@ -133,9 +153,9 @@ end
 ---@param held lsp_agent.Held[]
 function M.give_back(held)
   for _, each in ipairs(held) do
-    local first, last = place(each)
+    local first, last = M.rows(each)
     if first and last then
-      M.add(each.bufnr, first[1] + 1, math.max(last[2] > 0 and last[1] + 1 or last[1], first[1] + 1))
+      M.add(each.bufnr, first + 1, last + 1)
     end
   end
   M.let_go(held)

@@ -11,14 +11,24 @@ local OWN_SOURCE = "lsp-agent"
 ---@param encoding string
 ---@return lsp.Diagnostic[]
 local function of_buffer(bufnr, encoding)
+  return M.of_lines(bufnr, 0, math.huge, encoding)
+end
+
+--- Those of some lines, without our own hints.
+---@param bufnr integer
+---@param first integer row, from 0
+---@param last number inclusive
+---@param encoding string
+---@return lsp.Diagnostic[]
+function M.of_lines(bufnr, first, last, encoding)
   local found = {}
   for _, each in ipairs(vim.diagnostic.get(bufnr)) do
-    if each.source ~= OWN_SOURCE then
-      local last, last_column = each.end_lnum or each.lnum, each.end_col or each.col
+    local end_row, end_column = each.end_lnum or each.lnum, each.end_col or each.col
+    if each.source ~= OWN_SOURCE and each.lnum <= last and end_row >= first then
       table.insert(found, {
         range = {
           start = position(bufnr, each.lnum, each.col, encoding),
-          ["end"] = position(bufnr, last, last_column, encoding),
+          ["end"] = position(bufnr, end_row, end_column, encoding),
         },
         severity = each.severity,
         code = each.code,

@@ -325,6 +325,7 @@ function M.on_event(client_id, event)
   end
   if event.edit then
     require("lsp_agent.marks").on_edit(client, event.edit)
+    require("lsp_agent.review_tab").on_change()
   end
   local project = sessions.project_of(client)
   if project.closed[event.sessionId] then -- what comes late of it
@@ -338,6 +339,7 @@ function M.on_event(client_id, event)
   if handler then
     handler(session, event)
   end
+  require("lsp_agent.prompts").on_event(session, event)
   if not STREAMED[event.type] then
     sessions.changed()
   end

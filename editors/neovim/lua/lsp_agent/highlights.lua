@@ -12,5 +12,6 @@ return {
   LspAgentDone = { "Added", "a tool call that went well" },
   LspAgentFailed = { "ErrorMsg", "what failed" },
   LspAgentContext = { "Visual", "lines that go along with the next prompt" },
+  LspAgentComment = { "DiagnosticInfo", "what you say of a change" },
   LspAgentQuestion = { "WarningMsg", "a question" },
 }

@@ -2,6 +2,7 @@
 
 local client = require("lsp_agent.client")
 local config = require("lsp_agent.config")
+local key_hints = require("lsp_agent.key_hints")
 local lines_of = require("lsp_agent.lines_of")
 
 local M = {}
@@ -14,9 +15,13 @@ local hints = api.nvim_create_namespace("lsp_agent.review.hint")
 local SETTLE_MS = 300
 
 ---@class lsp_agent.Hunk
+---@field mark integer
 ---@field edit_id string
 ---@field hunk_id string
 ---@field proposed boolean
+---@field turn? string the id of its turn
+---@field old string text
+---@field new string
 
 ---@class lsp_agent.Review
 ---@field hunks table<integer, lsp_agent.Hunk> by extmark
@@ -66,7 +71,15 @@ local function mark(bufnr, edit, hunk)
     options.virt_lines_above = not behind
   end
   local id = api.nvim_buf_set_extmark(bufnr, namespace, first, 0, options)
-  reviews[bufnr].hunks[id] = { edit_id = edit.editId, hunk_id = hunk.hunkId, proposed = proposed }
+  reviews[bufnr].hunks[id] = {
+    mark = id,
+    edit_id = edit.editId,
+    hunk_id = hunk.hunkId,
+    proposed = proposed,
+    turn = edit.turnId,
+    old = hunk.oldText,
+    new = hunk.newText,
+  }
 end
 
 -- Neovim leaves out virtual lines above the first line wherever it comes to the top of the text.
@@ -104,6 +117,9 @@ local function show(bufnr, edits)
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
     show_above_first(window)
   end
+  require("lsp_agent.inline").on_marks(bufnr)
+  require("lsp_agent.comments").on_marks(bufnr)
+  require("lsp_agent.review_tab").on_change()
   M.hint(bufnr)
   vim.cmd.redrawstatus({ bang = true })
 end
@@ -180,40 +196,46 @@ function M.hunks_at(bufnr, row, last_row)
   return found
 end
 
+--- Where a hunk is.
+---@param bufnr integer
+---@param hunk lsp_agent.Hunk
+---@return integer first row, from 0
+---@return integer last inclusive
+function M.rows(bufnr, hunk)
+  local at = api.nvim_buf_get_extmark_by_id(bufnr, namespace, hunk.mark, { details = true })
+  return at[1] or 0, at[3] and at[3].end_row or 0
+end
+
+--- All open hunks of a buffer, in no order.
+---@param bufnr integer
+---@return lsp_agent.Hunk[]
+function M.all(bufnr)
+  return reviews[bufnr] and vim.tbl_values(reviews[bufnr].hunks) or {}
+end
+
 ---@param bufnr integer
 ---@return integer
 function M.count(bufnr)
   return reviews[bufnr] and vim.tbl_count(reviews[bufnr].hunks) or 0
 end
 
----@param keys string
----@return string
-local function shown_keys(keys)
-  local leader = vim.g.mapleader or "\\"
-  return (keys:gsub("<[lL]eader>", leader == " " and "␣" or leader))
-end
-
 --- Says beside the hunk under the cursor what can be done with it.
 ---@param bufnr integer
 function M.hint(bufnr)
   api.nvim_buf_clear_namespace(bufnr, hints, 0, -1)
-  local keymaps = config.options.keymaps
-  if not keymaps or bufnr ~= api.nvim_get_current_buf() then
+  if bufnr ~= api.nvim_get_current_buf() then
     return
   end
   local row = api.nvim_win_get_cursor(0)[1] - 1
-  local hunk = M.hunks_at(bufnr, row)[1]
-  if hunk then
-    local text = {}
-    local function add(keys, does)
-      if keys then
-        table.insert(text, ("%s %s"):format(shown_keys(keys), does))
-      end
-    end
-    add(keymaps.keep, hunk.proposed and "apply" or "keep")
-    add(keymaps.undo, hunk.proposed and "reject" or "undo")
+  local hunk, inline = M.hunks_at(bufnr, row)[1], require("lsp_agent.inline")
+  inline.on_cursor(bufnr, row)
+  if hunk and not inline.hunks_at(bufnr, row) then -- which says it itself
+    local text = key_hints({
+      { "keep", hunk.proposed and "apply" or "keep" },
+      { "undo", hunk.proposed and "reject" or "undo" },
+    })
     api.nvim_buf_set_extmark(bufnr, hints, row, 0, {
-      virt_text = { { table.concat(text, "  "), "LspAgentState" } },
+      virt_text = { { text, "LspAgentState" } },
       virt_text_pos = "eol",
       hl_mode = "combine",
     })

@@ -13,9 +13,16 @@ local NO_SERVER = "no server runs for this prompt (:Agent restart)"
 ---@field context lsp_agent.Context[] what else does
 ---@field steer? boolean
 ---@field confined? boolean the agent may change only the lines that are held for it
+---@field origin? lsp_agent.Origin where it was written, if not in the chat
+---@field quiet? boolean the chat is not opened for it
 ---@field turn? string the id of its turn, once the server has taken it
 ---@field sent? boolean
 ---@field stopped? boolean not to be sent any more
+
+--- What was written beside a text is told there of its prompt.
+---@class lsp_agent.Origin
+---@field on_event fun(event: table) of its turn, the last being `turnEnded`
+---@field came_back fun(text: string) it was refused or dropped
 
 ---@param session lsp_agent.Session
 local function show(session)
@@ -55,17 +62,29 @@ end
 ---@param prompt lsp_agent.Prompt
 local function hand_over(session, prompt)
   take(session, prompt)
-  session.handed = prompt.turn
+  if session.handed ~= prompt.turn then
+    session.handed, session.origin = prompt.turn, prompt.origin
+  end
   require("lsp_agent.context").let_go(prompt.held)
 end
 
--- Hands a prompt back to the person.
+-- Hands a prompt back to the person, where it was written.
+---@param prompt lsp_agent.Prompt
+local function return_to_person(prompt)
+  if prompt.origin then
+    require("lsp_agent.context").let_go(prompt.held)
+    prompt.origin.came_back(prompt.text)
+  else
+    require("lsp_agent.context").give_back(prompt.held)
+    require("lsp_agent.chat").give_back(prompt.text)
+  end
+end
+
 ---@param session lsp_agent.Session
 ---@param prompt lsp_agent.Prompt
 local function give_back(session, prompt)
   take(session, prompt)
-  require("lsp_agent.context").give_back(prompt.held)
-  require("lsp_agent.chat").give_back(prompt.text)
+  return_to_person(prompt)
 end
 
 ---@param session lsp_agent.Session
@@ -94,6 +113,9 @@ local function taken(session, prompt, running, result)
     session.transcript:append(vim.split(vim.trim(prompt.text), "\n"))
   elseif session.begun == result.turnId then -- told of before this answer
     hand_over(session, prompt)
+    if session.turn ~= result.turnId then -- its end, too
+      M.on_event(session, { type = "turnEnded", turnId = result.turnId })
+    end
   elseif session.dropped == result.turnId then -- this too
     give_back(session, prompt)
   end
@@ -177,23 +199,36 @@ end
 --- Takes a prompt for the session that the chat's windows show, or that of the buffer's project.
 ---@param prompt lsp_agent.Prompt
 function M.write(prompt)
+  require("lsp_agent.history").add(prompt.text)
   local chat = require("lsp_agent.chat")
   local session = chat.session()
   if not session then
-    require("lsp_agent.context").give_back(prompt.held)
-    chat.give_back(prompt.text)
+    return_to_person(prompt)
     require("lsp_agent.tell")(NO_FILE, vim.log.levels.WARN)
     return
   end
   table.insert(session.prompts, prompt)
   show(session)
   local shown, err = true, nil
-  if require("lsp_agent.config").options.chat.open then
+  if require("lsp_agent.config").options.chat.open and not prompt.quiet then
     shown, err = pcall(chat.open)
   end
   M.advance(session) -- whether or not the chat has room
   if not shown then
     error(err, 0)
+  end
+end
+
+--- Tells where a prompt was written of its turn.
+---@param session lsp_agent.Session
+---@param event table
+function M.on_event(session, event)
+  local origin = session.origin
+  if origin and event.turnId == session.handed then
+    if event.type == "turnEnded" then
+      session.origin = nil
+    end
+    origin.on_event(event)
   end
 end
 
@@ -246,6 +281,8 @@ function M.dropped(session, closed)
   if not waits then
     session.asking = nil
   end
+  local gone = { type = "turnEnded", turnId = session.handed, stopReason = "aborted" }
+  M.on_event(session, gone)
   for _, prompt in ipairs(vim.list_slice(session.prompts)) do
     if prompt.turn or not waits then
       give_back(session, prompt)

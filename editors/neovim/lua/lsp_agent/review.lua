@@ -2,7 +2,6 @@
 
 local chat = require("lsp_agent.chat")
 local client = require("lsp_agent.client")
-local config = require("lsp_agent.config")
 local lines_of = require("lsp_agent.lines_of")
 local marks = require("lsp_agent.marks")
 local tell = require("lsp_agent.tell")
@@ -22,29 +21,27 @@ local function method_for(verb, hunk)
   return hunk.proposed and "agent/applyEdit" or "agent/keepEdit"
 end
 
---- Keeps (or applies) or undoes (or rejects) the hunks under the cursor or in a range of lines.
+--- Keeps (or applies) or undoes (or rejects) some hunks of a buffer.
+---@param bufnr integer
+---@param hunks lsp_agent.Hunk[]
 ---@param verb "keep"|"undo"
----@param range? [integer, integer] lines from 1
----@param wanted? "proposed"|"applied" only those
-function M.decide(verb, range, wanted)
-  local bufnr = api.nvim_get_current_buf()
-  local found = client.all(bufnr)[1]
-  local line = api.nvim_win_get_cursor(0)[1]
-  local first, last = unpack(range or { line, line })
-  local hunks = marks.hunks_at(bufnr, first - 1, last - 1)
+---@param on_done? fun()
+function M.decide_on(bufnr, hunks, verb, on_done)
   local by_edit = {}
   for _, hunk in ipairs(hunks) do
-    if not wanted or hunk.proposed == (wanted == "proposed") then
-      local key = method_for(verb, hunk) .. "\0" .. hunk.edit_id
-      by_edit[key] = by_edit[key] or {}
-      table.insert(by_edit[key], hunk)
+    local key = method_for(verb, hunk) .. "\0" .. hunk.edit_id
+    by_edit[key] = by_edit[key] or {}
+    table.insert(by_edit[key], hunk)
+  end
+  local found, left = client.all(bufnr)[1], vim.tbl_count(by_edit)
+  local function decided()
+    left = left - 1
+    marks.refresh(bufnr)
+    if left == 0 and on_done then
+      on_done()
     end
   end
-  if not found or vim.tbl_isempty(by_edit) then
-    tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
-    return
-  end
-  for _, group in pairs(by_edit) do
+  for _, group in pairs(found and by_edit or {}) do
     local params = { editId = group[1].edit_id, hunks = {} }
     for _, hunk in ipairs(group) do
       table.insert(params.hunks, hunk.hunk_id)
@@ -53,9 +50,32 @@ function M.decide(verb, range, wanted)
       if result.applied == false then
         tell(result.failureReason or "it could not be applied", vim.log.levels.WARN)
       end
-      marks.refresh(bufnr)
+      decided()
     end)
   end
+end
+
+--- The same for those under the cursor, all of an answer in place there, or those in a range of
+--- lines.
+---@param verb "keep"|"undo"
+---@param range? [integer, integer] lines from 1
+---@param wanted? "proposed"|"applied" only those
+function M.decide(verb, range, wanted)
+  local bufnr = api.nvim_get_current_buf()
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local answered = not range and require("lsp_agent.inline").hunks_at(bufnr, row)
+  local first, last = row, row
+  if range then
+    first, last = range[1] - 1, range[2] - 1
+  end
+  local hunks = vim.tbl_filter(function(hunk)
+    return not wanted or hunk.proposed == (wanted == "proposed")
+  end, answered or marks.hunks_at(bufnr, first, last))
+  if not hunks[1] then
+    tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
+    return
+  end
+  M.decide_on(bufnr, hunks, verb)
 end
 
 -- Seen from the chat's windows, that of a file beside them.
@@ -64,9 +84,9 @@ local function beside_chat()
   return vim.w.lsp_agent and windows.of_files()[1]
 end
 
--- Says how many proposals did not get in, and why the first did not.
+--- Says how many proposals did not get in, and why the first did not.
 ---@param result { failures?: { failureReason: string }[] }
-local function tell_failures(result)
+function M.tell_failures(result)
   local failures = result.failures or {}
   if failures[1] then
     local text = ("%d not applied: %s"):format(#failures, failures[1].failureReason)
@@ -83,14 +103,13 @@ function M.decide_all(method, everywhere)
     local bufnr = api.nvim_win_get_buf(beside_chat() or 0)
     local params = everywhere and {} or { uri = vim.uri_from_bufnr(bufnr) }
     client.request(found, method, params, function(result)
-      tell_failures(result)
+      M.tell_failures(result)
       for each in pairs(found.attached_buffers) do
         marks.refresh(each)
       end
     end)
   end
 end
-
 
 --- To the next open change, in this file and then in the others.
 ---@param options? { previous?: boolean }
@@ -168,39 +187,6 @@ function M.diff()
       vim.cmd.diffthis()
     end)
   end)
-end
-
---- Sets the keys in a buffer of a file.
----@param bufnr integer
-function M.set_keymaps(bufnr)
-  local keymaps = config.options.keymaps
-  if not keymaps then
-    return
-  end
-  local function map(modes, keys, action, description)
-    if keys then
-      vim.keymap.set(modes, keys, action, { buffer = bufnr, desc = "agent: " .. description })
-    end
-  end
-  local function decide(verb)
-    return function()
-      local range
-      if api.nvim_get_mode().mode:find("^[vV\22]") then
-        local from, to = vim.fn.line("v"), vim.fn.line(".")
-        range = { math.min(from, to), math.max(from, to) }
-        api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
-      end
-      M.decide(verb, range)
-    end
-  end
-  map("n", keymaps.next, M.go, "next change")
-  map("n", keymaps.prev, function()
-    M.go({ previous = true })
-  end, "previous change")
-  map({ "n", "x" }, keymaps.keep, decide("keep"), "keep or apply the change")
-  map({ "n", "x" }, keymaps.undo, decide("undo"), "undo or reject the change")
-  map("n", keymaps.chat, chat.toggle, "show or hide the chat")
-  map("n", keymaps.answer, "<Plug>(lsp-agent-answer)", "answer the question")
 end
 
 return M

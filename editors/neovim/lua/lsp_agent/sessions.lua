@@ -21,6 +21,7 @@ local M = {}
 ---@field begun? string the id of the last turn that started
 ---@field dropped? string the id of the last one that ended before it was known whose it is
 ---@field handed? string the turn of the last prompt that the agent has
+---@field origin? lsp_agent.Origin where that prompt was written, if not in the chat, until its turn ends
 ---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number } tokens, US dollars
 ---@field window? { used: integer, size?: integer } tokens in the model's window, and how many fit
 ---@field plans integer how many were told

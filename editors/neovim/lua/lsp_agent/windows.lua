@@ -65,18 +65,25 @@ local function dress(window, role)
   M.set(window, OPTIONS[role])
 end
 
+--- Gives a window the person's own values of some options.
+---@param window integer
+---@param values table<string, any>
+function M.reset(window, values)
+  api.nvim_win_call(window, function()
+    for name in pairs(values) do
+      vim.cmd.setlocal(name .. "<")
+    end
+  end)
+end
+
 -- Has a window be one of the person's own.
 ---@param window integer
 local function undress(window)
   vim.w[window].lsp_agent = nil
-  api.nvim_win_call(window, function()
-    for _, own in pairs(OPTIONS) do
-      for name in pairs(own) do
-        vim.cmd.setlocal(name .. "<")
-      end
-    end
-    vim.cmd.setlocal("winbar<")
-  end)
+  for _, own in pairs(OPTIONS) do
+    M.reset(window, own)
+  end
+  M.reset(window, { winbar = "" })
 end
 
 -- Puts a conversation into a chat's window, whose options a new buffer sets to the person's own.
