@@ -10,6 +10,7 @@ import type { Connect } from "../connect/connect";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
 import type { RevertResult } from "../protocol";
+import { insertAtCursor, runInTerminal } from "./code_uses";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
 import { linkOf } from "./links";
@@ -231,6 +232,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return this.decide(message);
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
+      case "insertAtCursor":
+        return insertAtCursor(message.text);
+      case "runInTerminal":
+        return runInTerminal(message.text);
       case "connect":
         return this.connect.by(message.chosen);
       case "closeCard":

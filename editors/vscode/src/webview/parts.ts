@@ -28,7 +28,7 @@ export function renderPart(
   post: Post,
   drawn: () => void,
 ): HTMLElement {
-  const text = (said: string) => streamed(said, (code) => post({ type: "copy", text: code }), drawn);
+  const text = (said: string) => streamed(said, (type, code) => post({ type, text: code }), drawn);
   switch (part.kind) {
     case "text":
       return text(part.text);
