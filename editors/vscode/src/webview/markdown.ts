@@ -8,6 +8,7 @@ import { isWholeCode } from "./blocks";
 import type { UseCode } from "./code";
 import { dress } from "./code";
 import { el } from "./dom";
+import { linkPlaces } from "./places";
 
 const SAFE = {
   ALLOWED_TAGS: [
@@ -40,6 +41,7 @@ export function markdown(text: string, use: UseCode): DocumentFragment {
   for (const link of fragment.querySelectorAll("a")) {
     if (linkOf(link.getAttribute("href") ?? "") === undefined) link.replaceWith(...link.childNodes);
   }
+  linkPlaces(fragment);
   for (const block of fragment.querySelectorAll("pre")) {
     dress(block, block.firstElementChild?.classList.contains("whole") ?? false, use);
   }
