@@ -99,7 +99,8 @@ neovim-branch:
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
-	rm -rf $(addprefix $(EXTENSION)/,node_modules dist server LICENSE CHANGELOG.md lsp-agent.vsix)
+	rm -rf $(addprefix $(EXTENSION)/,node_modules dist server LICENSE CHANGELOG.md THIRD-PARTY-NOTICES.txt \
+		lsp-agent.vsix)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 define install

@@ -47,6 +47,41 @@ def test_a_link_leads_to_a_page_or_a_file(href: str, link: dict[str, Any] | None
     assert returned("return links.linkOf(argument) ?? null", href, links="chat/links") == link
 
 
+@pytest.mark.parametrize(
+    ("text", "hrefs"),
+    [
+        ("in src/a.py:12, and (b.py:3:4).", ["src/a.py:12", "b.py:3"]),
+        ("/work/a.py:1: error", ["/work/a.py:1"]),
+        ("C:/a.py:1", ["C:/a.py:1"]),
+        ("100%/a.py:7", ["100%25/a.py:7"]),
+        ("http://host/a.js:12 localhost:80 example.com:443 127.0.0.1:80 at 12:30", []),
+        ("vscode://file/a.py:1 command:a.b:1 a.py a.py:x", []),
+    ],
+)
+def test_a_place_in_a_file_is_known_by_its_line(text: str, hrefs: list[str]) -> None:
+    code = "return places.places(argument).map(({ href }) => href)"
+    assert returned(code, text, places="chat/places") == hrefs
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("vscode")
+def test_places_in_answers_and_in_output_are_opened(person: Product) -> None:
+    (person.folder / "place.py").write_text("one\ntwo\nthree\n")
+    command = {"name": "bash", "args": {"command": "echo place.py:3:1: wrong"}}
+    person.begin({"text": "See `place.py:2`.", "calls": [command]}, {"text": "Done."})
+    person.say("Go")
+    person.wait_for_end()
+    where = "const { document, selection } = vscode.window.activeTextEditor ?? {};"
+    at = f"{where} return document && [document.fileName, selection.active.line]"
+    place = str(person.folder / "place.py")
+    person.turn.locator(".text a").click()
+    wait_until(lambda: person.workbench.run(at) == [place, 1])
+    person.turn.locator(".call summary").click()
+    person.turn.locator("pre.output a").last.click()
+    wait_until(lambda: person.workbench.run(at) == [place, 2])
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.xdist_group("vscode")

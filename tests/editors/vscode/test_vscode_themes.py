@@ -14,6 +14,14 @@ pytestmark = [
     pytest.mark.xdist_group("vscode"),
 ]
 
+#: With words of each kind.
+CODE = """\
+```py
+@staticmethod
+def two(n: int = 2) -> str:
+    return "two"  # in words
+```
+"""
 #: WCAG 2.2: for text in any theme, for text in high contrast, for what bounds a control.
 READABLE, HIGH_CONTRAST, BOUNDARY = 4.5, 7.0, 3.0
 
@@ -70,7 +78,7 @@ def person(one: Product) -> Iterator[Product]:
     one.open("a.py", "one = 1\n")
     command: Json = {"name": "bash", "args": {"command": "touch never.txt"}}
     one.begin(
-        step(edit("a.py", ("1", "2")), text="It is `2` now:\n\n```py\ntwo = 2\n```\n"),
+        step(edit("a.py", ("1", "2")), text="It is `2` now:\n\n" + CODE),
         step(command),
         done(),
     )

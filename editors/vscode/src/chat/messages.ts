@@ -71,6 +71,9 @@ export interface Suggestion {
 /** What is done with the changes of a turn. */
 export type ReviewAction = "open" | "apply" | "keep" | "undo" | "revert";
 
+/** What is done with a block of code, or, of the first, with any text. */
+export type CodeUse = "copy" | "insertAtCursor" | "runInTerminal";
+
 export type ToView =
   | { type: "chat"; head: Head; turns: Turn[] }
   | { type: "draft"; draft: Draft }
@@ -104,7 +107,7 @@ export type FromView =
   | { type: "open"; uri: string; line: number }
   | { type: "openLink"; href: string }
   | { type: "review"; action: ReviewAction; turnId: string }
-  | { type: "copy"; text: string }
+  | { type: CodeUse; text: string }
   | { type: "connect"; chosen: ConnectBy }
   | { type: "closeCard" }
   | { type: "command"; command: string };

@@ -11,6 +11,7 @@ import type { Questions } from "../questions";
 import type { Review } from "../review";
 import type { RevertResult } from "../protocol";
 import { goBack, tellLeft } from "../rewind";
+import { insertAtCursor, runInTerminal } from "./code_uses";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
 import { linkOf } from "./links";
@@ -240,6 +241,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         return this.decide(message);
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
+      case "insertAtCursor":
+        return insertAtCursor(message.text);
+      case "runInTerminal":
+        return runInTerminal(message.text);
       case "connect":
         return this.connect.by(message.chosen);
       case "closeCard":

@@ -35,8 +35,17 @@ const ENDED = new Set(["paragraph", "heading", "hr", "table"]);
 /** Without an empty line between them two blocks may yet become one: a heading is underlined. */
 function settledIn(tokens: Token[]): Token[] {
   const last = tokens.findLastIndex(({ type }) => type !== "space");
-  const isOver = ENDED.has(tokens[last]?.type ?? "");
+  const { type = "", raw: end = "" } = tokens[last] ?? {};
+  const isOver = ENDED.has(type) || (type === "code" && isWholeCode(end));
   const isApart = ({ raw }: Token, at: number): boolean =>
     (isOver || at < last) && raw.endsWith("\n\n");
   return tokens.slice(0, tokens.findLastIndex(isApart) + 1);
+}
+
+/** Whether a block of code has its closing fence. */
+export function isWholeCode(raw: string): boolean {
+  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
+  if (fence === undefined) return false;
+  const last = raw.trimEnd().split("\n").slice(1).at(-1)?.trim() ?? "";
+  return last.startsWith(fence) && last.replaceAll(fence.charAt(0), "") === "";
 }

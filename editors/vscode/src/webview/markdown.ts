@@ -4,7 +4,11 @@ import DOMPurify from "dompurify";
 import { Marked } from "marked";
 
 import { linkOf } from "../chat/links";
-import { button, el } from "./dom";
+import { isWholeCode } from "./blocks";
+import type { UseCode } from "./code";
+import { dress } from "./code";
+import { el } from "./dom";
+import { linkPlaces } from "./places";
 
 const SAFE = {
   ALLOWED_TAGS: [
@@ -22,34 +26,31 @@ marked.use({
   renderer: {
     html: ({ text }) => escaped(text),
     image: ({ text, href }) => escaped(text || href),
+    code: ({ raw, text, lang }) => {
+      const language = /^\S*/.exec(lang ?? "")?.[0] ?? "";
+      const names = `language-${escaped(language)}${isWholeCode(raw) ? " whole" : ""}`;
+      return `<pre><code class="${names}">${escaped(text.replace(/\n$/, ""))}\n</code></pre>`;
+    },
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
 });
 
-/** The text as a fragment; `copy` is what a code block's button does. */
-export function markdown(text: string, copy: (code: string) => void): DocumentFragment {
+/** The text as a fragment; `use` is what a code block's buttons do. */
+export function markdown(text: string, use: UseCode): DocumentFragment {
   const fragment = DOMPurify.sanitize(marked.parse(text) as string, SAFE);
   for (const link of fragment.querySelectorAll("a")) {
     if (linkOf(link.getAttribute("href") ?? "") === undefined) link.replaceWith(...link.childNodes);
   }
-  for (const block of fragment.querySelectorAll("pre")) dress(block, copy);
+  linkPlaces(fragment);
+  for (const block of fragment.querySelectorAll("pre")) {
+    dress(block, block.firstElementChild?.classList.contains("whole") ?? false, use);
+  }
   for (const table of fragment.querySelectorAll("table")) {
     const frame = el("div", { class: "scrolled" });
     table.replaceWith(frame);
     frame.append(table);
   }
   return fragment;
-}
-
-/** A code block under a line with its language and a button that copies it. */
-function dress(block: HTMLPreElement, copy: (code: string) => void): void {
-  const language = /language-(\S+)/.exec(block.firstElementChild?.className ?? "")?.[1] ?? "";
-  const code = block.textContent ?? "";
-  const copied = button("", () => copy(code), { class: "icon", icon: "copy", label: "Copy code" });
-  const frame = el("div", { class: "code" }, el("div", { class: "bar" }, language, copied));
-  block.replaceWith(frame);
-  block.tabIndex = 0;
-  frame.append(block);
 }
 
 function escaped(text: string): string {

@@ -13,6 +13,7 @@ import type {
 import { isOpen, progressOf } from "../chat/transcript";
 import { DENY_WITH_REASON } from "../toasts";
 import { button, el, icon } from "./dom";
+import { linked } from "./places";
 import { streamed } from "./streamed";
 
 export type Post = (message: FromView) => void;
@@ -28,7 +29,7 @@ export function renderPart(
   post: Post,
   drawn: () => void,
 ): HTMLElement {
-  const text = (said: string) => streamed(said, (code) => post({ type: "copy", text: code }), drawn);
+  const text = (said: string) => streamed(said, (type, code) => post({ type, text: code }), drawn);
   switch (part.kind) {
     case "text":
       return text(part.text);
@@ -112,11 +113,11 @@ function toolBody(part: ToolPart, post: Post): HTMLElement[] {
   const command = `$ ${part.subject}`;
   if (part.toolKind === "command") {
     // Some agents' output begins with it.
-    if (!part.output.startsWith(command)) body.push(pre(command, "command"));
-  } else if (part.files.length === 0 && part.args !== "") body.push(pre(part.args, "arguments"));
+    if (!part.output.startsWith(command)) body.push(pre("command", command));
+  } else if (part.files.length === 0 && part.args !== "") body.push(pre("arguments", part.args));
   for (const file of part.files) body.push(changedFile(file, post));
   if (part.output !== "" && (part.toolKind !== "edit" || part.state !== "done")) {
-    body.push(pre(part.output, "output"));
+    body.push(pre("output", ...linked(part.output)));
   }
   if (body.length === 0) body.push(el("p", { class: "faint" }, "No output."));
   return body;
@@ -245,7 +246,7 @@ function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLEle
   );
   if (answer === undefined) {
     if (!firstShown.has(question.questionId)) firstShown.set(question.questionId, performance.now());
-    if (question.detail) made.append(pre(question.detail, "detail"));
+    if (question.detail) made.append(pre("detail", question.detail));
     const buttons = question.options.flatMap((option, index) => {
       const { questionId } = question;
       const press = (name: string, type: "answer" | "denyWithReason") =>
@@ -368,8 +369,8 @@ function fold(
   return made;
 }
 
-function pre(text: string, name: string): HTMLElement {
-  return el("pre", { class: name, tabindex: "0", "aria-label": name }, text);
+function pre(name: string, ...text: (Node | string)[]): HTMLElement {
+  return el("pre", { class: name, tabindex: "0", "aria-label": name }, ...text);
 }
 
 function noticeIcon(level: string): string {

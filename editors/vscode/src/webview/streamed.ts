@@ -1,6 +1,7 @@
 // A text of the agent's as it comes: what cannot change any more is made once, and stays.
 
 import { Blocks } from "./blocks";
+import type { UseCode } from "./code";
 import { el } from "./dom";
 import { markdown } from "./markdown";
 
@@ -12,8 +13,8 @@ const MOST_REST_MILLISECONDS = 1000;
 const streams = new WeakMap<Element, Streamed>();
 
 /** The text as an element that `grow` takes; `drawn` is called when there is more of it. */
-export function streamed(text: string, copy: (code: string) => void, drawn: () => void): HTMLElement {
-  const made = new Streamed(copy, drawn);
+export function streamed(text: string, use: UseCode, drawn: () => void): HTMLElement {
+  const made = new Streamed(use, drawn);
   made.grow(text);
   streams.set(made.element, made);
   return made.element;
@@ -35,7 +36,7 @@ class Streamed {
   private rested = 0;
 
   constructor(
-    private readonly copy: (code: string) => void,
+    private readonly use: UseCode,
     private readonly drawn: () => void,
   ) {}
 
@@ -66,7 +67,7 @@ class Streamed {
   }
 
   private append(block: string): ChildNode[] {
-    const made = [...markdown(this.blocks.definitions + block, this.copy).childNodes];
+    const made = [...markdown(this.blocks.definitions + block, this.use).childNodes];
     this.element.append(...made);
     return made;
   }
