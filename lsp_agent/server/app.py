@@ -13,6 +13,7 @@ import anyio.to_thread
 from lsp_agent.protocol.client_requests import EVENT_NOTIFICATION
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
 from lsp_agent.protocol.settings.sources import Problem
+from lsp_agent.server.chat.conversations import Conversations
 from lsp_agent.server.client.barrier import RefreshBarrier
 from lsp_agent.server.client.client_connection import ClientConnection
 from lsp_agent.server.client.diagnostics_port import DiagnosticsPort
@@ -125,6 +126,7 @@ class App:
         self._sessions = Sessions(services, self._opened, store)
         reverts = Reverts(services, self._sessions, displays.notice)
         tasks.start_soon(self._review.run)
+        chats = Conversations(face, host, documents, tasks, self._sessions.living)
         self._context = Context(
             client=client,
             documents=documents,
@@ -134,11 +136,14 @@ class App:
             questions=questions,
             whole=whole,
             shown=shown,
-            answers=LastAnswers(face, client),
+            answers=LastAnswers(face, client, chats.is_open),
+            chats=chats,
             displays=displays,
             settings=self._settings,
             review=self._review,
             recovery=self._recovery,
+            host=host,
+            confinement=self._confinement,
         )
         face.on_initialized = self._initialized
         face.on_folders = self._folders_changed
@@ -249,6 +254,7 @@ class App:
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)
         session.log.subscribe(self._context.answers.take)
+        session.log.subscribe(self._context.chats.take)
         session.log.subscribe(self._review.take)
         session.log.subscribe(self._context.reverts.take)
         if self._client.events:

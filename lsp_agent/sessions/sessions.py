@@ -71,7 +71,7 @@ class Sessions:
             if session is None:
                 raise RequestFailed("unknownSession", f"There is no session {session_id!r}.")
             return session
-        folder = self._folder(path)
+        folder = self.folder_of(path)
         default = self._sessions.get(self._defaults.get(folder, ""))
         if default is None or default.status in ("closing", "closed"):
             default = self.open(folder)
@@ -91,7 +91,7 @@ class Sessions:
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
         :raises BadParams: for what is no folder, or no name of a model
         """
-        cwd = self._folder(None) if folder is None else self._inside(folder)
+        cwd = self.folder_of(None) if folder is None else self._inside(folder)
         if model and not is_os_text(model):  # it may go to the agent as an argument
             raise BadParams("model", "has NUL or half a surrogate pair in it")
         choice = choose_agent(self._services.settings(cwd), agent, model)
@@ -107,7 +107,7 @@ class Sessions:
             as ``open`` does where its folder or its agent is no more to be had
         """
         async with self._one_by_one:
-            if (session := self._living(session_id)) is not None:
+            if (session := self.living(session_id)) is not None:
                 return session
             entry = await self._store.take_up(session_id)
             try:
@@ -224,7 +224,7 @@ class Sessions:
 
     async def _kept(self, session_id: str) -> tuple[About, Transcript]:
         """What is kept of a session, also while it is open here."""
-        if (session := self._living(session_id)) is None:
+        if (session := self.living(session_id)) is None:
             return await self._store.transcript(session_id)
         entry = self._recorders[session_id].entry
         about = entry.about.model_copy(update={"title": session.title})
@@ -233,7 +233,7 @@ class Sessions:
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""
         async with self._one_by_one:
-            if (session := self._living(session_id)) is not None:
+            if (session := self.living(session_id)) is not None:
                 session.title = title
                 self._recorders[session_id].entry.change(title=title)
             else:
@@ -300,7 +300,8 @@ class Sessions:
         finally:
             recorder.close()
 
-    def _living(self, session_id: str) -> Session | None:
+    def living(self, session_id: str) -> Session | None:
+        """That session, if it is open here."""
         session = self._sessions.get(session_id)
         return None if session is None or session.status in ("closing", "closed") else session
 
@@ -315,7 +316,11 @@ class Sessions:
         if session is not None:
             session.hosting.served.tell_rejected(rejection.change.path, rejection.reason)
 
-    def _folder(self, path: str | None) -> str:
+    def folder_of(self, path: str | None) -> str:
+        """The workspace folder that holds ``path``, else the first.
+
+        :raises RequestFailed: "noFolder"
+        """
         folders = self._services.folders()
         if not folders:
             raise RequestFailed(

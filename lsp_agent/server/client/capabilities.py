@@ -31,6 +31,8 @@ NAMES = (
     "state",
     "messages",
     "lastAnswer",
+    "openChat",
+    "sendChat",
     "models",
     "agents",
     "setModel",
