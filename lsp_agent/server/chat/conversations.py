@@ -32,7 +32,7 @@ _LABEL = "agent: answer"
 _EVERY_SECONDS = 0.25
 #: Between two tries of a document that takes no edit, at most.
 _RETRY_SECONDS = 4.0
-_MOST_TRIES = 5
+_MOST_TRIES = 3
 #: Longer than an edit that is not proved is looked for.
 _LATE_SECONDS = 90.0
 

@@ -48,7 +48,7 @@ from lsp_agent.text.surrogates import whole
 
 #: What an editor would break lines at, or not show; tabs and line feeds stay.
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029]")
-_ASKS = "> **The agent asks:** "
+_ASKS = "> **The agent asks:** {}  \n> Answer it by a code action."
 
 
 class Words:
@@ -194,9 +194,7 @@ class Words:
         if isinstance(event, QuestionAsked):
             question = event.question
             self._questions[question.question_id] = question
-            names = ", ".join(escaped_line(option.name) for option in question.options)
-            asked = f"{_ASKS}{shortened(question.title)}  \n> By code action: {names}."
-            self._add("question", asked)
+            self._add("question", _ASKS.format(shortened(question.title)))
             return
         question = self._questions.pop(event.question_id, None)
         if question is not None:
