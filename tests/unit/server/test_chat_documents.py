@@ -284,6 +284,7 @@ def test_a_document_of_the_persons_own_needs_no_heading(project: Project) -> Non
     assert text_of(document) == f"{ASKED}\n## Agent\n\n{ANSWER}\n\n## You\n\n"
 
 
+@pytest.mark.slow
 def test_an_editor_that_takes_no_edit_is_told_where_the_answer_is(project: Project) -> None:
     path = project.file("x.chat.md", ASKED)
     editor = project.editor(step(ANSWER))
