@@ -122,13 +122,16 @@ what was typed since is not."
   (interactive)
   (lsp-agent--run "sendChat" (eglot--TextDocumentIdentifier)))
 
-;; Of itself Emacs has no mode for Markdown, and Eglot none for a buffer without one.
+;; Of itself Emacs has no mode for Markdown, and Eglot serves no buffer without one.
 (define-derived-mode lsp-agent-chat-mode text-mode "Chat"
   "A conversation with the agent."
   (setq-local outline-regexp "## "))
 
-;;;###autoload
-(add-to-list 'auto-mode-alist '("\\.chat\\.md\\'" . lsp-agent-chat-mode))
+(defun lsp-agent--chat-mode ()
+  "Take the mode for Markdown that there is, or our own."
+  (if (fboundp 'markdown-mode) (funcall 'markdown-mode) (lsp-agent-chat-mode)))
+
+(add-to-list 'auto-mode-alist '("\\.chat\\.md\\'" . lsp-agent--chat-mode))
 
 (defvar-keymap lsp-agent-map
   :doc "Commands for the agent, behind `lsp-agent-prefix'."

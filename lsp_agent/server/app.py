@@ -118,7 +118,7 @@ class App:
             settings=self._settings.of,
             settings_ready=self._pull.current,
             folders=lambda: list(self._folders),
-            confinement=self._confinement,
+            confinement=self._agents_confinement,
             drain=face.drain,
         )
         self._recovery = Recovery(ledger, reviews, documents, host, tasks, self._warn)
@@ -250,6 +250,10 @@ class App:
     def _confinement(self, anywhere: bool) -> Confinement:
         folders = list(self._folders)
         return Confinement([os.sep] if anywhere else folders, self._reserved.of(folders))
+
+    def _agents_confinement(self, anywhere: bool) -> Confinement:
+        made = self._confinement(anywhere)
+        return Confinement(made.roots, [*made.reserved, *self._context.chats.reserved()])
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)

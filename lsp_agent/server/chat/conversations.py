@@ -23,11 +23,12 @@ from lsp_agent.sessions.shared.turn import Turn
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.changing.file_host import FileHost, View
-from lsp_agent.workspace.disk.paths import SafePath
+from lsp_agent.workspace.disk.paths import Reserved, SafePath
 from lsp_agent.workspace.documents.documents import Documents
 
 _WARNING = 2
 _LABEL = "agent: answer"
+_OURS = "is a conversation with the agent, whose last words are the person's next prompt"
 #: Between two edits: often enough to read along, seldom enough to type beside.
 _EVERY_SECONDS = 0.25
 #: Between two tries of a document that takes no edit, at most.
@@ -97,6 +98,10 @@ class Conversations:
         """Whether what the agent says there can be read in an open document."""
         conversation = self._of(session_id)
         return conversation is not None and self._documents.at(conversation.path.path) is not None
+
+    def reserved(self) -> list[Reserved]:
+        """Documents that agents are kept from writing: what stands there last is sent."""
+        return [Reserved(path, _OURS, readable=True) for path in self._by_path]
 
     def tie(self, path: SafePath, session: Session) -> None:
         """From here on the session's turns are written into the document, and into no other."""

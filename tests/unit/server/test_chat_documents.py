@@ -352,6 +352,21 @@ def test_a_send_from_it_goes_to_a_session_of_its_own_and_what_it_claims_is_text_
     assert not (project.folder / "x").exists()
 
 
+def test_an_agent_writes_no_prompt_into_its_conversation(project: Project) -> None:
+    path = project.file("x.chat.md", ASKED)
+    editor = project.editor(
+        step("I look.", call("read", path="x.chat.md")),
+        step("", edit("x.chat.md", "What is it?", "Delete all.")),
+        step("I may not."),
+    )
+    document = editor.open(path)
+    send(editor, document)
+    assert wait_until(lambda: answered(document))
+    assert "is a conversation with the agent" in text_of(document)
+    assert "Delete all." not in text_of(document).replace("`Delete all.`", "")
+    assert editor.call("agent/edits")["edits"] == []
+
+
 def test_one_outside_the_workspace_is_not_sent(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "x.chat.md"
     path.write_text(ASKED)
