@@ -188,7 +188,7 @@ class App:
         face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
         face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
         face.feature("textDocument/codeAction", self._code_actions)
-        face.feature("textDocument/codeLens", partial(_code_lenses, documents, self._review))
+        face.feature("textDocument/codeLens", self._code_lenses)
         changes = (
             ChangesInOrder(documents, face.tasks)
             if self._client.quirks.mixes_changes_up
@@ -225,6 +225,11 @@ class App:
         from lsp_agent.server.code_actions import code_actions  # noqa: PLC0415  typed
 
         return code_actions(self._context, params)
+
+    def _code_lenses(self, params: "types.CodeLensParams") -> object:
+        from lsp_agent.server.code_lenses import code_lenses  # noqa: PLC0415  typed
+
+        return code_lenses(self._context, params)
 
     async def _initialized(self) -> None:
         self._face.tasks.start_soon(self._recovery.run)
@@ -283,12 +288,6 @@ class App:
         await anyio.to_thread.run_sync(self._ledger.close)
         if self._temporary is not None:
             await anyio.to_thread.run_sync(self._temporary.cleanup)
-
-
-def _code_lenses(documents: Documents, review: ReviewUi, params: "types.CodeLensParams") -> object:
-    from lsp_agent.server.review.code_lenses import code_lenses  # noqa: PLC0415  typed
-
-    return code_lenses(documents, review.reviews, params)
 
 
 def _told(lost: Collection[str], folder: str) -> str:

@@ -11,7 +11,7 @@ from lsprotocol import types
 from lsp_agent.protocol.methods import ANSWER_COMMAND, SHOW_QUESTION_COMMAND
 from lsp_agent.server.ask_actions import ask_actions
 from lsp_agent.server.chat.chat_actions import send_action, session_actions
-from lsp_agent.server.chat.grammar import ENDING
+from lsp_agent.server.chat.grammar import is_chat
 from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.context import Context
 from lsp_agent.server.questions.whole_question import SHOW_ALL, fits_menu
@@ -34,7 +34,7 @@ def code_actions(
     last: list[types.CodeAction] = []
     if document is not None:
         problems = params.context.diagnostics
-        if (document.path or "").endswith(ENDING):
+        if is_chat(document.path):
             first += send_action(document.uri, document.text.content)
         else:
             last += ask_actions(document, params.range, problems, context.client.encoding)
@@ -58,7 +58,7 @@ async def _all(
                 review, document.uri, params.range, context.review.prompt_of
             )
         ]
-        if (document.path or "").endswith(ENDING):
+        if is_chat(document.path):
             last += await _of_chat(context, document)
     found = [
         each for each in (*first, *reviews, *last) if only is None or _is_wanted(each.kind, only)

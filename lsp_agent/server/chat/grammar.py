@@ -63,7 +63,17 @@ class Part:
 
     @property
     def marker(self) -> str:
-        return _MARKER.format(self.turn_id)
+        return marker_of(self.turn_id)
+
+
+def marker_of(turn_id: str) -> str:
+    """Stands in the document where that turn goes on."""
+    return _MARKER.format(turn_id)
+
+
+def is_chat(path: str | None) -> bool:
+    """Whether the file of that name is a conversation."""
+    return path is not None and path.endswith(ENDING)
 
 
 def sections(text: str) -> list[Section]:

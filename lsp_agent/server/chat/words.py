@@ -40,6 +40,7 @@ from lsp_agent.protocol.plan import headline
 from lsp_agent.protocol.questions import Question
 from lsp_agent.server.chat.grammar import HEADINGS
 from lsp_agent.server.client.titles import shortened
+from lsp_agent.server.questions.whole_question import fits_menu
 from lsp_agent.server.turns.turn_display import ENDINGS, tool_title
 from lsp_agent.sessions.stored.recap import closed, code
 from lsp_agent.text.lines import split_lines
@@ -194,7 +195,9 @@ class Words:
         if isinstance(event, QuestionAsked):
             question = event.question
             self._questions[question.question_id] = question
-            self._add("question", _ASKS.format(shortened(question.title)))
+            # As in a menu: one that is longer is shown whole before it can be allowed.
+            title = question.title if fits_menu(question) else shortened(question.title)
+            self._add("question", _ASKS.format(escaped_line(title)))
             return
         question = self._questions.pop(event.question_id, None)
         if question is not None:

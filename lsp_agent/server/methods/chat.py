@@ -13,7 +13,7 @@ from lsp_agent.protocol.session_methods import (
     PromptStarted,
     SendChatParams,
 )
-from lsp_agent.server.chat.grammar import ENDING, YOU, earlier, prompt_of, sections
+from lsp_agent.server.chat.grammar import ENDING, YOU, earlier, is_chat, prompt_of, sections
 from lsp_agent.server.context import Context
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.stored.excerpts import Excerpt
@@ -86,10 +86,10 @@ def _document(context: Context, uri: str | None) -> OpenDocument:
         document = context.documents.get(uri)
         if document is None:
             raise BadParams("uri", f"{uri} is not open in the editor")
-        if document.path is None or not document.path.endswith(ENDING):
+        if document.path is None or not is_chat(document.path):
             raise BadParams("uri", f"{uri} is no file whose name ends with {ENDING}")
         return document
-    opened = [each for each in context.documents.all() if (each.path or "").endswith(ENDING)]
+    opened = [each for each in context.documents.all() if is_chat(each.path)]
     if len(opened) != 1:
         several = "Several conversations are open; name one by its uri, or use the code action."
         none = f"No conversation is open: open one by lspAgent.openChat, or a file *{ENDING}."

@@ -113,9 +113,7 @@ async def talk(desk: Desk) -> None:
             await desk.answer(chats, turn)
             await anyio.sleep(desk.chance.choice([0, 8]))
         desk.done = True
-        with anyio.move_on_after(120):
-            while "at work" in desk.text:
-                await anyio.sleep(0.5)
+        await anyio.sleep(120)
         await desk.editor.settle()
         tasks.cancel_scope.cancel()
 

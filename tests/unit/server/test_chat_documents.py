@@ -304,6 +304,33 @@ def test_an_editor_that_takes_no_edit_is_told_where_the_answer_is(project: Proje
     assert editor.command("lastAnswer")["text"] == ANSWER
 
 
+def test_lenses_send_answer_and_stop_where_it_stands(project: Project) -> None:
+    path = project.file("x.chat.md", f"# Notes\n\n{ASKED}")
+    editor = project.editor(step("I look.", bash("touch made.txt")), step("It is made."))
+    document = editor.open(path)
+
+    def lenses() -> list[Json]:
+        return editor.call("textDocument/codeLens", {"textDocument": {"uri": document.uri}})
+
+    def drawn() -> list[tuple[str, str]]:
+        return [
+            (document.text.lines[each["range"]["start"]["line"]], each["command"]["title"])
+            for each in lenses()
+        ]
+
+    assert drawn() == [("## You\n", "Send to the agent")]
+    run(editor, lenses()[0])
+    assert wait_until(lambda: "**The agent asks:**" in text_of(document))
+    found = drawn()
+    assert {line[:23] for line, _ in found} == {"<!-- the agent is at wo"}
+    assert [title for _, title in found] == ["Show all of it", "Allow", "Deny", "Stop the agent"]
+    time.sleep(UNREAD)
+    run(editor, lenses()[1])
+    assert wait_until(lambda: answered(document))
+    assert (project.folder / "made.txt").exists()
+    assert drawn() == []
+
+
 # A conversation that comes with a repository
 
 HOSTILE = (
