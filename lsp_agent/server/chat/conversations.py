@@ -105,8 +105,10 @@ class Conversations:
 
     def tie(self, path: SafePath, session: Session) -> None:
         """From here on the session's turns are written into the document, and into no other."""
-        if (before := self._of(session.id)) is not None:
-            del self._by_path[before.path.path]
+        for before in (self._of(session.id), self._by_path.get(path.path)):
+            if before is not None:
+                self._by_path.pop(before.path.path, None)
+                before.news.set()  # which ends its task
         conversation = self._by_path[path.path] = _Conversation(path, session.id)
         self._tasks.start_soon(self._write_all, conversation)
         conversation.news.set()
@@ -148,8 +150,10 @@ class Conversations:
 
     async def _write_all(self, conversation: _Conversation) -> None:
         """One edit at a time; what comes meanwhile goes into the next."""
-        while self._by_path.get(conversation.path.path) is conversation:
+        while True:
             await conversation.news.wait()
+            if self._by_path.get(conversation.path.path) is not conversation:
+                return
             conversation.news = anyio.Event()
             failures = 0
             for turn_id, turn in list(self._turns.items()):
@@ -175,7 +179,7 @@ class Conversations:
             return
         turn.told, turn.failures = len(said), 0
         if ended:
-            del self._turns[turn_id]
+            self._turns.pop(turn_id, None)
 
     def _failed(self, conversation: _Conversation, turn_id: str, turn: _Written, why: str) -> None:
         turn.failures += 1
@@ -183,7 +187,7 @@ class Conversations:
             turn.news = True
             conversation.news.set()
             return
-        del self._turns[turn_id]
+        self._turns.pop(turn_id, None)
         name = escaped_line(os.path.basename(conversation.path.path))  # noqa: PTH119
         message = (
             f"The agent's answer is not in {name}: {escaped_line(why)}."

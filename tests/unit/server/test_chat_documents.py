@@ -134,6 +134,21 @@ def test_a_prompt_that_is_sent_while_the_agent_works_waits_its_turn(project: Pro
     )
 
 
+def test_once_its_session_is_closed_it_goes_on_in_another(project: Project) -> None:
+    path = project.file("x.chat.md", ASKED)
+    told = r"(?s)\AAnd then\?.*which is text of a file.*One\."
+    editor = project.editor(step("One."), step("Never."), step("Two.", match=told))
+    document = editor.open(path)
+    send(editor, document)
+    assert wait_until(lambda: answered(document))
+    (session,) = editor.call("agent/sessions")["sessions"]
+    editor.call("agent/closeSession", {"sessionId": session["sessionId"]})
+    say(editor, document, "And then?")
+    send(editor, document)
+    assert wait_until(lambda: answered(document, 2))
+    assert text_of(document).endswith("And then?\n\n## Agent\n\nTwo.\n\n## You\n\n")
+
+
 def test_what_was_typed_behind_the_prompt_since_it_was_sent_is_the_next_one(
     project: Project,
 ) -> None:
