@@ -112,10 +112,33 @@ what was typed since is not."
   (interactive)
   (lsp-agent--run "nextChange"))
 
+(defun lsp-agent-chat ()
+  "Show the conversation with the agent: the last section is the prompt."
+  (interactive)
+  (lsp-agent--run "openChat"))
+
+(defun lsp-agent-send ()
+  "Send the prompt that stands at the end of this conversation."
+  (interactive)
+  (lsp-agent--run "sendChat" (eglot--TextDocumentIdentifier)))
+
+;; Of itself Emacs has no mode for Markdown, and Eglot serves no buffer without one.
+(define-derived-mode lsp-agent-chat-mode text-mode "Chat"
+  "A conversation with the agent."
+  (setq-local outline-regexp "## "))
+
+(defun lsp-agent--chat-mode ()
+  "Take the mode for Markdown that there is, or our own."
+  (if (fboundp 'markdown-mode) (funcall 'markdown-mode) (lsp-agent-chat-mode)))
+
+(add-to-list 'auto-mode-alist '("\\.chat\\.md\\'" . lsp-agent--chat-mode))
+
 (defvar-keymap lsp-agent-map
   :doc "Commands for the agent, behind `lsp-agent-prefix'."
   "a" #'eglot-code-actions
   "p" #'lsp-agent-prompt
+  "c" #'lsp-agent-chat
+  "RET" #'lsp-agent-send
   "s" #'lsp-agent-stop
   "n" #'lsp-agent-next)
 

@@ -55,6 +55,25 @@ class PromptStarted(Model):
     turn_id: str
 
 
+class OpenChatParams(SessionParams):
+    """``new``: of a new session, in the folder of the named one."""
+
+    new: bool = False
+
+
+class OpenChatResult(Model):
+    """``uri`` is the document's, which is shown."""
+
+    session_id: str
+    uri: str
+
+
+class SendChatParams(Model):
+    """Without ``uri``: the one conversation that is open."""
+
+    uri: str | None = None
+
+
 class PromptResult(Model):
     """At the turn's end; ``text`` is the last step's."""
 

@@ -13,6 +13,7 @@ import anyio.to_thread
 from lsp_agent.protocol.client_requests import EVENT_NOTIFICATION
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
 from lsp_agent.protocol.settings.sources import Problem
+from lsp_agent.server.chat.conversations import Conversations
 from lsp_agent.server.client.barrier import RefreshBarrier
 from lsp_agent.server.client.client_connection import ClientConnection
 from lsp_agent.server.client.diagnostics_port import DiagnosticsPort
@@ -117,7 +118,7 @@ class App:
             settings=self._settings.of,
             settings_ready=self._pull.current,
             folders=lambda: list(self._folders),
-            confinement=self._confinement,
+            confinement=self._agents_confinement,
             drain=face.drain,
         )
         self._recovery = Recovery(ledger, reviews, documents, host, tasks, self._warn)
@@ -125,6 +126,7 @@ class App:
         self._sessions = Sessions(services, self._opened, store)
         reverts = Reverts(services, self._sessions, displays.notice)
         tasks.start_soon(self._review.run)
+        chats = Conversations(face, host, documents, tasks, self._sessions.living)
         self._context = Context(
             client=client,
             documents=documents,
@@ -134,11 +136,14 @@ class App:
             questions=questions,
             whole=whole,
             shown=shown,
-            answers=LastAnswers(face, client),
+            answers=LastAnswers(face, client, chats.is_open),
+            chats=chats,
             displays=displays,
             settings=self._settings,
             review=self._review,
             recovery=self._recovery,
+            host=host,
+            confinement=self._confinement,
         )
         face.on_initialized = self._initialized
         face.on_folders = self._folders_changed
@@ -183,7 +188,7 @@ class App:
         face.commands[ANSWER_COMMAND] = partial(commands.answer, self._context)
         face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
         face.feature("textDocument/codeAction", self._code_actions)
-        face.feature("textDocument/codeLens", partial(_code_lenses, documents, self._review))
+        face.feature("textDocument/codeLens", self._code_lenses)
         changes = (
             ChangesInOrder(documents, face.tasks)
             if self._client.quirks.mixes_changes_up
@@ -221,6 +226,11 @@ class App:
 
         return code_actions(self._context, params)
 
+    def _code_lenses(self, params: "types.CodeLensParams") -> object:
+        from lsp_agent.server.code_lenses import code_lenses  # noqa: PLC0415  typed
+
+        return code_lenses(self._context, params)
+
     async def _initialized(self) -> None:
         self._face.tasks.start_soon(self._recovery.run)
         self._pull.refresh(self._face.tasks)
@@ -246,9 +256,14 @@ class App:
         folders = list(self._folders)
         return Confinement([os.sep] if anywhere else folders, self._reserved.of(folders))
 
+    def _agents_confinement(self, anywhere: bool) -> Confinement:
+        made = self._confinement(anywhere)
+        return Confinement(made.roots, [*made.reserved, *self._context.chats.reserved()])
+
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)
         session.log.subscribe(self._context.answers.take)
+        session.log.subscribe(self._context.chats.take)
         session.log.subscribe(self._review.take)
         session.log.subscribe(self._context.reverts.take)
         if self._client.events:
@@ -273,12 +288,6 @@ class App:
         await anyio.to_thread.run_sync(self._ledger.close)
         if self._temporary is not None:
             await anyio.to_thread.run_sync(self._temporary.cleanup)
-
-
-def _code_lenses(documents: Documents, review: ReviewUi, params: "types.CodeLensParams") -> object:
-    from lsp_agent.server.review.code_lenses import code_lenses  # noqa: PLC0415  typed
-
-    return code_lenses(documents, review.reviews, params)
 
 
 def _told(lost: Collection[str], folder: str) -> str:

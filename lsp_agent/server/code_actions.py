@@ -10,10 +10,13 @@ from lsprotocol import types
 
 from lsp_agent.protocol.methods import ANSWER_COMMAND, SHOW_QUESTION_COMMAND
 from lsp_agent.server.ask_actions import ask_actions
+from lsp_agent.server.chat.chat_actions import send_action, session_actions
+from lsp_agent.server.chat.grammar import is_chat
 from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.context import Context
 from lsp_agent.server.questions.whole_question import SHOW_ALL, fits_menu
 from lsp_agent.server.review.actions import action, told_apart
+from lsp_agent.server.review.open_review import OPEN
 from lsp_agent.server.review.review_actions import review_actions
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.documents.open_document import OpenDocument
@@ -31,7 +34,10 @@ def code_actions(
     last: list[types.CodeAction] = []
     if document is not None:
         problems = params.context.diagnostics
-        last += ask_actions(document, params.range, problems, context.client.encoding)
+        if is_chat(document.path):
+            first += send_action(document.uri, document.text.content)
+        else:
+            last += ask_actions(document, params.range, problems, context.client.encoding)
     return _all(context, params, document, first, last)
 
 
@@ -52,10 +58,22 @@ async def _all(
                 review, document.uri, params.range, context.review.prompt_of
             )
         ]
+        if is_chat(document.path):
+            last += await _of_chat(context, document)
     found = [
         each for each in (*first, *reviews, *last) if only is None or _is_wanted(each.kind, only)
     ]
     return told_apart(found)
+
+
+async def _of_chat(context: Context, document: OpenDocument) -> Iterable[types.CodeAction]:
+    session = context.chats.session(document.path or "")
+    found = (
+        await context.edits.find(session_id=session.id, statuses=OPEN, open_only=True)
+        if session is not None
+        else []
+    )
+    return session_actions(session, is_open=bool(found))
 
 
 def _note_shown(context: Context) -> None:

@@ -1,9 +1,11 @@
 """What the method handlers work with."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lsp_agent.protocol.errors import BadParams
+from lsp_agent.server.chat.conversations import Conversations
 from lsp_agent.server.client.info import ClientInfo
 from lsp_agent.server.client.live_settings import LiveSettings
 from lsp_agent.server.questions.meant import Shown
@@ -14,7 +16,8 @@ from lsp_agent.server.turns.turn_display import TurnDisplays
 from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.shared.questions import Questions
-from lsp_agent.workspace.disk.paths import uri_to_path
+from lsp_agent.workspace.changing.file_host import FileHost
+from lsp_agent.workspace.disk.paths import Confinement, uri_to_path
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.review.edits import Edits
@@ -31,10 +34,13 @@ class Context:
     whole: WholeQuestions
     shown: Shown
     answers: LastAnswers
+    chats: Conversations
     displays: TurnDisplays
     settings: LiveSettings
     review: ReviewUi
     recovery: Recovery
+    host: FileHost
+    confinement: Callable[[bool], Confinement]
 
 
 def path_of(uri: str, field: str) -> str:

@@ -73,7 +73,7 @@ class Sessions:
             if session is None:
                 raise RequestFailed("unknownSession", f"There is no session {session_id!r}.")
             return session
-        folder = holding(self._services.folders(), path)
+        folder = self.folder_of(path)
         default = self._sessions.get(self._defaults.get(folder, ""))
         if default is None or default.status in ("closing", "closed"):
             default = self.open(folder)
@@ -93,8 +93,10 @@ class Sessions:
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
         :raises BadParams: for what is no folder, or no name of a model
         """
-        folders = self._services.folders()
-        cwd = holding(folders, None) if folder is None else inside(folders, folder)
+        if folder is None:
+            cwd = self.folder_of(None)
+        else:
+            cwd = inside(self._services.folders(), folder)
         if model and not is_os_text(model):  # it may go to the agent as an argument
             raise BadParams("model", "has NUL or half a surrogate pair in it")
         choice = choose_agent(self._services.settings(cwd), agent, model)
@@ -110,7 +112,7 @@ class Sessions:
             as ``open`` does where its folder or its agent is no more to be had
         """
         async with self._one_by_one:
-            if (session := self._living(session_id)) is not None:
+            if (session := self.living(session_id)) is not None:
                 return session
             entry = await self._store.take_up(session_id)
             try:
@@ -227,7 +229,7 @@ class Sessions:
 
     async def _kept(self, session_id: str) -> tuple[About, Transcript]:
         """What is kept of a session, also while it is open here."""
-        if (session := self._living(session_id)) is None:
+        if (session := self.living(session_id)) is None:
             return await self._store.transcript(session_id)
         entry = self._recorders[session_id].entry
         about = entry.about.model_copy(update={"title": session.title})
@@ -279,7 +281,7 @@ class Sessions:
 
     async def _lines(self, session_id: str) -> tuple[About, list[bytes]]:
         """As ``_kept``, as they are in the file."""
-        if (session := self._living(session_id)) is None:
+        if (session := self.living(session_id)) is None:
             return await self._store.lines(session_id)
         entry = self._recorders[session_id].entry
         return entry.about.model_copy(update={"title": session.title}), await entry.lines()
@@ -287,7 +289,7 @@ class Sessions:
     async def rename(self, session_id: str, title: str) -> None:
         """:raises RequestFailed: "unknownSession"; "conflict" where another server has it open"""
         async with self._one_by_one:
-            if (session := self._living(session_id)) is not None:
+            if (session := self.living(session_id)) is not None:
                 session.title = title
                 self._recorders[session_id].entry.change(title=title)
             else:
@@ -354,7 +356,15 @@ class Sessions:
         finally:
             recorder.close()
 
-    def _living(self, session_id: str) -> Session | None:
+    def folder_of(self, path: str | None) -> str:
+        """The workspace folder that holds ``path``, else the first.
+
+        :raises RequestFailed: "noFolder"
+        """
+        return holding(self._services.folders(), path)
+
+    def living(self, session_id: str) -> Session | None:
+        """That session, if it is open here."""
         session = self._sessions.get(session_id)
         return None if session is None or session.status in ("closing", "closed") else session
 

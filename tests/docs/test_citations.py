@@ -30,6 +30,8 @@ AGENTS_OWN = {
     "SYSTEM.md",
     "APPEND_SYSTEM.md",
 }
+#: How a person's conversations with an agent are named.
+CONVERSATION = ".chat.md"
 #: How other languages begin a comment, wherever in a line.
 MARKS = {".lua": "--", ".ts": "//", ".mjs": "//", ".js": "//", ".sh": "#", ".yml": "#", "": "#"}
 FOLDERS = ("lsp_agent", "tests", "editors", "bench", "tools", "examples", ".ci", "Makefile")
@@ -86,7 +88,8 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 def is_there(document: str, citing: str) -> bool:
     """A document is cited by its path from the root, from docs/, or from who cites it."""
-    if PurePosixPath(document).name in AGENTS_OWN:
+    name = PurePosixPath(document).name
+    if name in AGENTS_OWN or name.endswith(CONVERSATION):
         return True
     places = (ROOT, ROOT / "docs", (ROOT / citing).parent)
     return any((place / document).is_file() for place in places)

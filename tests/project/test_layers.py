@@ -43,7 +43,7 @@ ROOMS: dict[str, list[set[str]]] = {
         {"mirror", "review"},
     ],
     "sessions": [{"shared", "stored"}, {"permissions"}, {"files"}, {"agent"}],
-    "server": [{"rpc"}, {"client"}, {"review", "turns"}, {"questions"}, {"methods"}],
+    "server": [{"rpc"}, {"client"}, {"review", "turns"}, {"questions"}, {"chat"}, {"methods"}],
 }
 LSP = {"pygls", "lsprotocol"}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -34,6 +34,8 @@ NAMES = (
     "state",
     "messages",
     "lastAnswer",
+    "openChat",
+    "sendChat",
     "models",
     "agents",
     "setModel",

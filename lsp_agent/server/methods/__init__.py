@@ -7,6 +7,7 @@ from lsp_agent.protocol.wire_model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import (
     answers,
+    chat,
     edits,
     known_agents,
     options,
@@ -43,6 +44,8 @@ HANDLERS: dict[str, Handler] = {
     "state": sessions.state,
     "messages": sessions.messages,
     "lastAnswer": answers.last_answer,
+    "openChat": chat.open_chat,
+    "sendChat": chat.send_chat,
     "models": sessions.models,
     "agents": known_agents.agents,
     "setModel": sessions.set_model,

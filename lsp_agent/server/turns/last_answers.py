@@ -4,6 +4,7 @@ A short answer is the end of the turn's progress. A longer one can be shown as a
 person is told so.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -62,11 +63,18 @@ class Answer:
 
 
 class LastAnswers:
-    """``take`` is called with every session's events."""
+    """``take`` is called with every session's events; ``is_read`` says of a session whether its
+    answers can be read elsewhere."""
 
-    def __init__(self, connection: Connection, client: ClientInfo) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        client: ClientInfo,
+        is_read: Callable[[str], bool] = lambda _session_id: False,
+    ) -> None:
         self._connection = connection
         self._shows_chat = client.events
+        self._is_read = is_read
         self._answers: dict[str, Answer] = {}
 
     def take(self, stamped: StampedEvent) -> None:
@@ -134,6 +142,8 @@ class LastAnswers:
 
     def _end(self, answer: Answer | None) -> None:
         if self._shows_chat or answer is None or not answer.texts:
+            return
+        if self._is_read(answer.session_id):
             return
         last = answer.texts[-1]
         if shortened(last) != last:

@@ -72,7 +72,7 @@ class TurnDisplays:
         self._displays: dict[str, _Display] = {}
 
     def begin(self, session: Session, turn: Turn, prompt: str, token: str | int | None) -> None:
-        title = f"agent: {_one_line(prompt)}"
+        title = f"agent: {one_line(prompt)}"
         progress = self._board.turn(title, lambda: self._abort(session, turn), token)
         self._displays[turn.id] = _Display(progress)
         if turn.id in session.queued and session.turn is not None:
@@ -96,7 +96,7 @@ class TurnDisplays:
             case Plan(()):
                 display.plan = ""
             case Plan(entries):
-                display.plan = _one_line(headline(entries))
+                display.plan = one_line(headline(entries))
                 display.progress.report(display.plan)
                 self.notice(Notice("info", f"Plan:\n{checklist(entries)}", "agent"))
             case ToolCall() | ToolProgress() | ToolResult():
@@ -136,7 +136,7 @@ class TurnDisplays:
     def _show_tool(self, display: _Display, event: ToolCall | ToolProgress | ToolResult) -> None:
         match event:
             case ToolCall(tool_call_id):
-                title = _tool_title(event)
+                title = tool_title(event)
                 display.progress.report(title)
                 display.tools[tool_call_id] = self._board.tool(title)
             case ToolProgress(tool_call_id, text):
@@ -161,7 +161,7 @@ class TurnDisplays:
 
 
 _ASKING = "waits for your answer"
-_ENDINGS = {
+ENDINGS = {
     "endTurn": "done",
     "maxTokens": "stopped at the model's limit of tokens",
     "maxSteps": "stopped at the limit of steps",
@@ -173,23 +173,23 @@ _ENDINGS = {
 def _end(display: _Display, ended: TurnEnded) -> None:
     for tool_progress in display.tools.values():
         tool_progress.end("stopped")
-    ending = _ENDINGS.get(ended.stop_reason, ended.stop_reason)
+    ending = ENDINGS.get(ended.stop_reason, ended.stop_reason)
     if ended.stop_reason == "endTurn" and display.said.strip():
-        ending = _one_line(display.said)
+        ending = one_line(display.said)
     display.progress.end(escaped_lines(ended.error) if ended.error else ending)
 
 
-def _tool_title(call: ToolCall) -> str:
+def tool_title(call: ToolCall) -> str:
     match call.args:
         case {"command": str(command)} if call.kind == "command":
             subject = command
         case _:
             subject = "".join(call.paths[:1])
-    tool = _one_line(call.tool)
-    return f"{tool}: {_one_line(subject)}" if subject else tool
+    tool = one_line(call.tool)
+    return f"{tool}: {one_line(subject)}" if subject else tool
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     first, _, rest = text.strip().partition("\n")
     shown = escaped_line(first[: _TITLE_LENGTH + 1])
     return shown[:_TITLE_LENGTH] + ("…" if rest or len(shown) > _TITLE_LENGTH else "")

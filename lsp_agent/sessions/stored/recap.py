@@ -58,7 +58,7 @@ def _in_short(message: Message) -> str:
 def markdown(about: About, transcript: Transcript) -> str:
     """The whole conversation, to be read."""
     title = " ".join((about.title or "A session").split())
-    parts = [f"# {title}", f"Agent: {about.agent}. Folder: {_code(about.folder)}."]
+    parts = [f"# {title}", f"Agent: {about.agent}. Folder: {code(about.folder)}."]
     if transcript.cut:
         parts.append("*The beginning is not kept.*")
     speaker = ""
@@ -75,13 +75,13 @@ def _paragraphs(content: Sequence[Block]) -> list[str]:
     for block in content:
         match block["type"]:
             case "text" if block["text"].strip():
-                paragraphs.append(_closed(block["text"].strip("\n")))
+                paragraphs.append(closed(block["text"].strip("\n")))
             case "image":
                 paragraphs.append(f"*(an image, {block['mimeType']})*")
             case "toolCall":
                 subject = _subject(block)
                 told = f"**{block['tool']}**"
-                paragraphs.append(f"{told} {_code(subject)}" if subject else told)
+                paragraphs.append(f"{told} {code(subject)}" if subject else told)
             case "toolResult":
                 words = _result(block["content"])
                 failed = "Failed:\n\n" if block["isError"] else ""
@@ -93,7 +93,7 @@ def _paragraphs(content: Sequence[Block]) -> list[str]:
     return paragraphs
 
 
-def _closed(text: str) -> str:
+def closed(text: str) -> str:
     """Markdown, its last block of code ended: an answer may have been stopped in it."""
     fence = indent = ""
     for line in text.splitlines():
@@ -109,7 +109,7 @@ def _closed(text: str) -> str:
     return f"{text}\n{indent}{fence}" if fence else text
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """In a line of Markdown, as it is."""
     longest = max(map(len, _BACKTICKS.findall(text)), default=0)
     mark = "`" * (longest + 1)

@@ -5,6 +5,8 @@ it, that go in or out."""
 from collections.abc import Collection
 from typing import Protocol
 
+import anyio
+
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.traces import Key
@@ -244,3 +246,42 @@ class OutEntry:
 
     def withdraw(self) -> None:
         """It stays as it was."""
+
+
+class NoEntry:
+    """A change that is nobody's work to be reviewed. ``settled`` is set once it is known whether
+    it is in, which ``is_in`` then says."""
+
+    done: EditStatus = "applied"
+
+    def __init__(self) -> None:
+        self.settled = anyio.Event()
+        self.is_in = False
+
+    async def begin(self, before: Text | None, after: Text | None) -> None:
+        """Nothing is recorded."""
+
+    def landed(self, before: Text | None, after: Text | None) -> None:
+        self._settle(is_in=True)
+
+    def nothing_to_do(self) -> None:
+        self._settle(is_in=True)
+
+    def clashed(self, before: Text | None, after: Text | None) -> None:
+        self._settle(is_in=False)
+
+    def unknown(self) -> None:
+        """``landed_late`` or ``missed`` follows."""
+
+    def landed_late(self, before: Text, after: Text) -> None:
+        self._settle(is_in=True)
+
+    def missed(self) -> None:
+        self._settle(is_in=False)
+
+    def withdraw(self) -> None:
+        """Nothing was recorded."""
+
+    def _settle(self, *, is_in: bool) -> None:
+        self.is_in = is_in
+        self.settled.set()

@@ -13,7 +13,14 @@ from lsp_agent.protocol.settings.settings import Review
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.live_hunks import with_hunks
 from lsp_agent.text.traces import Key
-from lsp_agent.workspace.changing.entries import AcceptEntry, Entry, NewEntry, OutEntry, UndoEntry
+from lsp_agent.workspace.changing.entries import (
+    AcceptEntry,
+    Entry,
+    NewEntry,
+    NoEntry,
+    OutEntry,
+    UndoEntry,
+)
 from lsp_agent.workspace.changing.stale_open import StaleOpens
 from lsp_agent.workspace.changing.text_store import Job, Placed, Resolve, Save, TextStore, View
 from lsp_agent.workspace.disk import files
@@ -124,6 +131,14 @@ class FileHost:
         entry = NewEntry(self._ledger, origin, path.path, kept=planned.kept)
         job = Job(path, resolve, origin.label, save, still_wanted, entry, deletes, from_disk)
         return await self._texts.make(job)
+
+    async def put(self, path: SafePath, resolve: Resolve, label: str) -> NoEntry:
+        """Makes ``resolve(view)`` the text of ``path`` as ``replace`` does, but as no agent's
+        work: nothing is recorded, and there is nothing to review. An open document is not saved.
+        Raises as ``replace`` does."""
+        entry = NoEntry()
+        await self._texts.make(Job(path, resolve, label, "never", _always, entry))
+        return entry
 
     async def accept(
         self,

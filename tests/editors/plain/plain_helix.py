@@ -6,7 +6,16 @@ from plain_project import PlainProject, block
 from plain_terminal import FETCHED, UNREAD, Terminal, until
 
 #: How the titles of our code actions begin, to tell a menu's rows from the text under it.
-TITLES = ("Agent asks", "Ask the", "Keep ", "Undo ", "Next change", "Show the", "Stop the")
+TITLES = (
+    "Agent asks",
+    "Ask the",
+    "Keep ",
+    "Undo ",
+    "Next change",
+    "Show the",
+    "Stop the",
+    "Send to",
+)
 
 
 class Helix(Terminal):

@@ -39,6 +39,7 @@ SCRIPT: list[dict[str, Any]] = [
     },
     {"text": "Nobody reads this."},
     {"match": "^explain", "text": "Three letters.\n\nTheir names are Greek."},
+    {"match": "^count", "text": " ".join(f"n{number}" for number in range(1, 61)), "pace_ms": 80},
     {"match": "^say", "text": "I have heard: hello.", "delay_ms": _SEEN},
 ]
 

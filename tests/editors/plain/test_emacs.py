@@ -1,5 +1,6 @@
 """What a person does with the agent in Emacs."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,26 @@ def test_a_long_answer_is_shown_by_code_action(emacs: Emacs) -> None:
     emacs.wait_for("The agent has answered")
     emacs.choose(1, "Show the agent's answer: explain it")
     emacs.wait_for("Their names are Greek.")
+
+
+def test_a_conversation_is_read_while_it_comes_and_written_in(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    emacs.keys("C-c", "a", "c")
+    emacs.wait_for(".chat.md")
+    emacs.type("count to sixty")
+    emacs.keys("C-c", "a", "Enter")
+    assert "n60" not in emacs.wait_for("n5 ")
+    emacs.keys("M->")  # the next prompt, while it comes
+    for word in ("then", "say", "hello"):
+        emacs.type(f"{word} ")
+        time.sleep(0.4)
+    emacs.wait_for(lambda screen: "at work" not in screen)
+    emacs.save()
+    (file,) = (project.folder / ".lsp-agent").glob("*.chat.md")
+    answer = " ".join(f"n{number}" for number in range(1, 61))
+    wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello "
+    assert until(lambda: file.read_text().rstrip("\n").endswith(wanted)), file.read_text()
 
 
 def test_a_running_command_is_stopped(emacs: Emacs) -> None:

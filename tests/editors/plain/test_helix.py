@@ -1,5 +1,6 @@
 """What a person does with the agent in Helix."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +86,34 @@ def test_a_long_answer_is_shown_by_code_action(helix: Helix) -> None:
     helix.wait_for("The agent has answered")
     helix.choose(1, "Show the agent's answer: explain it")
     helix.wait_for("Their names are Greek.")
+
+
+def test_a_conversation_is_read_while_it_comes_and_written_in(
+    helix: Helix, project: PlainProject
+) -> None:
+    helix.type(" lc")
+    helix.wait_for(".chat.md")
+    helix.keys("i")
+    helix.wait_for("INS")
+    helix.type("count to sixty")
+    helix.keys("Escape")
+    helix.wait_for("NOR")
+    helix.type(" l")
+    helix.keys("Enter")
+    assert "n60" not in helix.wait_for("n5 ")
+    helix.type("ge")  # the next prompt, while it comes
+    helix.keys("o")
+    helix.wait_for("INS")
+    for word in ("then", "say", "hello"):
+        helix.type(f"{word} ")
+        time.sleep(0.4)
+    helix.keys("Escape")
+    helix.wait_for(lambda screen: "at work" not in screen)
+    helix.write()
+    (file,) = (project.folder / ".lsp-agent").glob("*.chat.md")
+    answer = " ".join(f"n{number}" for number in range(1, 61))
+    wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello \n"
+    assert until(lambda: file.read_text().endswith(wanted)), file.read_text()
 
 
 def test_a_running_command_is_stopped(helix: Helix) -> None:

@@ -120,3 +120,21 @@ def test_a_prompt_by_command_answers_at_once_and_edits_later(desk: Desk) -> None
     assert desk.nvim.lines() == ["one"]
     (desk.folder / "go").touch()
     wait_until(lambda: desk.nvim.lines() == ["two"])
+
+
+def test_a_conversation_is_read_while_it_comes_and_written_in(desk: Desk) -> None:
+    desk.open("x.chat.md", "## You\n\nCount.\n")
+    words = " ".join(f"n{number}" for number in range(60))
+    desk.start(step(text=words, pace_ms=60))
+    desk.execute("lspAgent.sendChat", uri=desk.uri())
+    seen = wait_until(lambda: [line for line in desk.nvim.lines() if "n5 " in line])
+    assert "n59" not in seen[0]
+    desk.nvim.keys("Go")  # the next prompt, while it comes
+    for word in ("then", "say", "hello"):
+        desk.nvim.keys(f"{word} ")
+        time.sleep(0.3)
+    desk.nvim.keys("<Esc>")
+    wait_until(lambda: not any("at work" in line for line in desk.nvim.lines()), 30)
+    lines = [line for line in desk.nvim.lines() if line]
+    assert lines == ["## You", "Count.", "## Agent", words, "## You", "then say hello "]
+    assert desk.edits() == []

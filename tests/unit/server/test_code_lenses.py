@@ -1,7 +1,6 @@
 """Code lenses above what there is to review, and when the client is told to ask anew."""
 
 from anyio import create_task_group, fail_after, sleep
-from lsprotocol import types
 from review_kit import URI, FakeConnection, FakeEdits, hunk
 from review_kit import edit as an_edit
 from support.project import Document, Editor, Project, call, edit, step
@@ -10,7 +9,7 @@ from support.scripted_editor import in_virtual_time
 
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.server.client.info import ClientInfo
-from lsp_agent.server.review.code_lenses import code_lenses
+from lsp_agent.server.review.code_lenses import review_lenses, told_apart
 from lsp_agent.server.review.lens_refresh import LensRefresh
 from lsp_agent.server.review.open_review import OpenReviews
 from lsp_agent.workspace.documents.documents import Documents
@@ -24,9 +23,11 @@ async def lenses(*edits: Edit) -> list[tuple[int, str, str, object]]:
     """(line, title, command, argument) of each."""
     documents = Documents()
     documents.open(URI, 1, "text\n" * 30)
-    params = types.CodeLensParams(types.TextDocumentIdentifier(URI))
+    document = documents.get(URI)
+    assert document is not None
+    review = await OpenReviews(FakeEdits(*edits)).of(document)  # type: ignore[arg-type]
     drawn: list[tuple[int, str, str, object]] = []
-    for lens in await code_lenses(documents, OpenReviews(FakeEdits(*edits)), params):  # type: ignore[arg-type]
+    for lens in told_apart(review_lenses(URI, review)):
         assert lens.command is not None
         assert lens.command.arguments
         name = lens.command.command.removeprefix("lspAgent.")

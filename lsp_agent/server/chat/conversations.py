@@ -1,0 +1,202 @@
+"""Which document goes on with which session, and the task that writes turns into it.
+
+What ties the two is kept here alone, and as long as the server runs: nothing that a document says
+leads to a session. It is written as any other text is, through the editor where it is open and to
+disk where not, but as nobody's edit: there is nothing to review.
+"""
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.events import StampedEvent, TurnStarted
+from lsp_agent.server.chat.grammar import Part, without_stale, written
+from lsp_agent.server.chat.words import Words
+from lsp_agent.server.rpc.connection import Connection
+from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.shared.turn import Turn
+from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.changing.file_host import FileHost, View
+from lsp_agent.workspace.disk.paths import Reserved, SafePath
+from lsp_agent.workspace.documents.documents import Documents
+
+_WARNING = 2
+_LABEL = "agent: answer"
+_OURS = "is a conversation with the agent, whose last words are the person's next prompt"
+#: Between two edits: often enough to read along, seldom enough to type beside.
+_EVERY_SECONDS = 0.25
+#: Between two tries of a document that takes no edit, at most.
+_RETRY_SECONDS = 4.0
+_MOST_TRIES = 3
+#: Longer than an edit that is not proved is looked for.
+_LATE_SECONDS = 90.0
+
+
+@dataclass(slots=True)
+class _Written:
+    """A turn on its way into the document: ``told`` is how much of its words is in. ``here``:
+    its prompt stands there already."""
+
+    session_id: str
+    prompt: str
+    here: bool = False
+    words: Words = field(default_factory=Words)
+    told: int = 0
+    failures: int = 0
+    news: bool = True
+
+
+class _Conversation:
+    def __init__(self, path: SafePath, session_id: str) -> None:
+        self.path = path
+        self.session_id = session_id
+        self.news = anyio.Event()
+
+
+class Conversations:
+    """``take`` is called with every session's events; ``living`` finds a session that is open."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        host: FileHost,
+        documents: Documents,
+        tasks: TaskGroup,
+        living: Callable[[str], Session | None],
+    ) -> None:
+        self._connection = connection
+        self._host = host
+        self._documents = documents
+        self._tasks = tasks
+        self._living = living
+        self._by_path: dict[str, _Conversation] = {}
+        #: Those that run, so that a document that comes later has all of them; and those that are
+        #: not in their document yet.
+        self._turns: dict[str, _Written] = {}
+
+    def session(self, path: str) -> Session | None:
+        """The one that the document of a real path goes on with."""
+        conversation = self._by_path.get(path)
+        return None if conversation is None else self._living(conversation.session_id)
+
+    def document(self, session_id: str) -> str | None:
+        """The path of the document that goes on with a session, as long as there is one."""
+        conversation = self._of(session_id)
+        if conversation is None:
+            return None
+        path = conversation.path.path
+        there = self._documents.at(path) is not None or os.path.lexists(path)
+        return path if there else None
+
+    def is_open(self, session_id: str) -> bool:
+        """Whether what the agent says there can be read in an open document."""
+        conversation = self._of(session_id)
+        return conversation is not None and self._documents.at(conversation.path.path) is not None
+
+    def reserved(self) -> list[Reserved]:
+        """Documents that agents are kept from writing: what stands there last is sent."""
+        return [Reserved(path, _OURS, readable=True) for path in self._by_path]
+
+    def tie(self, path: SafePath, session: Session) -> None:
+        """From here on the session's turns are written into the document, and into no other."""
+        for before in (self._of(session.id), self._by_path.get(path.path)):
+            if before is not None:
+                self._by_path.pop(before.path.path, None)
+                before.news.set()  # which ends its task
+        conversation = self._by_path[path.path] = _Conversation(path, session.id)
+        self._tasks.start_soon(self._write_all, conversation)
+        conversation.news.set()
+
+    def sent(self, turn: Turn, session: Session) -> None:
+        """The prompt of the session's document has begun a turn."""
+        self._turns[turn.id] = _Written(session.id, turn.words, here=True)
+        self._tell(session.id)
+
+    def take(self, stamped: StampedEvent) -> None:
+        turn_id, session_id, event = stamped.turn_id, stamped.session_id, stamped.event
+        if turn_id is None:
+            return
+        turn = self._turns.get(turn_id)
+        if turn is None:
+            if isinstance(event, TurnStarted):
+                session = self._living(session_id)
+                running = session.turn if session is not None else None
+                prompt = running.words if running is not None else event.prompt
+                self._turns[turn_id] = _Written(session_id, prompt.strip())
+                self._tell(session_id)
+            return
+        said, ended = turn.words.length, turn.words.ended
+        turn.words.take(event)
+        if (turn.words.length, turn.words.ended) != (said, ended):
+            turn.news = True
+            self._tell(session_id)
+        if turn.words.ended and self._of(session_id) is None:
+            del self._turns[turn_id]
+
+    def _of(self, session_id: str) -> _Conversation | None:
+        return next(
+            (each for each in self._by_path.values() if each.session_id == session_id), None
+        )
+
+    def _tell(self, session_id: str) -> None:
+        if (conversation := self._of(session_id)) is not None:
+            conversation.news.set()
+
+    async def _write_all(self, conversation: _Conversation) -> None:
+        """One edit at a time; what comes meanwhile goes into the next."""
+        while True:
+            await conversation.news.wait()
+            if self._by_path.get(conversation.path.path) is not conversation:
+                return
+            conversation.news = anyio.Event()
+            failures = 0
+            for turn_id, turn in list(self._turns.items()):
+                if turn.session_id == conversation.session_id and turn.news:
+                    await self._write(conversation, turn_id, turn)
+                    failures = max(failures, turn.failures)
+            await anyio.sleep(min(_EVERY_SECONDS * 2**failures, _RETRY_SECONDS))
+
+    async def _write(self, conversation: _Conversation, turn_id: str, turn: _Written) -> None:
+        turn.news = False
+        said, ended = turn.words.said, turn.words.ended
+        part = Part(turn_id, turn.prompt, said, turn.told, ended, turn.here)
+        resolve = partial(_resolved, part, frozenset(self._turns))
+        try:
+            entry = await self._host.put(conversation.path, resolve, _LABEL)
+            with anyio.move_on_after(_LATE_SECONDS):
+                await entry.settled.wait()
+            why = "" if entry.is_in else "the editor did not take it"
+        except LspAgentError as error:
+            why = str(error)
+        if why:
+            self._failed(conversation, turn_id, turn, why)
+            return
+        turn.told, turn.failures = len(said), 0
+        if ended:
+            self._turns.pop(turn_id, None)
+
+    def _failed(self, conversation: _Conversation, turn_id: str, turn: _Written, why: str) -> None:
+        turn.failures += 1
+        if not turn.words.ended or turn.failures < _MOST_TRIES:
+            turn.news = True
+            conversation.news.set()
+            return
+        self._turns.pop(turn_id, None)
+        name = escaped_line(os.path.basename(conversation.path.path))  # noqa: PTH119
+        message = (
+            f"The agent's answer is not in {name}: {escaped_line(why)}."
+            " The command lspAgent.lastAnswer shows it."
+        )
+        self._connection.notify("window/showMessage", {"type": _WARNING, "message": message})
+
+
+def _resolved(part: Part, live: Collection[str], view: View) -> Text:
+    text = view.require_text() if view.exists else EMPTY
+    content = text.content if part.told else without_stale(text.content, live)
+    return Text.of(written(content, part), like=text)

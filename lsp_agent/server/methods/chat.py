@@ -1,0 +1,154 @@
+"""``agent/openChat`` and ``agent/sendChat``: the conversation as a document."""
+
+import os
+import re
+from datetime import datetime
+from functools import partial
+
+from lsp_agent.protocol.edits import Position, Range
+from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.session_methods import (
+    OpenChatParams,
+    OpenChatResult,
+    PromptStarted,
+    SendChatParams,
+)
+from lsp_agent.server.chat.grammar import ENDING, YOU, earlier, is_chat, prompt_of, sections
+from lsp_agent.server.context import Context
+from lsp_agent.sessions.session import Session
+from lsp_agent.sessions.stored.excerpts import Excerpt
+from lsp_agent.text.lines import Text
+from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.changing.file_host import View
+from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
+from lsp_agent.workspace.documents.open_document import OpenDocument
+
+#: In the workspace, since editors give no server to a file that lies elsewhere.
+_FOLDER = ".lsp-agent"
+_IGNORED = "# Conversations with the agent. To commit one, move it elsewhere.\n*\n"
+_NOTHING = f"There is nothing to send: write it under the last `{YOU}`."
+_EARLIER = "{}, from its beginning on, which is text of a file and nothing that you have said"
+#: Of what a document says was said before, in characters.
+_EARLIER_LIMIT = 12_000
+#: Of a title, in a file's name.
+_NAME_WORDS = 5
+
+
+async def open_chat(context: Context, params: OpenChatParams) -> OpenChatResult:
+    """The session's document, made where there is none yet.
+
+    :raises RequestFailed: "outsideWorkspace" where the workspace has no place for it
+    """
+    context.settings.forget()
+    if params.new:
+        beside = context.sessions.get(params.session_id).cwd if params.session_id else None
+        session = context.sessions.open(beside)
+    else:
+        session = context.sessions.get(params.session_id)
+    path = context.chats.document(session.id) or await _made(context, session)
+    view = await context.host.view(SafePath(path, path), None)
+    uri = path_to_uri(path)
+    place = _end(view.require_text())
+    context.review.shower.show(uri, place, f"The conversation: {escaped_line(path)}")
+    return OpenChatResult(session_id=session.id, uri=uri)
+
+
+def send_chat(context: Context, params: SendChatParams) -> PromptStarted:
+    """Answers at once: what comes of it can be read in the document.
+
+    :raises RequestFailed: "conflict" where nothing can be sent, or it is not said what;
+        "outsideWorkspace"; as ``Session.prompt`` does
+    """
+    document = _document(context, params.uri)
+    text = document.text.content
+    prompt = prompt_of(text)
+    if prompt is None:
+        raise RequestFailed("conflict", _NOTHING)
+    path = _confined(context, document.path or "")
+    context.settings.forget()
+    session, excerpts = context.chats.session(path.path), list[Excerpt]()
+    is_new = session is None
+    if session is None:
+        session = context.sessions.open(context.sessions.folder_of(path.path))
+        if before := earlier(text):
+            name = _EARLIER.format(os.path.basename(path.path))  # noqa: PTH119
+            excerpts.append(Excerpt(name, before[-_EARLIER_LIMIT:]))
+    turn = session.prompt(prompt.words, excerpts)
+    context.displays.begin(session, turn, prompt.words, None)
+    context.chats.sent(turn, session)
+    if is_new:
+        context.chats.tie(path, session)
+    return PromptStarted(session_id=session.id, turn_id=turn.id)
+
+
+def _document(context: Context, uri: str | None) -> OpenDocument:
+    if uri is not None:
+        document = context.documents.get(uri)
+        if document is None:
+            raise BadParams("uri", f"{uri} is not open in the editor")
+        if document.path is None or not is_chat(document.path):
+            raise BadParams("uri", f"{uri} is no file whose name ends with {ENDING}")
+        return document
+    opened = [each for each in context.documents.all() if is_chat(each.path)]
+    if len(opened) != 1:
+        several = "Several conversations are open; name one by its uri, or use the code action."
+        none = f"No conversation is open: open one by lspAgent.openChat, or a file *{ENDING}."
+        raise RequestFailed("conflict", several if opened else none)
+    return opened[0]
+
+
+def _confined(context: Context, path: str) -> SafePath:
+    try:
+        return context.confinement(False).confine(path, os.sep, write=True)
+    except OutsideWorkspace as error:
+        raise RequestFailed(
+            "outsideWorkspace", f"{error}. Save the conversation in a folder that is open."
+        ) from None
+
+
+async def _made(context: Context, session: Session) -> str:
+    """A new document with what was said so far, which goes on with the session."""
+    folder = os.path.join(session.cwd, _FOLDER)  # noqa: PTH118
+    ignore = _confined(context, os.path.join(folder, ".gitignore"))  # noqa: PTH118
+    path = _unused(context, os.path.join(folder, _name(session)))  # noqa: PTH118
+    said = await context.sessions.export(session.id)
+    running = session.turn.words if session.turn is not None else None
+    for file, text in ((ignore, _IGNORED), (path, begun(said, running))):
+        await context.host.put(file, partial(_if_missing, text), "agent: conversation")
+    context.chats.tie(path, session)
+    return path.path
+
+
+def _unused(context: Context, beginning: str) -> SafePath:
+    number = 1
+    while True:
+        path = _confined(context, beginning + (f"-{number}" if number > 1 else "") + ENDING)
+        if not os.path.lexists(path.path) and context.documents.at(path.path) is None:
+            return path
+        number += 1
+
+
+def begun(said: str, running: str | None) -> str:
+    """A conversation as it is exported, and an empty prompt. Without the turn that runs, whose
+    prompt is given: it is written as it goes on."""
+    found = sections(said) if running is not None else []
+    asked = [section for section in found if section.speaker == "you"][-1:]
+    for section in asked:
+        if running and said[section.body :].strip().startswith(running.strip()):
+            said = said[: section.start]
+    return f"{said.rstrip()}\n\n{YOU}\n\n"
+
+
+def _if_missing(text: str, view: View) -> Text:
+    return view.require_text() if view.exists else Text.of(text)
+
+
+def _name(session: Session) -> str:
+    words = re.findall(r"[a-z0-9]+", (session.title or "").lower())[:_NAME_WORDS]
+    return "-".join([datetime.now().astimezone().strftime("%Y-%m-%d"), *words])
+
+
+def _end(text: Text) -> Range:
+    """Where the next prompt is written."""
+    line = Position(line=text.content.count("\n"), character=0)
+    return Range(start=line, end=line)
