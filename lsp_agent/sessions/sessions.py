@@ -93,10 +93,7 @@ class Sessions:
         :raises RequestFailed: "noFolder", "outsideWorkspace", "agentNotFound", "notConfigured"
         :raises BadParams: for what is no folder, or no name of a model
         """
-        if folder is None:
-            cwd = self.folder_of(None)
-        else:
-            cwd = inside(self._services.folders(), folder)
+        cwd = self.folder_of(None) if folder is None else inside(self._services.folders(), folder)
         if model and not is_os_text(model):  # it may go to the agent as an argument
             raise BadParams("model", "has NUL or half a surrogate pair in it")
         choice = choose_agent(self._services.settings(cwd), agent, model)
