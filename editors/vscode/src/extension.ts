@@ -11,6 +11,7 @@ import { Exports } from "./exports";
 import {
   pickAction,
   pickCommand,
+  pickBackgroundCommand,
   pickOption,
   pickOwnSession,
   pickSession,
@@ -110,6 +111,7 @@ function commands(
       vscode.commands.executeCommand("vscode.moveViews", { viewIds: [VIEW], destinationId: ASIDE }),
     "chat.connect": () => connect.open(),
     "chat.options": () => pickOption(made),
+    "chat.background": () => pickBackgroundCommand(made),
     "chat.command": () => pickCommand(made, (text) => chat.insert(text)),
     "chat.permissions": () => pickPermission(made),
     "chat.stop": () => made.stopAll(),

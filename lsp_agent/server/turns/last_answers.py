@@ -10,6 +10,7 @@ from typing import assert_never
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
@@ -102,6 +103,7 @@ class LastAnswers:
                 | QuestionAnswered()
                 | EditChanged()
                 | OptionChanged()
+                | BackgroundCommand()
                 | AgentStatus()
             ):
                 pass

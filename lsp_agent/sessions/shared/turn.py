@@ -9,6 +9,7 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
@@ -146,6 +147,7 @@ class Turn:
                 | QuestionAnswered()
                 | EditChanged()
                 | OptionChanged()
+                | BackgroundCommand()
                 | AgentStatus()
             ):
                 pass
