@@ -10,8 +10,8 @@ import { runShown } from "./connect/terminal";
 import { Exports } from "./exports";
 import {
   pickAction,
-  pickCommand,
   pickBackgroundCommand,
+  pickCommand,
   pickOption,
   pickOwnSession,
   pickSession,

@@ -6,7 +6,13 @@ import type { Agent } from "./agent";
 import { valueName } from "./chat/head";
 import type { Client } from "./client";
 import type { Exports } from "./exports";
-import type { AgentSession, CommandInfo, SessionInfo, Setting } from "./protocol";
+import type {
+  AgentSession,
+  BackgroundCommand,
+  CommandInfo,
+  SessionInfo,
+  Setting,
+} from "./protocol";
 import { reporting } from "./review";
 
 /** Shows the chat, for who has chosen what to go on with there. */
