@@ -147,6 +147,7 @@ SHARED: tuple[type[BaseModel], ...] = (
     session_methods.OptionsResult,
     session_methods.AgentOption,
     session_methods.OptionValue,
+    session_methods.BackgroundCommandInfo,
     *interfaces_of(edits),
     *interfaces_of(questions),
     session_methods.ContextItem,

@@ -9,3 +9,7 @@ COVER_VARIABLE = "LSP_AGENT_COVER"
 
 #: To the gate before a command: the pipe by which the agent's shell hears of its question.
 GATE_VARIABLE = "LSP_AGENT_GATE"
+
+#: To a background command of the embedded agent's: whose it is, so that what it leaves behind is
+#: known for its own.
+BACKGROUND_VARIABLE = "LSP_AGENT_BACKGROUND"

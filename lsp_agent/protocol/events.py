@@ -226,6 +226,20 @@ class OptionChanged(_OfASession):
 
 
 @dataclass(frozen=True, slots=True)
+class BackgroundCommand(_OfASession):
+    """One has begun, or has ended; ``tool_call_id`` is the call that began it. ``exit_code`` is -1
+    after a signal, None where nobody tells."""
+
+    id: str
+    tool_call_id: str
+    command: str
+    since: float
+    state: Literal["running", "ended"]
+    exit_code: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AgentStatus(_OfASession):
     status: Literal["starting", "ready", "exited", "restarting"]
     message: str | None = None
@@ -257,6 +271,7 @@ Event = (
     | QuestionAnswered
     | EditChanged
     | OptionChanged
+    | BackgroundCommand
     | AgentStatus
 )
 

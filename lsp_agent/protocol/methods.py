@@ -39,6 +39,7 @@ from lsp_agent.protocol.session_methods import (
     AbortResult,
     AgentSessionsResult,
     AgentsResult,
+    BackgroundCommandsResult,
     CommandsResult,
     CompactParams,
     CompactResult,
@@ -67,6 +68,8 @@ from lsp_agent.protocol.session_methods import (
     SetModelParams,
     SetOptionParams,
     StateResult,
+    StopBackgroundCommandParams,
+    StopBackgroundCommandResult,
     StoredSessionParams,
 )
 from lsp_agent.protocol.wire_model import Model
@@ -138,6 +141,18 @@ METHODS: tuple[Method, ...] = (
     Method("deleteSession", StoredSessionParams, Empty, "Ends a session and forgets it."),
     Method("commands", SessionParams, CommandsResult, "The agent's slash commands."),
     Method("runCommand", RunCommandParams, RunCommandResult, "Runs a slash command."),
+    Method(
+        "backgroundCommands",
+        SessionParams,
+        BackgroundCommandsResult,
+        "The commands that the agent runs in the background.",
+    ),
+    Method(
+        "stopBackgroundCommand",
+        StopBackgroundCommandParams,
+        StopBackgroundCommandResult,
+        "Ends a background command, or all.",
+    ),
     Method(
         "permissions",
         PermissionsParams,

@@ -300,6 +300,38 @@ class CommandsResult(Model):
     commands: list[CommandInfo]
 
 
+class BackgroundCommandInfo(Model):
+    """``toolCallId`` is the call that began it, ``since`` seconds since the epoch, ``lines`` the
+    last that it said. ``exitCode`` is -1 after a signal."""
+
+    id: str
+    tool_call_id: str
+    command: str
+    since: float
+    state: Literal["running", "ended"]
+    exit_code: int | None = None
+    seconds: float | None = None
+    lines: list[str]
+
+
+class BackgroundCommandsResult(Model):
+    """Those that run, and some that have ended."""
+
+    commands: list[BackgroundCommandInfo]
+
+
+class StopBackgroundCommandParams(SessionParams):
+    """Without ``id``: all of the session's."""
+
+    id: str | None = None
+
+
+class StopBackgroundCommandResult(Model):
+    """The ids of those that ran."""
+
+    stopped: list[str]
+
+
 class RunCommandParams(SessionParams):
     name: str
     args: str | None = None

@@ -8,6 +8,7 @@ from lsp_agent.runtime.conversation import Conversation
 from lsp_agent.runtime.extensions import Extensions
 from lsp_agent.runtime.pipes import LineWriter
 from lsp_agent.runtime.providers.provider import Provider
+from lsp_agent.runtime.tools.background import BackgroundCommands
 from lsp_agent.runtime.tools.toolbox import Toolbox
 from lsp_agent.runtime.transcript import Block, Message, Usage
 from lsp_agent.user_data.conversations import conversations_folder
@@ -26,6 +27,7 @@ class Agent:
     max_steps: int
     extensions: Extensions
     toolbox: Toolbox
+    background: BackgroundCommands
     out: LineWriter
     system: str = ""
     messages: list[Message] = field(default_factory=list[Message])

@@ -13,17 +13,18 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from lsp_agent import __version__
-from lsp_agent.runtime import json_text, processes, shown_environment
+from lsp_agent.runtime import json_text, processes, settable, shown_environment
 from lsp_agent.runtime.agent import Agent
 from lsp_agent.runtime.commands import BadField, Command, Malformed, parse
 from lsp_agent.runtime.compaction import run_compaction
 from lsp_agent.runtime.extension_loader import ExtensionLoader
 from lsp_agent.runtime.extensions import CommandFailed, Extensions
-from lsp_agent.runtime.options import REASONING, NotConfigured, Options
+from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.pipes import LineReader, LineWriter, Oversized
 from lsp_agent.runtime.prompt import system_prompt
 from lsp_agent.runtime.providers import choose
 from lsp_agent.runtime.providers.provider import Provider
+from lsp_agent.runtime.tools.background import BackgroundCommands
 from lsp_agent.runtime.tools.bash import Shell
 from lsp_agent.runtime.tools.toolbox import Toolbox
 from lsp_agent.runtime.transcript import Block, image_block, shown, text_block
@@ -39,10 +40,7 @@ _MOST_UNREAD_BYTES = 256 << 20
 _FLUSH_SECONDS = 1.0
 
 #: What is not in zot's own protocol, so that a client does not count on it elsewhere.
-_FEATURES = ("steer", "thinking", "resume")
-#: The one option: the id, and the values, of which the first leaves it to the provider.
-_THINKING = "thinkingLevel"
-_LEVELS = ("default", *REASONING)
+_FEATURES = ("steer", "thinking", "resume", "background")
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -68,10 +66,13 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
         out.put({"type": "ext_notify", "extension": extension, "level": level, "message": text})
 
     extensions = Extensions(notify)
-    shell = Shell(options.cwd, extensions.owns)
-    toolbox = Toolbox(options.cwd, options.tools, extensions, shell)
+    background = BackgroundCommands(
+        options.cwd, lambda told: out.put({"type": "background_command", **told})
+    )
+    shell = Shell(options.cwd, lambda pid: extensions.owns(pid) or background.owns(pid))
+    toolbox = Toolbox(options.cwd, options.tools, extensions, shell, background)
     system = await asyncio.to_thread(system_prompt, options)
-    agent = Agent(provider, model, options.max_steps, extensions, toolbox, out, system)
+    agent = Agent(provider, model, options.max_steps, extensions, toolbox, background, out, system)
     cwd = json_text.whole(options.cwd)  # as it can be told
 
     def greeting() -> Mapping[str, object]:
@@ -98,6 +99,7 @@ async def _serve(options: Options, provider: Provider, model: str, token: str) -
             end.result()  # a bug of ours ends the process, and is told of
     finally:
         await rpc.stop()
+        await background.clear()
         agent.leave()
         await extensions.stop()
         await processes.end_tree(None, lambda _: False)
@@ -143,13 +145,12 @@ class Rpc:
             "abort": lambda _: self._abort(),
             "get_state": lambda _: self._state(),
             "get_messages": lambda _: {"messages": [shown(message) for message in agent.messages]},
-            "get_models": lambda _: self._models(),
-            "get_options": lambda _: self._options(),
+            "get_models": lambda _: settable.models(agent),
+            "get_options": lambda _: settable.options(agent),
             "set_option": self._set_option,
             "get_commands": lambda _: self._slash_commands(),
             "set_model": self._set_model,
             "steer": self._steer,
-            "clear": lambda _: self._clear(),
             "ping": lambda _: {"pong": True},
         }
 
@@ -202,6 +203,13 @@ class Rpc:
                 self._enqueue(command, lambda: run_compaction(self._agent))
             elif command.type == "run_command":
                 self._run_slash(command, command.text("name"), command.text("args"))
+            elif command.type == "get_background":
+                self._later(command, self._background())
+            elif command.type == "stop_background":
+                self._later(command, self._stop_background(command.text("background_id")))
+            elif command.type == "clear":
+                self._clear()
+                self._later(command, self._agent.background.clear())
             elif command.type in self._commands:
                 self._respond(command, self._commands[command.type](command))
             else:
@@ -303,38 +311,11 @@ class Rpc:
     def _busy(self) -> bool:
         return self._running is not None or bool(self._queue)
 
-    def _models(self) -> Mapping[str, object]:
-        provider = self._agent.provider
-        return {
-            "models": [
-                {
-                    "id": model.id,
-                    "provider": provider.name,
-                    "context_window": model.context_window,
-                    "max_output": model.max_output,
-                    "reasoning": model.reasoning,
-                }
-                for model in provider.models
-            ]
-        }
-
-    def _options(self) -> Mapping[str, object]:
-        """Not among zot's commands: what the agent is set to, beside its model."""
-        provider = self._agent.provider
-        model = provider.find(self._agent.model)
-        if provider.reasoning is None or model is None or not model.reasoning:
-            return {"options": []}
-        values = [{"value": level, "name": level.capitalize()} for level in _LEVELS]
-        value = provider.reasoning or _LEVELS[0]
-        option = {"id": _THINKING, "name": "Thinking level", "value": value, "values": values}
-        return {"options": [option]}
-
     def _set_option(self, command: Command) -> Mapping[str, object]:
         option, value = command.text("option"), command.text("value")
-        if option != _THINKING or value not in _LEVELS:
+        if not settable.choose(self._agent, option, value):
             raise _Refused(f"there is no option {option!r} with a value {value!r}")
-        self._agent.provider.reasoning = "" if value == _LEVELS[0] else value
-        return self._options()
+        return settable.options(self._agent)
 
     def _slash_commands(self) -> Mapping[str, object]:
         commands = self._loader.commands()
@@ -346,16 +327,32 @@ class Rpc:
             self._reload(command)
             return
 
+        async def answer() -> Mapping[str, object]:
+            action, text = await self._agent.extensions.run_command(name, args)
+            return {"action": action, "text": text}
+
+        self._later(command, answer())
+
+    def _later(
+        self, command: Command, work: Coroutine[Any, Any, Mapping[str, object] | None]
+    ) -> None:
+        """Answered when ``work`` is done."""
+
         async def answer() -> None:
             try:
-                action, text = await self._agent.extensions.run_command(name, args)
-                self._respond(command, {"action": action, "text": text})
+                self._respond(command, await work)
             except CommandFailed as failed:
                 self._refuse(command, str(failed))
 
         task = asyncio.get_running_loop().create_task(answer())
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
+
+    async def _background(self) -> Mapping[str, object]:
+        return {"commands": await self._agent.background.listed()}
+
+    async def _stop_background(self, name: str) -> Mapping[str, object]:
+        return {"stopped": await self._agent.background.stop(name)}
 
     def _reload(self, command: Command) -> None:
         """Prompts wait for it, so that no call runs past an extension that may refuse it, and no

@@ -12,7 +12,7 @@ was answered, unless it is stopped.
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +34,7 @@ from lsp_agent.runtime.providers.provider import (
 )
 from lsp_agent.runtime.tools import outcome
 from lsp_agent.runtime.tools.outcome import Outcome
-from lsp_agent.runtime.tools.toolbox import unknown
+from lsp_agent.runtime.tools.toolbox import ToolRun, unknown
 from lsp_agent.runtime.transcript import (
     Block,
     Message,
@@ -86,13 +86,17 @@ class _Answer:
 def run_turn(agent: Agent, content: list[Block]) -> Coroutine[Any, Any, None]:
     """Says the prompt ``content``, and runs it when awaited; from now on it can be steered. When
     cancelled it ends in order, without an exception."""
-    agent.prompt = _say(agent, content)
+    news = agent.background.news()
+    agent.prompt = _say(agent, [text_block(f"{news}\n\n"), *content] if news else content)
+    agent.background.turn_begins()
     return _run(agent)
 
 
 async def _run(agent: Agent) -> None:
-    with suppress(asyncio.CancelledError):  # the step has closed what was open
+    try:
         await _steps(agent)
+    except asyncio.CancelledError:  # the step has closed what was open
+        await agent.background.turn_stopped()
     agent.prompt = None
     agent.steered.clear()
     agent.spent()
@@ -288,7 +292,11 @@ class _Step:
         async def progress(text: str) -> None:
             await agent.emit("tool_progress", id=call.call_id, text=text)
 
-        return await agent.toolbox.run(call.name, let.args, progress, gated=let.gated)
+        run = ToolRun(call.call_id, call.name, let.args, call.args, let.gated)
+        result = await agent.toolbox.run(run, progress)
+        if news := agent.background.news():
+            return Outcome([*result.content, text_block(f"\n\n{news}")], result.is_error)
+        return result
 
     def _refuse_open_calls(self, reason: str) -> None:
         for call in list(self._answer.calls.values())[len(self._results) :]:

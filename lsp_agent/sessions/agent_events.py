@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import (
+    BackgroundCommand,
     Compacted,
     Event,
     StopReason,
@@ -81,6 +82,8 @@ class AgentEvents:
             self.window.hear(event, turn, self.settled, self._tasks)
         elif event.beside_turns:
             self._session.emit(event, turn.id if turn else None)
+            if isinstance(event, BackgroundCommand):
+                self._hosting.observe(event)
         elif turn is None:
             return  # the agent still speaks of a turn that was ended without it
         elif isinstance(event, TurnEnded):

@@ -6,6 +6,7 @@ from typing import assert_never
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
@@ -126,6 +127,7 @@ class Recorder:
                 self.keep_agent()
             case (
                 StepStarted()
+                | BackgroundCommand()
                 | ThinkingDelta()
                 | ToolCallStarted()
                 | ToolArgsDelta()

@@ -153,6 +153,8 @@ class TurnRunner:
         if turn.aborted:
             return
         text = await self._hosting.covering.covered(turn.prompt, "the prompt")
+        if self._agent.background:
+            await link.keep_background()
         if turn.aborted:
             return
         turn.sent = True

@@ -50,14 +50,15 @@ class EditArgs:
 
 @dataclass(frozen=True, slots=True)
 class BashArgs:
-    """``timeout`` in seconds; 0 and below mean none."""
+    """``timeout`` in seconds; 0 and below mean none, and so does ``background``."""
 
     command: str
     timeout: int = 0
+    background: bool = False
 
 
 def parse_read(args: object) -> ReadArgs:
-    """Raises ToolFailure, as all four do."""
+    """Raises ToolFailure, as all of these do."""
     given = _Arguments(args, "readArgs", ("path", "offset", "limit"))
     result = ReadArgs(given.string("path"), given.integer("offset"), given.integer("limit"))
     given.check("path", PATH_REQUIRED)
@@ -79,10 +80,19 @@ def parse_edit(args: object) -> EditArgs:
 
 
 def parse_bash(args: object) -> BashArgs:
-    given = _Arguments(args, "bashArgs", ("command", "timeout"))
-    result = BashArgs(given.string("command"), given.integer("timeout"))
+    given = _Arguments(args, "bashArgs", ("command", "timeout", "background"))
+    background = given.boolean("background")
+    result = BashArgs(given.string("command"), given.integer("timeout"), background)
     given.check("command", COMMAND_REQUIRED)
     return result
+
+
+def parse_background_id(args: object) -> str:
+    """Of ``bash_output`` and ``bash_kill``."""
+    given = _Arguments(args, "backgroundArgs", ("id",))
+    name = given.string("id")
+    given.check("id", "id is required")
+    return name
 
 
 class _Arguments:
@@ -126,6 +136,13 @@ class _Arguments:
         shown = f"number {value!r}" if kind == "number" else kind
         self._fault(name, shown, self._struct, name, "int")
         return 0
+
+    def boolean(self, name: str) -> bool:
+        value = self._values.get(name, False)
+        if isinstance(value, bool):
+            return value
+        self._fault(name, _kind(value), self._struct, name, "bool")
+        return False
 
     def replacements(self, name: str) -> tuple[Replacement, ...]:
         value = self._values.get(name, [])

@@ -13,6 +13,9 @@ _KINDS: Mapping[str, ToolKind] = {
     "bash": "command",
 }
 
+#: Beside ``bash``, of an agent that has background commands: they ask and end what was allowed.
+OF_BACKGROUND = frozenset({"bash_output", "bash_kill"})
+
 
 def tool_kind(tool: str) -> ToolKind:
     return _KINDS.get(tool, "other")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 _STRING: Mapping[str, object] = {"type": "string"}
 _INTEGER: Mapping[str, object] = {"type": "integer"}
+_BOOLEAN: Mapping[str, object] = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,23 @@ BASH = _tool(
     command=_STRING,
     timeout=_INTEGER,
 )
+#: What the embedded agent has beside it.
+BACKGROUND_BASH = _tool(
+    "bash",
+    f"{BASH.description} With background it goes on while you work, without a timeout: for a"
+    " server, a watch. You are told its id at once, and of its end.",
+    ["command"],
+    command=_STRING,
+    timeout=_INTEGER,
+    background=_BOOLEAN,
+)
+BASH_OUTPUT = _tool(
+    "bash_output",
+    "What a background command has said since you asked last, and whether it still runs.",
+    ["id"],
+    id=_STRING,
+)
+BASH_KILL = _tool("bash_kill", "End a background command.", ["id"], id=_STRING)
 
 #: Those that work on files; a command is held in another way.
 FILE_TOOLS: Sequence[ToolSchema] = (READ, WRITE, EDIT)

@@ -111,6 +111,16 @@ class RunCommand:
     args: str
 
 
+@dataclass(frozen=True, slots=True)
+class GetBackground:
+    """Only to an agent with the capability ``background``, as is StopBackground."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopBackground:
+    background_id: str
+
+
 Command = (
     Prompt
     | Steer
@@ -128,6 +138,8 @@ Command = (
     | ListSessions
     | GetCommands
     | RunCommand
+    | GetBackground
+    | StopBackground
 )
 
 
@@ -145,7 +157,8 @@ class Reply:
     [{ref, cwd, title?, updated?}]}`` (of any folders; ``ref`` as ``sessionRef``, ``updated`` in
     seconds since 1970) or ``{folder}`` with the files that ``pi_sessions.py`` reads, GetCommands
     ``{commands: [{name, description?}]}``, RunCommand
-    ``{action: "prompt"|"insert"|"display"|"noop", text}``; else empty.
+    ``{action: "prompt"|"insert"|"display"|"noop", text}``, GetBackground ``{commands: [{id,
+    toolCallId, command, since, state, exitCode?, seconds?, lines}]}``; else empty.
     ``error`` is None when it succeeded.
     """
 

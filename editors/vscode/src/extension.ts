@@ -10,6 +10,7 @@ import { runShown } from "./connect/terminal";
 import { Exports } from "./exports";
 import {
   pickAction,
+  pickBackgroundCommand,
   pickCommand,
   pickOption,
   pickOwnSession,
@@ -113,6 +114,7 @@ function commands(
       vscode.commands.executeCommand("vscode.moveViews", { viewIds: [VIEW], destinationId: ASIDE }),
     "chat.connect": () => connect.open(),
     "chat.options": () => pickOption(made),
+    "chat.background": () => pickBackgroundCommand(made),
     "chat.command": () => pickCommand(made, (text) => chat.insert(text)),
     "chat.permissions": () => pickPermission(made),
     "chat.stop": () => made.stopAll(),

@@ -6,7 +6,13 @@ import type { Agent } from "./agent";
 import { valueName } from "./chat/head";
 import type { Client } from "./client";
 import type { Exports } from "./exports";
-import type { AgentSession, CommandInfo, SessionInfo, Setting } from "./protocol";
+import type {
+  AgentSession,
+  BackgroundCommand,
+  CommandInfo,
+  SessionInfo,
+  Setting,
+} from "./protocol";
 import { reporting } from "./review";
 
 /** Shows the chat, for who has chosen what to go on with there. */
@@ -137,6 +143,31 @@ export async function pickOption(agent: Agent): Promise<void> {
   await agent.refreshState(sessionId);
 }
 
+/** The commands that run in the background; the chosen one is ended. */
+export async function pickBackgroundCommand(agent: Agent): Promise<void> {
+  const chosen = await pick("End a background command", async () => {
+    const { client, sessionId } = await open(agent);
+    const { commands } = await client.request<{
+      commands: (BackgroundCommand & { lines: string[] })[];
+    }>("backgroundCommands", { sessionId });
+    const running = commands.filter(({ state }) => state === "running");
+    if (running.length === 0) throw new Nothing("No command runs in the background.");
+    return running.map(({ id, command, since, lines }) => ({
+      label: command,
+      description: `${id} · since ${new Date(since * 1000).toLocaleTimeString()}`,
+      detail: lines.at(-1) ?? "",
+      id,
+      sessionId,
+    }));
+  });
+  if (chosen === undefined) return;
+  const { client } = await open(agent);
+  await client.request("stopBackgroundCommand", {
+    sessionId: chosen.sessionId,
+    id: chosen.id,
+  });
+}
+
 /** What the agent and its extensions offer; `insert` puts the chosen one into the prompt. */
 export async function pickCommand(
   agent: Agent,
@@ -175,6 +206,7 @@ export async function pickAction(agent: Agent, changes: number): Promise<void> {
     ["lspAgent.chat.connect", "$(plug) Connect an agent"],
     ["lspAgent.chat.options", "$(tools) Agent options"],
     ["lspAgent.chat.command", "$(terminal) Run a slash command"],
+    ["lspAgent.chat.background", "$(server-process) Background commands"],
     ["lspAgent.chat.permissions", "$(shield) Permissions"],
     ["lspAgent.server.restart", "$(refresh) Restart server"],
     ["lspAgent.server.log", "$(output) Show log"],

@@ -158,6 +158,7 @@ export type AgentEvent = { sessionId: string; turnId?: string; seq: number; time
   | { type: "questionAnswered"; questionId: string; optionId: string | null }
   | { type: EditEventType; edit: Edit }
   | { type: "optionChanged"; optionId: string; value: string }
+  | ({ type: "backgroundCommand" } & BackgroundCommand)
   | { type: "agentStatus"; status: AgentStatus; message?: string }
 );
 
@@ -184,6 +185,16 @@ export interface State {
   options: Setting[];
   questions: Question[];
   agents: string[];
+}
+
+export interface BackgroundCommand {
+  id: string;
+  toolCallId: string;
+  command: string;
+  since: number;
+  state: "running" | "ended";
+  exitCode?: number;
+  seconds?: number;
 }
 
 /** One that the agent itself keeps. */

@@ -25,7 +25,7 @@ from lsp_agent.runtime.tools.covering import covering_of
 from lsp_agent.runtime.tools.gate_watch import GateWatch
 from lsp_agent.runtime.tools.outcome import Outcome
 from lsp_agent.runtime.transcript import text_block
-from lsp_agent.toolset.arguments import BashArgs, ToolFailure, parse_bash
+from lsp_agent.toolset.arguments import BashArgs, ToolFailure
 from lsp_agent.toolset.command_output import OutputEnds
 from lsp_agent.toolset.commands import CommandOutput, bash_result
 from lsp_agent.toolset.reading import MAX_BYTES
@@ -85,10 +85,9 @@ class Shell:
         self._files = ExitStack()
         self._folder: str | None = None
 
-    async def run(self, args: object, progress: Progress, *, gated: bool = False) -> Outcome:
+    async def run(self, given: BashArgs, progress: Progress, *, gated: bool = False) -> Outcome:
         """Raises ToolFailure. When cancelled it ends the command and answers all the same: the
         result says how far it got. ``gated``: the command begins with a gate."""
-        given = parse_bash(args)
         stop = asyncio.Event()
         job = asyncio.create_task(self._run(given, progress, stop, gated))
         try:
@@ -105,10 +104,10 @@ class Shell:
     ) -> Outcome:
         this_system().adopt_orphans()
         output = _Output(self._output_file)
-        gate = _gate_watch(gated=gated)
-        reader, transport, writing = await _open_pipe()
+        gate = gate_watch(gated=gated)
+        reader, transport, writing = await open_pipe()
         try:
-            process = await self._start(given.command, writing, gate.environment)
+            process = await start_shell(self._cwd, given.command, writing, gate.environment)
             pump = asyncio.create_task(_pump(reader, output, progress))
             stopped = await self._wait(process, pump, given.timeout, stop)
         finally:
@@ -121,24 +120,6 @@ class Shell:
         result = bash_result(given.command, shown, None if gate.since is None else code, seconds)
         result = await asyncio.to_thread(self._cover, result)
         return Outcome([text_block(result)], is_error=code != 0)
-
-    async def _start(self, command: str, writing: int, more: Mapping[str, str]) -> Process:
-        try:
-            return await asyncio.create_subprocess_exec(
-                "/bin/sh",
-                "-c",
-                command,
-                stdin=DEVNULL,
-                stdout=writing,
-                stderr=STDOUT,
-                cwd=self._cwd,
-                env={**clean_environment(os.environ), **more},
-                process_group=0,
-            )
-        except (OSError, ValueError) as error:
-            raise ToolFailure(f"start: {error}") from None
-        finally:
-            os.close(writing)
 
     async def _wait(
         self, process: Process, pump: asyncio.Task[None], timeout: int, stop: asyncio.Event
@@ -175,14 +156,34 @@ class Shell:
         return Path(path).open("wb")
 
 
-def _gate_watch(*, gated: bool) -> GateWatch:
+async def start_shell(cwd: str, command: str, writing: int, more: Mapping[str, str]) -> Process:
+    """Its output goes to ``writing``, which is closed here. Raises ToolFailure."""
+    try:
+        return await asyncio.create_subprocess_exec(
+            "/bin/sh",
+            "-c",
+            command,
+            stdin=DEVNULL,
+            stdout=writing,
+            stderr=STDOUT,
+            cwd=cwd,
+            env={**clean_environment(os.environ), **more},
+            process_group=0,
+        )
+    except (OSError, ValueError) as error:
+        raise ToolFailure(f"start: {error}") from None
+    finally:
+        os.close(writing)
+
+
+def gate_watch(*, gated: bool) -> GateWatch:
     try:
         return GateWatch(gated=gated)
     except OSError as error:
         raise ToolFailure(f"start: {error}") from None
 
 
-async def _open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
+async def open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
     """A pipe of our own: with one of asyncio's, waiting for a process may mean waiting for the end
     of its output as well."""
     reading, writing = os.pipe()

@@ -26,8 +26,12 @@ class GateWatch:
         self.since: float | None = time.monotonic()
         self._pipe: int | None = None
         self._held = ExitStack()
+        #: Set once nobody needs to be waited for any more.
+        self.decided = asyncio.Event()
         if gated:
             self._listen()
+        else:
+            self.decided.set()
 
     def close(self) -> None:
         """What was told is heard before."""
@@ -65,4 +69,5 @@ class GateWatch:
 
     def _end(self) -> None:
         self._pipe = None
+        self.decided.set()
         self._held.close()

@@ -20,6 +20,7 @@ from lsp_agent.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
     QueueChanged,
+    Rewound,
     StepEnded,
     StepStarted,
     TextDelta,
@@ -116,6 +117,7 @@ class Words:
                 | ErrorReported()
                 | Notice()
                 | Compacted()
+                | Rewound()
                 | QueueChanged()
                 | EditChanged()
                 | OptionChanged()

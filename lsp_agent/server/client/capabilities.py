@@ -53,6 +53,8 @@ NAMES = (
     "deleteSession",
     "commands",
     "runCommand",
+    "backgroundCommands",
+    "stopBackgroundCommand",
     "permissions",
 )
 METHODS = [f"agent/{name}" for name in NAMES]

@@ -7,6 +7,7 @@ from lsp_agent.protocol.wire_model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import (
     answers,
+    background,
     chat,
     edits,
     known_agents,
@@ -63,5 +64,7 @@ HANDLERS: dict[str, Handler] = {
     "deleteSession": sessions.delete_session,
     "commands": slash_commands.commands,
     "runCommand": slash_commands.run_command,
+    "backgroundCommands": background.background_commands,
+    "stopBackgroundCommand": background.stop_background_command,
     "permissions": permissions.permissions,
 }

@@ -19,6 +19,7 @@ from lsp_agent.protocol.wire_model import Model
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods import HANDLERS, Handler
 from lsp_agent.server.methods.answers import show_last_answer
+from lsp_agent.server.methods.background import list_and_show
 from lsp_agent.server.methods.edits import the_edit
 from lsp_agent.server.methods.prompting import abort_all, start_prompt, start_retry
 from lsp_agent.server.methods.review import (
@@ -45,6 +46,7 @@ _SHOWN: Mapping[str, Handler] = {
     "previewEdit": show_preview,
     "lastAnswer": show_last_answer,
     "runCommand": run_and_act,
+    "backgroundCommands": list_and_show,
 }
 
 _TOO_SOON = "Not answered: the question had only just come up. Answer it again."

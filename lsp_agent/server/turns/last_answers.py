@@ -11,6 +11,7 @@ from typing import assert_never
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
@@ -113,6 +114,7 @@ class LastAnswers:
                 | QuestionAnswered()
                 | EditChanged()
                 | OptionChanged()
+                | BackgroundCommand()
                 | AgentStatus()
             ):
                 pass

@@ -7,6 +7,7 @@ from typing import assert_never
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
@@ -83,6 +84,8 @@ class TurnDisplays:
         event = stamped.event
         if isinstance(event, Notice):
             self.notice(event)
+        elif isinstance(event, BackgroundCommand):
+            self.notice(Notice("info", _of_background(event), "agent"))
         elif isinstance(event, ErrorReported):
             message = escaped_lines(event.message)
             self._connection.notify("window/showMessage", {"type": 1, "message": message})
@@ -127,6 +130,7 @@ class TurnDisplays:
                 | QuestionAnswered()
                 | EditChanged()
                 | OptionChanged()
+                | BackgroundCommand()
                 | AgentStatus()
             ):
                 pass
@@ -177,6 +181,13 @@ def _end(display: _Display, ended: TurnEnded) -> None:
     if ended.stop_reason == "endTurn" and display.said.strip():
         ending = one_line(display.said)
     display.progress.end(escaped_lines(ended.error) if ended.error else ending)
+
+
+def _of_background(told: BackgroundCommand) -> str:
+    state = told.state
+    if told.exit_code is not None:
+        state += f", exit {told.exit_code}"
+    return f"Background command {told.id} ({state}): {_one_line(told.command)}"
 
 
 def tool_title(call: ToolCall) -> str:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import anyio
@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.agents.process import Exit
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.events import AgentStatus, Notice, OptionChanged
+from lsp_agent.protocol.events import AgentStatus, BackgroundCommand, Notice, OptionChanged
 from lsp_agent.sessions.agent.chosen import Chosen
 from lsp_agent.sessions.agent.launcher import AgentChoice, start_agent
 from lsp_agent.sessions.agent.link import AgentLink, Callbacks, Received
@@ -69,6 +69,8 @@ class AgentKeeper:
         #: Whether ``resume`` is a conversation of its own in which nothing was said yet.
         self.untold = False
         self.chosen = Chosen(lambda change: emit(change, None))
+        #: The background commands that run, by their ids.
+        self.background: dict[str, BackgroundCommand] = {}
         self._services = services
         self._choice = choice
         self._cwd = cwd
@@ -321,12 +323,19 @@ class AgentKeeper:
     def _hear(self, event: Received) -> None:
         if isinstance(event, OptionChanged):
             self.chosen.changed(event)
+        if isinstance(event, BackgroundCommand):
+            if event.state == "running":
+                self.background[event.id] = event
+            else:
+                self.background.pop(event.id, None)
         self._on_event(event)
 
     def _gone(self, link: AgentLink, exit_: Exit) -> None:
         # What one says that we have ended is its log, and no reason.
         said = "" if link.was_ended else exit_.stderr.strip()
         self._tell(AgentStatus("exited", said or None))
+        for each in tuple(self.background.values()):  # nothing outlives it
+            self._hear(replace(each, state="ended"))
         if self.link is link:  # else its start, or the close, tells of it
             self.link = None
             self._hosting.bridged.close()

@@ -185,6 +185,10 @@ class AgentLink:
             raise self.death()
         return waiting.reply
 
+    async def keep_background(self) -> None:
+        """What runs now is no command of the turn to come: a stop of that spares it."""
+        await self._process.keep(workers=self.bridge is None)
+
     async def abort(self) -> None:
         """Tells the agent to stop and ends its commands' processes, at once."""
         if self.bridge is not None:

@@ -17,7 +17,7 @@ from lsp_agent.sessions.permissions.judge import paths_of
 from lsp_agent.sessions.permissions.repository_code import linked_instructions
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.toolset.calls import Allow, Block, Gate, Held, ToolAnswer, ToolRequest, Verdict
-from lsp_agent.toolset.kinds import tool_kind
+from lsp_agent.toolset.kinds import OF_BACKGROUND, tool_kind
 from lsp_agent.wires.wire import (
     AgentRequest,
     Answer,
@@ -56,6 +56,8 @@ class Asked:
         return await self._intercept(request, can_hold=True)
 
     async def _intercept(self, request: ToolRequest, *, can_hold: bool) -> Verdict:
+        if request.tool in OF_BACKGROUND and self._state.runs_background:
+            return Block(STOPPED) if self._session.stopped else Allow()
         if tool_kind(request.tool) == "command":
             refused = await self._tools.covering.in_command(request)
             if refused is not None:

@@ -6,7 +6,7 @@ from typing import Literal
 from anyio.abc import TaskGroup
 
 from lsp_agent.agents.bridge import Bridge
-from lsp_agent.protocol.events import Notice, ToolCall, ToolResult
+from lsp_agent.protocol.events import BackgroundCommand, Notice, ToolCall, ToolResult
 from lsp_agent.protocol.settings.settings import AgentSettings
 from lsp_agent.sessions.files.asked import Asked
 from lsp_agent.sessions.files.bridged import Bridged
@@ -101,13 +101,15 @@ class Hosting:
         self._mirroring.turn_ended()
         self.bridged.turn_ended()
 
-    def observe(self, event: ToolCall | ToolResult) -> None:
+    def observe(self, event: ToolCall | ToolResult | BackgroundCommand) -> None:
         """Learns from the wire what the agent does."""
         match event:
             case ToolCall():
                 self._called(event)
             case ToolResult():
                 self._returned(event)
+            case BackgroundCommand():
+                self._consent.background(event)
 
     def _called(self, call: ToolCall) -> None:
         self.state.called(call)

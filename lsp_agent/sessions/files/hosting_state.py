@@ -22,6 +22,8 @@ class HostingState:
         self._session = session
         self._bridged = bridged
         self._told = False
+        #: Whether its ``bash`` takes ``background``, and ``OF_BACKGROUND`` are tools of its own.
+        self.runs_background = False
         # Of the running turn.
         self._file_calls: dict[str, ToolKind] = {}
         self._own_calls: set[str] = set()
@@ -52,7 +54,8 @@ class HostingState:
         self._commands.clear()
 
     def agent_can(self, capabilities: Mapping[str, bool]) -> None:
-        """What its handshake said: one that never lets us serve its files is no hosted agent."""
+        """What its handshake said. One that never lets us serve its files is no hosted agent."""
+        self.runs_background = capabilities.get("background", False)
         if not capabilities["hostedFiles"] and self.now == "starting":
             self.now = "mirror"
             self._tell_mirror()

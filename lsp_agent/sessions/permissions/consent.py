@@ -5,7 +5,7 @@ from collections.abc import Callable
 import anyio
 import anyio.to_thread
 
-from lsp_agent.protocol.events import Notice, ToolResult
+from lsp_agent.protocol.events import BackgroundCommand, Notice, ToolResult
 from lsp_agent.protocol.questions import Answer, Option
 from lsp_agent.protocol.settings.review import asks_first
 from lsp_agent.sessions.permissions.decision_log import DecisionLog
@@ -87,6 +87,10 @@ class Consent:
     def returned(self, result: ToolResult) -> None:
         """A call has its result."""
         self._log.returned(result)
+
+    def background(self, event: BackgroundCommand) -> None:
+        """A command goes on beyond its call, or has ended."""
+        self._log.background(event)
 
     async def _judge(self, request: ToolRequest) -> Judgement:
         """As the settings and grants say. What an agent writes to disk itself cannot be a

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import anyio.to_thread
 
-from lsp_agent.protocol.events import ToolResult
+from lsp_agent.protocol.events import BackgroundCommand, ToolResult
 from lsp_agent.sessions.permissions.judge import subject
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
@@ -27,6 +27,8 @@ class DecisionLog:
         self._session = session
         #: When each call was let run, by ``time.monotonic``.
         self._running: dict[str, float] = {}
+        #: The calls whose commands go on beyond them.
+        self._background: set[str] = set()
 
     def decided(self, request: ToolRequest, verdict: Verdict, by: DecidedBy) -> None:
         if tool_kind(request.tool) != "command":
@@ -41,6 +43,8 @@ class DecisionLog:
 
     def returned(self, result: ToolResult) -> None:
         """A call has its result."""
+        if result.tool_call_id in self._background:
+            return
         since = self._running.pop(result.tool_call_id, None)
         if since is None:
             return
@@ -48,6 +52,18 @@ class DecisionLog:
         code = next((code for text in texts if (code := exit_code(text)) is not None), None)
         seconds = round(time.monotonic() - since, 3)
         self._write(Ended(self._session.id, result.tool_call_id, code, result.is_error, seconds))
+
+    def background(self, event: BackgroundCommand) -> None:
+        """A command goes on beyond its call, or has ended."""
+        call = event.tool_call_id
+        if event.state == "running":
+            self._background.add(call)
+        elif call in self._background:
+            self._background.discard(call)
+            since = self._running.pop(call, time.monotonic())
+            seconds = round(time.monotonic() - since, 3)
+            failed = event.exit_code != 0
+            self._write(Ended(self._session.id, call, event.exit_code, failed, seconds))
 
     def _write(self, record: Decided | Ended) -> None:
         self._services.tasks.start_soon(self._append, record)

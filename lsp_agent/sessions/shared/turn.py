@@ -9,6 +9,7 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
@@ -148,6 +149,7 @@ class Turn:
                 | QuestionAnswered()
                 | EditChanged()
                 | OptionChanged()
+                | BackgroundCommand()
                 | AgentStatus()
             ):
                 pass

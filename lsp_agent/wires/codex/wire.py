@@ -28,6 +28,7 @@ from lsp_agent.wires.wire import (
     Compact,
     CompactEnded,
     Decoded,
+    GetBackground,
     GetCommands,
     GetState,
     Launch,
@@ -37,6 +38,7 @@ from lsp_agent.wires.wire import (
     RunCommand,
     Send,
     Steer,
+    StopBackground,
 )
 
 _CAPABILITIES: Mapping[str, bool] = {
@@ -160,6 +162,8 @@ class CodexWire:
                 return Reply(request_id, {"commands": []})
             case RunCommand():
                 return Reply(request_id, error="Codex has no commands here.")
+            case GetBackground() | StopBackground():
+                return Reply(request_id, error="Codex runs its commands itself.")
             case Ping():
                 return Reply(request_id, error="Codex is asked for no sign of life.")
             case _:

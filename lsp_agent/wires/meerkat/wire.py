@@ -31,6 +31,7 @@ from lsp_agent.wires.wire import (
     Command,
     Compact,
     Decoded,
+    GetBackground,
     GetCommands,
     GetMessages,
     GetModels,
@@ -50,6 +51,7 @@ from lsp_agent.wires.wire import (
     SetModel,
     SetOption,
     Steer,
+    StopBackground,
     Withdrawn,
 )
 
@@ -148,6 +150,8 @@ class MeerkatWire:
                 | GetOptions()
                 | SetOption()
                 | ListSessions()
+                | GetBackground()
+                | StopBackground()
                 | Ping()
             ):
                 return Reply(request_id, error=_CANNOT)

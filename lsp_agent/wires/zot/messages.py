@@ -1,13 +1,15 @@
 """zot's values in canonical form: blocks, messages, usage, replies, stop reasons."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 
-from lsp_agent.protocol.events import Level, StopReason
+from lsp_agent.protocol.events import BackgroundCommand, Level, StopReason, camel
 from lsp_agent.protocol.messages import Block, ImageBlock, Message, Role, Usage, text
 from lsp_agent.toolset.loose_json import Frame, frame, frames, integer, items, number, string
 from lsp_agent.wires.usage import token_counts
 from lsp_agent.wires.wire import (
     Command,
+    GetBackground,
     GetCommands,
     GetMessages,
     GetModels,
@@ -84,6 +86,8 @@ def reply_data(command: Command, data: object) -> dict[str, object]:
         case GetCommands():
             told = (_command(frame(item)) for item in items(source.get("commands")))
             return {"commands": [item for item in told if item["name"]]}
+        case GetBackground():
+            return {"commands": [_background(each) for each in frames(source.get("commands"))]}
         case RunCommand():
             action = string(source, "action")
             known = action in ("prompt", "insert", "display")
@@ -123,6 +127,26 @@ def _command(source: Frame) -> dict[str, object]:
     if description := string(source, "description"):
         result["description"] = description
     return result
+
+
+def background_command(source: Frame) -> BackgroundCommand:
+    ended = string(source, "state") == "ended"
+    return BackgroundCommand(
+        string(source, "id"),
+        string(source, "call_id"),
+        string(source, "command"),
+        number(source, "since") or 0.0,
+        "ended" if ended else "running",
+        integer(source, "exit"),
+        number(source, "seconds"),
+    )
+
+
+def _background(source: Frame) -> dict[str, object]:
+    told = background_command(source)
+    values = {camel(each.name): getattr(told, each.name) for each in fields(told)}
+    lines = [line for line in items(source.get("lines")) if isinstance(line, str)]
+    return {**{name: value for name, value in values.items() if value is not None}, "lines": lines}
 
 
 def _option(source: Frame) -> dict[str, object]:

@@ -18,6 +18,7 @@ from lsp_agent.wires.wire import (
     Compact,
     CompactEnded,
     Decoded,
+    GetBackground,
     GetCommands,
     GetMessages,
     GetModels,
@@ -32,6 +33,7 @@ from lsp_agent.wires.wire import (
     SetModel,
     SetOption,
     Steer,
+    StopBackground,
 )
 from lsp_agent.wires.zot import messages as zot
 from lsp_agent.wires.zot.turn import TURN_FRAMES, Turn
@@ -60,10 +62,11 @@ _CAPABILITIES: Mapping[str, bool] = {
     "hostedFiles": True,
     "usage": True,
     "cost": True,
+    "background": False,
 }
 
 #: Those capabilities that an agent has if it says so.
-_FEATURES = ("steer", "thinking", "resume")
+_FEATURES = ("steer", "thinking", "resume", "background")
 
 _DELTAS = ("text_delta", "thinking_delta")
 
@@ -87,6 +90,7 @@ _TYPES: Mapping[type, str] = {
     GetModels: "get_models",
     GetOptions: "get_options",
     GetCommands: "get_commands",
+    GetBackground: "get_background",
 }
 
 
@@ -153,6 +157,8 @@ class ZotWire:
                 frame |= {"type": "set_model", "model": model}
             case SetOption(option_id, value):
                 frame |= {"type": "set_option", "option": option_id, "value": value}
+            case StopBackground(background_id):
+                frame |= {"type": "stop_background", "background_id": background_id}
             case RunCommand(name, args):
                 frame |= {"type": "run_command", "name": name, "args": args}
             case _:
@@ -221,6 +227,8 @@ class ZotWire:
                 level = zot.level(string(source, "level"))
                 extension = string(source, "extension") or "extension"
                 batch.add(Notice(level, string(source, "message"), extension))
+            case "background_command":
+                batch.add(zot.background_command(source))
             case _ if kind in TURN_FRAMES and self._turn is not None:
                 self._turn.frame(kind, source, batch)
             case _:

@@ -51,7 +51,7 @@ def test_a_link_leads_to_a_page_or_a_file(href: str, link: dict[str, Any] | None
     ("text", "hrefs"),
     [
         ("in src/a.py:12, and (b.py:3:4).", ["src/a.py:12", "b.py:3"]),
-        ("/work/a.py:1: error", ["/work/a.py:1"]),
+        ("/w/a.py:1: error", ["/w/a.py:1"]),
         ("C:/a.py:1", ["C:/a.py:1"]),
         ("100%/a.py:7", ["100%25/a.py:7"]),
         ("http://host/a.js:12 localhost:80 example.com:443 127.0.0.1:80 at 12:30", []),

@@ -21,7 +21,12 @@ def waiting_for(file: Path) -> Frame:
 
 def test_hello_names_what_zot_does_not_have(tmp_path: Path):
     with RpcProcess(tmp_path) as agent:
-        assert set(agent.ask("hello")["data"]["features"]) == {"steer", "thinking", "resume"}
+        assert set(agent.ask("hello")["data"]["features"]) == {
+            "steer",
+            "thinking",
+            "resume",
+            "background",
+        }
 
 
 def test_words_that_come_while_a_call_runs_follow_its_result(tmp_path: Path):

@@ -157,6 +157,12 @@ M.commands = {
     run = on_session("choose_option"),
   },
   {
+    name = "background",
+    summary = "Lists the commands that the agent runs in the background; the one that you choose "
+      .. "is ended.",
+    run = on_session("choose_background_command"),
+  },
+  {
     name = "run",
     argument = "[command] [args]",
     summary = "Runs a slash command of the agent's or of its extensions; without a name you "

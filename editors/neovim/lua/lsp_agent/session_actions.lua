@@ -47,6 +47,27 @@ local function choose_value(session, to, option)
   end)
 end
 
+--- The commands that run in the background; the chosen one is ended.
+function M.choose_background_command()
+  chat.request("agent/backgroundCommands", {}, function(result, session, to)
+    local running = vim.tbl_filter(function(command)
+      return command.state == "running"
+    end, result.commands)
+    pick(running, {
+      prompt = "End a background command",
+      kind = "lsp_agent_background_command",
+      none = "no command runs in the background",
+      title = function(command)
+        local last = command.lines[#command.lines]
+        return ("%s · %s%s"):format(command.id, command.command, last and " · " .. last or "")
+      end,
+    }, function(command)
+      local params = { sessionId = session.id, id = command.id }
+      client.request(to, "agent/stopBackgroundCommand", params)
+    end)
+  end)
+end
+
 function M.choose_option()
   chat.request("agent/options", {}, function(result, session, to)
     pick(result.options, {
