@@ -9,6 +9,7 @@ from typing import assert_never
 
 from lsp_agent.protocol.events import (
     AgentStatus,
+    BackgroundCommand,
     AssistantMessage,
     Compacted,
     EditChanged,
@@ -118,6 +119,7 @@ class Words:
                 | Notice()
                 | Compacted()
                 | Rewound()
+                | BackgroundCommand()
                 | QueueChanged()
                 | EditChanged()
                 | OptionChanged()

@@ -187,7 +187,7 @@ def _of_background(told: BackgroundCommand) -> str:
     state = told.state
     if told.exit_code is not None:
         state += f", exit {told.exit_code}"
-    return f"Background command {told.id} ({state}): {_one_line(told.command)}"
+    return f"Background command {told.id} ({state}): {one_line(told.command)}"
 
 
 def tool_title(call: ToolCall) -> str:
