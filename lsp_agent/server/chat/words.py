@@ -9,8 +9,8 @@ from typing import assert_never
 
 from lsp_agent.protocol.events import (
     AgentStatus,
-    BackgroundCommand,
     AssistantMessage,
+    BackgroundCommand,
     Compacted,
     EditChanged,
     ErrorReported,
