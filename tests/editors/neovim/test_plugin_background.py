@@ -1,0 +1,37 @@
+"""The commands that the agent runs in the background."""
+
+from typing import Any
+
+import psutil
+import pytest
+from plugin_desk import PATIENCE, PluginDesk
+from support.neovim import wait_until
+from support.neovim_desk import done, step
+
+pytestmark = pytest.mark.neovim
+
+COMMAND = "echo up; sleep 6321"
+
+
+def begin(command: str) -> dict[str, Any]:
+    return {"name": "bash", "args": {"command": command, "background": True}}
+
+
+def runs() -> bool:
+    return any(
+        "6321" in " ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])
+    )
+
+
+def test_one_is_listed_with_what_it_said_last_and_ended(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start(step(begin(COMMAND)), done(), permissions={"command": "allow"})
+    desk.agent("ask Serve it.")
+    desk.wait_for_chat("Done.")
+    assert runs()
+    desk.agent("background")
+    assert desk.picker()["items"] == [f"b1 · {COMMAND} · up"]
+    desk.choose("b1")
+    wait_until(lambda: not runs(), PATIENCE)
+    desk.agent("background")
+    wait_until(lambda: "no command runs" in desk.nvim.command_output("messages"), PATIENCE)
