@@ -62,9 +62,7 @@ def stepped(
             base.add(after.lines[start:end])
             to_new_base += end - start - (base_end - base_start)
             was, new = review.text.lines[group.start : group.end], after.lines[start:end]
-            if out := [each.key for each in reversed(taken) if each.is_out(was, new)]:
-                others = tuple(out[1:])
-                traces.append(Trace(out[0], others, start, end, was, new, beside=others))
+            traces += _traces_of_taken(taken, start, was, new)
             continue
         old, new = review.base.lines[base_start:base_end], after.lines[start:end]
         left = _left(review, group, new if by_agent else None)
@@ -92,6 +90,8 @@ def stepped(
             hunks.append(hunk)
         settled = by_agent and owners is None and group.steps
         went = alike or settled or any(h.key != owner for h in group.live[:1])
+        if settled:
+            traces += _traces_of_kept(review, group, start, new, taken)
         if group.live and went and (len(group.live) == 1 or owners is None):
             by = owner if alike and owners is not None else None
             traces.append(replace(_group_trace(review, group, (start, end), new, taken), by=by))
@@ -160,6 +160,36 @@ def _group_trace(
         if each.key != first.key and (each.key in first.over or each.is_out(was, stand))
     )
     return replace(trace_of(first, *place, was, stand), beside=beside)
+
+
+def _traces_of_taken(taken: Sequence[Taken], start: int, was: Lines, new: Lines) -> Iterator[Trace]:
+    """Of what was kept where ``was`` has become ``new``, from line ``start`` on."""
+    out = [each for each in reversed(taken) if each.is_out(was, new)]
+    if len(out) == 1 and (narrow := _narrow_trace(out[0], start, was, new)) is not None:
+        yield narrow
+    elif out:
+        others = tuple(each.key for each in out[1:])
+        yield Trace(out[0].key, others, start, start + len(new), was, new, beside=others)
+
+
+def _traces_of_kept(
+    review: Reviewed, group: Group, start: int, new: Lines, taken: Sequence[Taken]
+) -> Iterator[Trace]:
+    """Of what was kept and lay beside open hunks, whose own traces do not tell of it."""
+    was = review.text.lines[group.start : group.end]
+    for each in taken if group.live else ():
+        if not any(each.key in (hunk.key, *hunk.over) for hunk in group.live):
+            narrow = _narrow_trace(each, start, was, new)
+            if narrow is not None:
+                yield narrow
+
+
+def _narrow_trace(taken: Taken, start: int, was: Lines, new: Lines) -> Trace | None:
+    """Of its own lines alone, where more was changed beside them."""
+    if not taken.is_out(was, new) or (at := taken.place(was, new)) is None:
+        return None
+    start += at
+    return Trace(taken.key, (), start, start + len(taken.old), taken.new, taken.old)
 
 
 def _with_typed(review: Reviewed, group: Group) -> Lines | None:

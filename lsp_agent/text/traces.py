@@ -53,6 +53,17 @@ class Taken:
         before, after, old, new = map(words, (was, now, self.old, self.new))
         return bool((new - old) & (before - after) or (old - new) & (after - before))
 
+    def place(self, was: Lines, now: Lines) -> int | None:
+        """Where its old lines begin in ``now``, if they and its new ones in ``was`` are the first
+        or the last ones of both."""
+        if not (self.old and self.new):
+            return None
+        if was[: len(self.new)] == self.new and now[: len(self.old)] == self.old:
+            return 0
+        if was[-len(self.new) :] == self.new and now[-len(self.old) :] == self.old:
+            return len(now) - len(self.old)
+        return None
+
 
 def followed(traces: Iterable[Trace], steps: list[Hunk], new: Sequence[Trace]) -> tuple[Trace, ...]:
     """The traces once ``steps`` have changed their text, with those that are ``new`` in it. What

@@ -300,6 +300,18 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["close", 1, 0],
         ],
     ),
+    "what was kept beside an open hunk is reverted, and that is given up by closing": (
+        {"editor": "full"},
+        [
+            ["edit", "a1", 1, 2, ["add", 28]],
+            ["newline", 1, 24],
+            ["keep", 28, 1],
+            ["edit", "a1", 1, 0, ["swap", 0]],
+            ["write", "a1", 1, 0, [["cut", 21]]],
+            ["revert", 29, 1],
+            ["close", 1, 0],
+        ],
+    ),
 }
 #: By name: the same, of mirror agents, which there are at a real server alone.
 MIRRORED: dict[str, tuple[Json, list[Step]]] = {

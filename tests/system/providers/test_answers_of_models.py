@@ -242,7 +242,7 @@ def test_the_request_has_the_prompt_the_tools_and_the_key(desk: Desk):
     assert "my words" in json.dumps(request["messages"])
     assert headers["authorization"] == f"Bearer {KEY}"
     tools = [tool.get("function", tool)["name"] for tool in request["tools"]]
-    assert tools == ["bash", "edit", "read", "write"]
+    assert tools == ["bash", "bash_kill", "bash_output", "edit", "read", "write"]
     assert "coding agent" in json.dumps(request.get("system", request["messages"][0]))
 
 
