@@ -196,3 +196,14 @@ def test_what_is_allowed_in_a_project_outlives_the_server_until_it_is_taken_back
     person.press("Deny")
     person.wait_for_end()
     assert len(runs.read_text().splitlines()) == 2
+
+
+def test_a_background_command_is_ended(person: Product) -> None:
+    begin = {"name": "bash", "args": {"command": "echo up; sleep 6322", "background": True}}
+    person.begin(step(begin), done())
+    person.say("Serve it.")
+    person.wait_for_end()
+    person.palette("Agent: Background Commands")
+    person.row("echo up; sleep 6322").click()
+    person.palette("Agent: Background Commands")
+    person.page.get_by_text("No command runs in the background.").first.wait_for()
