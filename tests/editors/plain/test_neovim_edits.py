@@ -5,7 +5,7 @@ import time
 import pytest
 from support.neovim_desk import Desk, done, edit, read, step, write
 
-pytestmark = pytest.mark.neovim
+pytestmark = [pytest.mark.neovim, pytest.mark.slow]
 
 LINES = "one\ntwo\nthree\n"
 

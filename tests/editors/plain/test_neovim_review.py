@@ -7,7 +7,7 @@ import pytest
 from support.neovim import wait_until
 from support.neovim_desk import Desk, done, edit, step
 
-pytestmark = pytest.mark.neovim
+pytestmark = [pytest.mark.neovim, pytest.mark.slow]
 
 LINES = "one\ntwo\nthree\nfour\nfive\n"
 TYPED = "typed before"

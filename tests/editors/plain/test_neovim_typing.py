@@ -9,6 +9,7 @@ from support.neovim_desk import Desk
 
 pytestmark = [
     pytest.mark.neovim,
+    pytest.mark.slow,
     pytest.mark.timeout(180),
     # They wait more than they work: one after the other, beside others.
     pytest.mark.xdist_group("typing in Neovim"),
@@ -38,7 +39,6 @@ def test_fifteen_edits_beside_a_typist_are_each_in_once(desk: Desk, check: Check
     check("hosted edits", sittings.hosted(desk, seed=1, count=15))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 12, 13])
 def test_a_hundred_edits_beside_a_typist_are_each_in_once(
     desk: Desk, check: Check, seed: int
@@ -55,7 +55,6 @@ def test_hunks_are_undone_and_kept_beside_a_typist(desk: Desk, check: Check) -> 
     check("hunks decided", tally)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [21, 22])
 def test_many_hunks_are_undone_and_kept_beside_a_typist(
     desk: Desk, check: Check, seed: int
@@ -71,7 +70,6 @@ def test_the_last_turn_is_taken_back_and_brought_back_beside_a_typist(
     assert tally.reverted == tally.back > 4
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [31, 32, 33])
 def test_a_long_turn_is_taken_back_and_brought_back_beside_a_typist(
     desk: Desk, check: Check, seed: int
@@ -85,7 +83,6 @@ def test_what_an_agent_writes_under_unsaved_text_comes_in_beside_a_typist(
     check("mirror", sittings.mirrored(desk, seed=4, count=12))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [41, 42])
 def test_much_that_an_agent_writes_under_unsaved_text_comes_in_beside_a_typist(
     desk: Desk, check: Check, seed: int
@@ -97,7 +94,6 @@ def test_a_typist_loses_nothing_when_the_server_is_killed(desk: Desk, check: Che
     check("server killed", sittings.killed(desk, seed=5, count=14))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [51, 52])
 def test_a_typist_loses_nothing_whenever_the_server_is_killed(
     desk: Desk, check: Check, seed: int

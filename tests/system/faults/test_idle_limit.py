@@ -10,6 +10,8 @@ from support.puppet_agent import SILENT
 from support.raw_client import Json, wait_until
 from support.stage import Editor, puppet, within
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 1.0
 IN_TEXT, IN_A_TOOL = 5, 20
 Outcome = Callable[[str, str], None]

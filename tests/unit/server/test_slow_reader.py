@@ -14,6 +14,8 @@ import pytest
 from support.project import EVENTS, LSP_AGENT, Project, step
 from support.raw_client import Json, RawClient
 
+pytestmark = pytest.mark.slow
+
 _A_SECOND = 20_000
 _PIECES = 50
 _MOST_BEFORE_AN_ANSWER = 40_000
