@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { Turn } from "./chat/transcript";
+import type { ChangedFile, Turn } from "./chat/transcript";
 import { changedFiles, isOpen } from "./chat/transcript";
 import type { Client } from "./client";
 import type { Edit, Hunk, NextChange } from "./protocol";
@@ -84,16 +84,16 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     },
   };
 
-  /** All files of a turn in the multi-diff editor: as they were before it, as they are now. */
-  async openTurn(turn: Turn): Promise<void> {
-    const edits = [...changedFiles(turn).values()].flat();
+  /** All files of a turn, or one, in the multi-diff editor: as they were before it, as they are now. */
+  async openTurn(turn: Turn, uri?: string): Promise<void> {
+    const edits = changed(turn, uri);
     await this.openChanges(`Agent: ${turn.prompt.split("\n", 1)[0] ?? ""}`, edits);
   }
 
-  /** Applies what a turn proposed. Raises Error at the first that cannot be applied. */
-  async applyTurn(turn: Turn): Promise<void> {
+  /** Applies what a turn proposed, in all files or in one. Raises Error at the first that cannot be applied. */
+  async applyTurn(turn: Turn, uri?: string): Promise<void> {
     const client = await this.agent.connection.ensure();
-    for (const { editId, status } of [...changedFiles(turn).values()].flat()) {
+    for (const { editId, status } of changed(turn, uri)) {
       if (status === "proposed") await apply(client, { editId });
     }
   }
@@ -315,4 +315,9 @@ function virtual(uri: string, shown: Shown): vscode.Uri {
 
 function nameOf(uri: string): string {
   return vscode.Uri.parse(uri).path.split("/").at(-1) ?? uri;
+}
+
+/** What a turn changed, in all files or in one. */
+function changed(turn: Turn, uri?: string): ChangedFile[] {
+  return [...changedFiles(turn).values()].flat().filter((edit) => uri === undefined || edit.uri === uri);
 }

@@ -42,7 +42,7 @@ IS_FOCUSED = "(input) => document.hasFocus() && document.activeElement === input
 # be done now come to the chat one after the other.
 ENDED = """
 (turns) => document.querySelectorAll('article').length >= turns
-  && document.querySelector('article .working, article footer .link, .notice.waiting') === null
+  && document.querySelector('article .working, article footer > .link, .notice.waiting') === null
   && document.querySelector('.composer .stop').hidden
 """
 

@@ -106,7 +106,8 @@ export type FromView =
   | { type: "suggest"; number: number; sign: "@" | "/"; query: string }
   | { type: "open"; uri: string; line: number }
   | { type: "openLink"; href: string }
-  | { type: "review"; action: ReviewAction; turnId: string }
+  /** Of all its files, or of one. */
+  | { type: "review"; action: ReviewAction; turnId: string; uri?: string }
   | { type: CodeUse; text: string }
   | { type: "connect"; chosen: ConnectBy }
   | { type: "closeCard" }

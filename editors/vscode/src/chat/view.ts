@@ -291,14 +291,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     else await this.slashCommands.suggest(show);
   }
 
-  private async decide({ action, turnId }: FromView & { type: "review" }): Promise<void> {
+  private async decide({ action, turnId, uri }: FromView & { type: "review" }): Promise<void> {
     const chat = this.agent.chat;
     const turn = chat?.turns.find((each) => each.id === turnId);
     if (chat === undefined || turn === undefined) return;
-    if (action === "open") return this.review.openTurn(turn);
+    if (action === "open") return this.review.openTurn(turn, uri);
     const client = await this.agent.connection.ensure();
-    const params = { sessionId: chat.sessionId, turnId };
-    if (action === "apply") await this.review.applyTurn(turn);
+    const params = { sessionId: chat.sessionId, turnId, ...(uri !== undefined && { uri }) };
+    if (action === "apply") await this.review.applyTurn(turn, uri);
     else if (action === "keep") await client.request("keepAll", params);
     else if (action === "undo") await client.request("undoAll", params);
     else tellLeft(await client.request<RevertResult>("revert", { ...params, only: true }));

@@ -1,7 +1,7 @@
 // The parts of a turn as elements.
 
 import type { Mend } from "../connect/mend";
-import type { FromView, ReviewAction } from "../chat/messages";
+import type { FromView } from "../chat/messages";
 import type {
   ChangedFile,
   Part,
@@ -10,8 +10,9 @@ import type {
   ToolPart,
   Turn,
 } from "../chat/transcript";
-import { isOpen, progressOf } from "../chat/transcript";
+import { progressOf } from "../chat/transcript";
 import { DENY_WITH_REASON } from "../toasts";
+import { changes, counts } from "./changes";
 import { button, el, icon } from "./dom";
 import { linked } from "./places";
 import { streamed } from "./streamed";
@@ -158,21 +159,6 @@ function diff(before: string, after: string): HTMLElement {
   );
 }
 
-type Lines = Pick<ChangedFile, "added" | "removed">;
-
-function counts(files: Lines[]): HTMLElement | undefined {
-  if (files.length === 0) return undefined;
-  const total = (of: (file: Lines) => number): number =>
-    files.reduce((sum, file) => sum + of(file), 0);
-  const [added, removed] = [total((file) => file.added), total((file) => file.removed)];
-  return el(
-    "span",
-    { class: "counts", "aria-label": `${added} lines added, ${removed} removed` },
-    el("span", { class: "plus" }, `+${added}`),
-    el("span", { class: "minus" }, `−${removed}`),
-  );
-}
-
 const STEPS = { pending: "To do", in_progress: "In progress", completed: "Done" };
 const STEP_ICONS = {
   pending: "circle-large",
@@ -286,7 +272,7 @@ export function renderFooter(turn: Turn, files: Map<string, ChangedFile[]>, post
     made.append(el("div", { class: "buttons retry" }, retry));
   }
   if (turn.mend !== undefined) made.append(renderMend(turn.mend, post));
-  if (files.size > 0) made.append(renderChanges(turn, files, post));
+  if (files.size > 0) made.append(changes(turn, files, post));
   return made;
 }
 
@@ -294,35 +280,6 @@ function renderMend({ title, chosen }: Mend, post: Post): HTMLElement {
   const press = (): void =>
     post(chosen ? { type: "connect", chosen } : { type: "command", command: "lspAgent.chat.connect" });
   return el("div", { class: "buttons" }, button(title, press, { class: "primary" }));
-}
-
-function renderChanges(turn: Turn, files: Map<string, ChangedFile[]>, post: Post): HTMLElement {
-  const all = [...files.values()].flat();
-  const isProposed = all.some((file) => file.status === "proposed");
-  const isApplied = all.some((file) => file.status === "applied");
-  const review = (action: ReviewAction) => () => post({ type: "review", action, turnId: turn.id });
-  const count = files.size === 1 ? "1 file" : `${files.size} files`;
-  const what = isApplied || !isProposed ? `${count} changed` : `Changes of ${count} proposed`;
-  const open = all.filter((file) => isOpen(file.status));
-  const buttons = [
-    button("Review", review("open"), { class: "secondary", icon: "diff-multiple" }),
-    isProposed && button("Apply", review("apply"), { class: "secondary", icon: "check" }),
-    isApplied && button("Keep", review("keep"), { class: "secondary", icon: "check" }),
-    (isApplied || isProposed) &&
-      button(isApplied ? "Undo" : "Reject", review("undo"), { class: "secondary", icon: "discard" }),
-    !(isApplied || isProposed) &&
-      button("Take Back", review("revert"), {
-        class: "secondary",
-        icon: "history",
-        title: "Take this turn out of the files again, kept changes included",
-      }),
-  ];
-  return el(
-    "div",
-    { class: "changes", role: "group", "aria-label": what },
-    el("span", { class: "what" }, what, counts(open.map((file) => file.open ?? file))),
-    el("span", { class: "buttons" }, ...buttons),
-  );
 }
 
 const ENDINGS: Record<string, string> = {
