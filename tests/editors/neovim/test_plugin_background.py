@@ -1,5 +1,6 @@
 """The commands that the agent runs in the background."""
 
+import random
 from typing import Any
 
 import psutil
@@ -10,7 +11,9 @@ from support.neovim_desk import done, step
 
 pytestmark = pytest.mark.neovim
 
-COMMAND = "echo up; sleep 6321"
+#: No other process has this number, not even of the same test on another Neovim.
+SECONDS = random.SystemRandom().randrange(10**6, 10**7)
+COMMAND = f"echo up; sleep {SECONDS}"
 
 
 def begin(command: str) -> dict[str, Any]:
@@ -19,7 +22,8 @@ def begin(command: str) -> dict[str, Any]:
 
 def runs() -> bool:
     return any(
-        "6321" in " ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])
+        str(SECONDS) in " ".join(each.info["cmdline"] or ())
+        for each in psutil.process_iter(["cmdline"])
     )
 
 

@@ -309,7 +309,9 @@ local function keys_of(of)
       local lines = vim.tbl_map(function(key)
         return ("%-5s %s"):format(key[1], key[2])
       end, keys)
-      vim.lsp.util.open_floating_preview(lines, "", { focus_id = "lsp_agent_review" })
+      local options = { focus_id = "lsp_agent_review" }
+      local _, window = vim.lsp.util.open_floating_preview(lines, "", options)
+      vim.wo[window].linebreak = true -- as narrow as the list, in Neovim 0.10
     end,
   })
   return keys
