@@ -145,7 +145,7 @@ def test_its_keys_are_shown_in_it(desk: PluginDesk) -> None:
     change(desk)
     wait_for_list(desk, "4 changes in 3 files", *FILES)
     desk.nvim.keys("g?")
-    wait_until(lambda: "open the file" in desk.nvim.screen())
+    wait_until(lambda: "open the" in desk.nvim.screen())
 
 
 def test_the_file_is_opened_though_its_window_was_closed(desk: PluginDesk) -> None:

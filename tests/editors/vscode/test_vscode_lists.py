@@ -205,5 +205,6 @@ def test_a_background_command_is_ended(person: Product) -> None:
     person.wait_for_end()
     person.palette("Agent: Background Commands")
     person.row("echo up; sleep 6322").click()
+    person.page.wait_for_timeout(1000)  # the agent hears of an end a moment after it
     person.palette("Agent: Background Commands")
     person.page.get_by_text("No command runs in the background.").first.wait_for()
