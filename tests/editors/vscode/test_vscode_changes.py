@@ -24,7 +24,7 @@ def changed(person: Product, **settings: object) -> None:
 
 
 def counts(person: Product) -> list[list[str]]:
-    return [each.inner_text().split() for each in person.turn.locator("footer .counts").all()]
+    return [text.split() for text in person.turn.locator("footer .counts").all_inner_texts()]
 
 
 def test_one_file_is_undone_and_the_other_kept(person: Product) -> None:

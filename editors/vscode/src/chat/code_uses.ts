@@ -13,11 +13,12 @@ export async function insertAtCursor(code: string): Promise<void> {
   if (editor === undefined) throw new Error("Open a file first: there is no cursor to insert at.");
   const { document, viewColumn, selections } = editor;
   const text = code.replace(/\n$/, "");
-  const isIn = await editor.edit((edit) => {
+  // Before it is in, so that the keys that undo it are the editor's.
+  const shown = await vscode.window.showTextDocument(document, viewColumn);
+  const isIn = await shown.edit((edit) => {
     for (const each of selections) edit.replace(each, text);
   });
   if (!isIn) throw new Error("Not inserted: the editor did not take it. Is the file read-only?");
-  await vscode.window.showTextDocument(document, viewColumn);
 }
 
 /** Nothing runs by this: the person presses Enter. What has several lines they paste themselves, as
