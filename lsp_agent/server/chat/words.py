@@ -51,6 +51,9 @@ from lsp_agent.text.surrogates import whole
 
 #: What an editor would break lines at, or not show; tabs and line feeds stay.
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029]")
+#: Of one turn, in characters. An editor would not show more, and no document keeps it.
+LONGEST = 1 << 20
+_TOO_LONG = "*(too long: lspAgent.lastAnswer shows all of it)*"
 _ASKS = "> **The agent asks:** {}  \n> Answer it by a code action."
 
 
@@ -65,8 +68,9 @@ class Words:
         self._block = ""  # what the last words are: "prose", "call", "question", or none
         self._goes_on = False  # whether prose would be of the same message
         self._prose_at = 0  # where in ``_said`` the last of it began
-        self._line = ""  # the prose line that is not whole yet
-        self._shown = 0  # how much of it is said
+        self._line = ""  # the beginning of a prose line that may be a heading yet
+        self._inside = False  # whether that of one is said already
+        self._is_full = False
         self._streamed = False
         self._calls: dict[str, tuple[str, bool]] = {}
         self._last_call = ""
@@ -130,7 +134,13 @@ class Words:
                 assert_never(event)
 
     def _prose(self, text: str) -> None:
-        text = _CONTROL.sub("", whole(text))
+        room = LONGEST - self._length
+        if room <= 0:
+            if not self._is_full:
+                self._is_full = True
+                self._add("", _TOO_LONG)
+            return
+        text = _CONTROL.sub("", whole(text[:room]))
         if self._block != "prose" or not self._goes_on:
             text = text.lstrip("\n")
             if not text:
@@ -139,21 +149,21 @@ class Words:
             self._goes_on, self._prose_at = True, len(self._said)
         for piece in split_lines(text):
             self._line += piece
-            if piece.endswith("\n"):
-                self._whole_line()
-            elif not _may_be_heading(self._line):
-                self._say(self._line[self._shown :])
-                self._shown = len(self._line)
+            ends = piece.endswith("\n")
+            if ends or self._inside or not _may_be_heading(self._line):
+                self._say_line()
+                self._inside = not ends
 
-    def _whole_line(self) -> None:
-        moved = " " if self._line.rstrip() in HEADINGS else ""
-        self._say(moved + self._line[self._shown :])
-        self._line, self._shown = "", 0
+    def _say_line(self) -> None:
+        moved = " " if not self._inside and self._line.rstrip() in HEADINGS else ""
+        self._say(moved + self._line)
+        self._line = ""
 
     def _close(self) -> None:
         """Ends what was being said: it may have been stopped in a block of code."""
         if self._line:
-            self._whole_line()
+            self._say_line()
+        self._inside = False
         if self._block == "prose":
             prose = "".join(self._said[self._prose_at :])
             self._say(closed(prose)[len(prose) :])

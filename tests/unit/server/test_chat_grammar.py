@@ -16,7 +16,7 @@ from lsp_agent.server.chat.grammar import (
     without_stale,
     written,
 )
-from lsp_agent.server.chat.words import Words
+from lsp_agent.server.chat.words import LONGEST, Words
 
 TURN = Part("t-0123456789ab", "Fix it.")
 LINES = [
@@ -153,3 +153,14 @@ def test_what_was_cut_off_is_said_to_be() -> None:
     assert TURN.marker in without_stale(text, {TURN.turn_id})
     assert "*(cut off)*" in without_stale(text, set())
     assert TURN.marker not in earlier(text)
+
+
+def test_a_heading_is_one_at_the_beginning_of_a_line_alone() -> None:
+    assert said("see ", "## You", " there\n", "## ", "You\n") == "see ## You there\n ## You"
+
+
+def test_of_an_answer_without_an_end_the_beginning_stands_there() -> None:
+    text = said(*["word " * 1000] * 300)
+    assert text.startswith("word word")
+    assert len(text) < LONGEST + 200
+    assert text.endswith("*(too long: lspAgent.lastAnswer shows all of it)*")
