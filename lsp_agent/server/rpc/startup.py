@@ -5,6 +5,7 @@
 """
 
 import gc
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -24,7 +25,7 @@ def ends_on_signal() -> None:
 
 
 def _exit(_number: int, _frame: object) -> NoReturn:
-    raise SystemExit(1)
+    os._exit(1)  # an exception could be taken for a failed import, and be told at length
 
 
 def finished() -> None:
