@@ -163,6 +163,7 @@ class Reviews:
     ) -> None:
         """A change, or the hunks ``indexes`` of it, went in."""
         self._taken.add(change_id)
+        self._proposals.discard(change_id)
         step = LandedStep(
             before or EMPTY, after or EMPTY, change_id, None if indexes is None else tuple(indexes)
         )

@@ -358,6 +358,24 @@ async def test_what_is_undone_and_not_saved_is_in_once_its_document_is_closed(
 
 
 @pytest.mark.asyncio
+async def test_a_proposal_that_was_applied_keeps_its_texts_when_it_is_undone_and_redone(
+    bench: MirrorBench,
+) -> None:
+    typed = TEXT.replace("two", "TWO")
+    editor = await bench.open(typed)
+    bench.reviews.follow(bench.documents)
+    (brought,) = await bench.agent(AGENTS)
+    assert brought.proposal is not None
+    await bench.host.accept(brought.proposal.id, save="never")
+    at = AGENTS.index("2")
+    for old, new in (("2", "TWO"), ("TWO", "2")):
+        editor.buffer.replace(at, at + len(old), new)
+        editor.flush()
+        await editor.settle()
+    assert [texts[1:] for texts in await bench.texts()] == [(typed, AGENTS)]
+
+
+@pytest.mark.asyncio
 async def test_what_is_saved_over_a_proposal_is_all_there_is(bench: MirrorBench) -> None:
     typed = TEXT.replace("two", "TWO")
     editor = await bench.open(typed)
