@@ -55,6 +55,18 @@ return vim.fn.filereadable(path) == 1 and table.concat(vim.fn.readfile(path), '\
 """
 
 
+# What stands beside lines of the shown buffer, of a module of ours: {first, last, text}, from 1.
+BESIDE = """
+local space = vim.api.nvim_get_namespaces()['lsp_agent.' .. ...]
+local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+return vim.tbl_map(function(mark)
+  return { mark[2] + 1, mark[4].end_row + 1, mark[4].virt_text[1][1] }
+end, marks)
+"""
+#: Whether the cursor is in a float.
+FLOATS = "return vim.api.nvim_win_get_config(0).relative ~= ''"
+
+
 class PluginDesk(Desk):
     """Starts as a person's Neovim does, with the plugin among its packages."""
 
@@ -97,6 +109,16 @@ class PluginDesk(Desk):
 
     def wait_for_marks(self, *marks: list[Any], timeout: float = PATIENCE) -> None:
         wait_until(lambda: self.marks() == list(marks), timeout)
+
+    def beside(self, module: str) -> list[list[Any]]:
+        """What that module shows beside lines of the shown buffer."""
+        return self.nvim.lua(BESIDE, module)
+
+    def write(self, keys: str, text: str) -> None:
+        """Presses the keys, and writes in the window that they open."""
+        self.nvim.keys(keys)
+        wait_until(lambda: self.nvim.lua(FLOATS) and self.nvim.mode() == "i")
+        self.nvim.keys(text)
 
     def picker(self) -> Json:
         """What the person is asked last."""

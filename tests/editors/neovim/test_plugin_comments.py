@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from plugin_desk import PluginDesk
+from plugin_desk import FLOATS, PluginDesk
 from support.neovim import Json, wait_until
 from support.neovim_desk import done, edit, step
 
@@ -11,19 +11,9 @@ pytestmark = pytest.mark.neovim
 
 LINES = "one\ntwo\nthree\nfour\n"
 
-# The comments of the shown buffer: {first, last, text}, from 1.
-COMMENTS = """
-local space = vim.api.nvim_get_namespaces()['lsp_agent.comments']
-local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
-return vim.tbl_map(function(mark)
-  return { mark[2] + 1, mark[4].end_row + 1, mark[4].virt_text[1][1] }
-end, marks)
-"""
-FLOATS = "return vim.api.nvim_win_get_config(0).relative ~= ''"
-
 
 def comments(desk: PluginDesk) -> list[list[Any]]:
-    return desk.nvim.lua(COMMENTS)
+    return desk.beside("comments")
 
 
 def change(desk: PluginDesk, *then: Json) -> None:
@@ -38,9 +28,7 @@ def change(desk: PluginDesk, *then: Json) -> None:
 
 
 def comment_on_both(desk: PluginDesk) -> None:
-    desk.nvim.keys("2G\\ac")
-    wait_until(lambda: desk.nvim.lua(FLOATS) and desk.nvim.mode() == "i")
-    desk.nvim.keys("Say it softly.<C-j>Please.<CR>")
+    desk.write("2G\\ac", "Say it softly.<C-j>Please.<CR>")
     wait_until(lambda: comments(desk) == [[2, 2, "● Say it softly. …"]])
     desk.nvim.command(f"edit {desk.folder / 'b.txt'}")
     desk.wait_for_marks([2, 2, False])

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from plugin_desk import PluginDesk
+from plugin_desk import FLOATS, PluginDesk
 from support.neovim import wait_until
-from support.neovim_desk import done, edit, step
+from support.neovim_desk import done, edit, read, step
 
 pytestmark = pytest.mark.neovim
 
@@ -13,32 +13,15 @@ LINES = ("one", "two", "three", "four")
 TEXT = "\n".join(LINES) + "\n"
 HINT = "\\ak keep  \\au undo  \\ar again  \\ai refine"
 
-# What stands beside the lines that something was asked for: {first, last, text}, from 1.
-BESIDE = """
-local space = vim.api.nvim_get_namespaces()['lsp_agent.inline']
-local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
-return vim.tbl_map(function(mark)
-  return { mark[2] + 1, mark[4].end_row + 1, mark[4].virt_text[1][1] }
-end, marks)
-"""
-FLOATS = "return vim.api.nvim_win_get_config(0).relative ~= ''"
-
 
 def beside(desk: PluginDesk) -> list[list[Any]]:
-    return desk.nvim.lua(BESIDE)
-
-
-def write(desk: PluginDesk, keys: str, text: str) -> None:
-    """Presses the keys, and writes in the window that they open."""
-    desk.nvim.keys(keys)
-    wait_until(lambda: desk.nvim.lua(FLOATS) and desk.nvim.mode() == "i")
-    desk.nvim.keys(text)
+    return desk.beside("inline")
 
 
 def test_a_change_is_asked_for_below_a_line_and_told_beside_it(desk: PluginDesk) -> None:
     desk.open("a.txt", TEXT)
     desk.start(step(edit("a.txt", "two", "TWO\nTWO")), step(edit("a.txt", "four", "IV")), done())
-    write(desk, "2G\\ai", "Shout.<CR>")
+    desk.write("2G\\ai", "Shout.<CR>")
     desk.wait_for_lines("one", "TWO", "TWO", "three", "four")
     wait_until(lambda: beside(desk) == [[2, 3, HINT]])
     assert not desk.nvim.lua(FLOATS)
@@ -54,7 +37,7 @@ def test_a_change_is_asked_for_below_a_line_and_told_beside_it(desk: PluginDesk)
 def test_all_of_an_answer_is_undone_from_any_of_its_lines(desk: PluginDesk) -> None:
     desk.open("a.txt", TEXT)
     desk.start(step(edit("a.txt", "one", "ONE"), edit("a.txt", "three", "THREE")), done())
-    write(desk, "ggVjj\\ai", "Shout.<CR>")
+    desk.write("ggVjj\\ai", "Shout.<CR>")
     wait_until(lambda: beside(desk) == [[1, 3, HINT]])
     desk.wait_for_marks([1, 1, False], [3, 3, False])
     desk.nvim.keys("2G\\au")
@@ -65,12 +48,12 @@ def test_all_of_an_answer_is_undone_from_any_of_its_lines(desk: PluginDesk) -> N
 def test_what_is_written_is_kept_when_the_window_is_left(desk: PluginDesk) -> None:
     desk.open("a.txt", TEXT)
     desk.start(done())
-    write(desk, "2G\\ai", "Shout<C-j>louder")
+    desk.write("2G\\ai", "Shout<C-j>louder")
     wait_until(lambda: desk.nvim.lines() == ["Shout", "louder"])
     desk.nvim.keys("<Esc>bcwagain<Esc><Esc>")
     wait_until(lambda: not desk.nvim.lua(FLOATS))
     assert desk.nvim.lines() == list(LINES)
-    write(desk, "3G\\ai", "!")
+    desk.write("3G\\ai", "!")
     wait_until(lambda: desk.nvim.lines() == ["Shout", "again!"])
     assert desk.nvim.lua("return vim.api.nvim_win_get_height(0)") == 2
 
@@ -79,7 +62,7 @@ def test_the_same_is_asked_again_in_place_of_the_answer(desk: PluginDesk) -> Non
     desk.open("a.txt", TEXT)
     first, second = edit("a.txt", "two", "TWO"), edit("a.txt", "two", "Two!")
     desk.start(step(first), done(), step(second), done())
-    write(desk, "2G\\ai", "Shout.<CR>")
+    desk.write("2G\\ai", "Shout.<CR>")
     wait_until(lambda: beside(desk) == [[2, 2, HINT]])
     desk.nvim.keys("\\ar")
     desk.wait_for_lines("one", "Two!", "three", "four")
@@ -95,9 +78,9 @@ def test_an_answer_is_refined_within_its_own_lines(desk: PluginDesk) -> None:
         step(edit("a.txt", "TWO\nTWO", "TWO\nTOO"), edit("a.txt", "three", "III")),
         done(),
     )
-    write(desk, "2G\\ai", "Shout.<CR>")
+    desk.write("2G\\ai", "Shout.<CR>")
     wait_until(lambda: beside(desk) == [[2, 3, HINT]])
-    write(desk, "3G\\ai", "Differ.<CR>")
+    desk.write("3G\\ai", "Differ.<CR>")
     desk.wait_for_lines("one", "TWO", "TOO", "three", "four")
     wait_until(lambda: beside(desk) == [[2, 3, HINT]])
     desk.nvim.keys("2G\\au")
@@ -120,12 +103,12 @@ def test_an_answer_of_words_alone_stands_beside_the_lines_until_the_cursor_is_el
 
 def test_what_the_agent_does_stands_beside_the_lines_and_moves_with_them(desk: PluginDesk) -> None:
     desk.open("a.txt", TEXT)
-    desk.start(step(edit("a.txt", "two", "TWO")), {"text": "Done.", "delay_ms": 60000})
+    desk.start(step(read("a.txt")), {"text": "Done.", "delay_ms": 60000})
     desk.nvim.keys("2G")
     desk.agent("inline Shout.")
-    wait_until(lambda: beside(desk) == [[2, 2, "agent: works · edit a.txt"]])
+    wait_until(lambda: beside(desk) == [[2, 2, "agent: works · read a.txt"]])
     desk.nvim.keys("ggOtyped<Esc>")
-    wait_until(lambda: beside(desk) == [[3, 3, "agent: works · edit a.txt"]])
+    wait_until(lambda: beside(desk) == [[3, 3, "agent: works · read a.txt"]])
     desk.agent("stop")
     wait_until(lambda: beside(desk) == [[3, 3, "agent: failed: stopped  \\ar again  \\ai refine"]])
 
@@ -141,5 +124,5 @@ def test_a_prompt_that_is_dropped_is_there_when_the_window_opens_next(desk: Plug
     wait_until(lambda: "## You, waiting" in desk.chat())
     desk.agent("stop")
     wait_until(lambda: beside(desk) == [])
-    write(desk, "\\ai", " Now!")
+    desk.write("\\ai", " Now!")
     wait_until(lambda: desk.nvim.lines() == ["Shout. Now!"])
