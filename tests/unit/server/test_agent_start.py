@@ -87,10 +87,11 @@ def test_an_agent_whose_extension_dies_while_it_starts_is_ended(project: Project
         "    answer['data'] = {'protocol_version': 1}\n"
         "    print(json.dumps(answer), flush=True)\n"
     )
-    agent = {"wire": "zot", "command": [sys.executable, "-c", kills]}
+    mark = str(project.folder / "kills")
+    agent = {"wire": "zot", "command": [sys.executable, "-c", kills, mark]}
     editor = project.editor(agent=agent, client=EVENTS)
     assert "lost its connection to the editor" in why_it_exited(editor)
-    assert processes_with("made['exec']") == []
+    assert processes_with(mark) == []
 
 
 def test_an_agent_that_runs_a_command_without_asking_is_ended(project: Project) -> None:
@@ -114,9 +115,10 @@ def test_an_agent_that_runs_a_command_without_asking_is_ended(project: Project) 
         "        content = [{'type': 'text', 'text': text}]\n"
         "        say(type='tool_result', id='c1', is_error=False, content=content)\n"
     )
-    agent = {"wire": "zot", "command": [sys.executable, "-c", bypasses]}
+    mark = str(project.folder / "bypasses")
+    agent = {"wire": "zot", "command": [sys.executable, "-c", bypasses, mark]}
     editor = project.editor(agent=agent, client=EVENTS)
     why_it_exited(editor)
     (notice,) = editor.events("notice", level="error")
     assert "ran a command without asking" in notice["message"]
-    assert processes_with("made['exec']") == []
+    assert processes_with(mark) == []
