@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +32,7 @@ from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.presence import is_in
 from lsp_agent.workspace.changing.file_host import Origin, Placed, View
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
 from lsp_agent.workspace.ledger.ledger import Change
@@ -204,7 +206,11 @@ class Reverts:
         uri = self._uri(path)
         try:
             safe = self._confined(path)
-            changes = [await self._services.ledger.loaded(change.id) for change in named]
+            loaded = [await self._services.ledger.loaded(change.id) for change in named]
+            shown = await self._services.host.view(safe, None)
+            given_up = [each for each in loaded if self._was_given_up(each, shown)]
+            self._found_out({each.change_id: each.hunks for each in parts_in(given_up)})
+            changes = [each for each in loaded if each not in given_up]
             parts = await anyio.to_thread.run_sync(parts_in, changes)
             if not parts:
                 return FileReverted(path, uri, "unchanged")
@@ -214,15 +220,27 @@ class Reverts:
             gone = (
                 [] if back else [await self._gone_part(change) for change in self._reverted(path)]
             )
-            placed = await self._take_out(origin, safe, [*parts, *gone])
+            befores = [(each.time, each.before) for each in loaded]
+            befores += [(part.time, part.step[0]) for part in gone]
+            earlier = [text for _, text in sorted(befores, key=itemgetter(0)) if text is not None]
+            placed = await self._take_out(origin, safe, [*parts, *gone], earlier)
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
             return FileReverted(path, uri, "conflict", placed.note or f"it is {placed.status}")
-        if placed.change is None:  # the file was without them already
-            self._gone.update(takes_out)
-            self._out(takes_out)
+        if placed.change is None:
+            self._found_out(takes_out)
         return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
+
+    def _was_given_up(self, change: Change, shown: View) -> bool:
+        """Whether its document was closed without saving it. What it took out is not to be put
+        back: of that, what had not been saved either is gone with it."""
+        if shown.open or change.on_disk or change.status == "unknown":
+            return False
+        others = self._services.ledger.changes(path=change.path)
+        if any(change.id in other.takes_out for other in others):  # another one has put it back
+            return False
+        return not is_in((change.before, change.after), _text_of(shown))
 
     def _reverted(self, path: str) -> list[Change]:
         """What earlier reverts took out of a file, or found to be out of it."""
@@ -235,15 +253,17 @@ class Reverts:
         change = await self._services.ledger.loaded(change.id)
         return Part(change.id, change.time, (change.before, change.after), (), gone=True)
 
-    async def _take_out(self, origin: Origin, path: SafePath, parts: Sequence[Part]) -> Placed:
+    async def _take_out(
+        self, origin: Origin, path: SafePath, parts: Sequence[Part], earlier: Sequence[Text]
+    ) -> Placed:
         newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
         oldest = next(part for part in reversed(newest_first) if not part.gone)
         shown = await self._services.host.view(path, None)
-        foreseen = await anyio.to_thread.run_sync(without, newest_first, _text_of(shown))
+        foreseen = await anyio.to_thread.run_sync(without, newest_first, _text_of(shown), earlier)
 
         def resolve(view: View) -> Text:
             now = _text_of(view)
-            left = foreseen if foreseen.now == now else without(newest_first, now)
+            left = foreseen if foreseen.now == now else without(newest_first, now, earlier)
             if left.clash is not None:
                 raise _ChangedSince(path.path, left.clash.lines)
             return left.text or EMPTY
@@ -276,6 +296,11 @@ class Reverts:
             self._out(change.takes_out)
         elif change.status == "rejected":
             self._back(change.takes_out)
+
+    def _found_out(self, taken: Mapping[str, Sequence[int]]) -> None:
+        """The file was without them already."""
+        self._gone.update(taken)
+        self._out(taken)
 
     def _out(self, taken: Mapping[str, Sequence[int]]) -> None:
         """What is out of the file is rejected; of a proposal, the hunks that were in."""

@@ -67,8 +67,8 @@ def _any_in(change: Change) -> bool:
     return change.status in _IN or not _IN.isdisjoint(change.decided.values())
 
 
-def without(parts: Sequence[Part], now: Text | None) -> Left:
-    """``parts`` are the newest first."""
+def without(parts: Sequence[Part], now: Text | None, earlier: Sequence[Text]) -> Left:
+    """``parts`` are the newest first; what comes back is in the order of the ``earlier`` texts."""
     steps = [part.step for part in parts]
     gone = [place for place, part in enumerate(parts) if part.gone]
     try:
@@ -76,7 +76,6 @@ def without(parts: Sequence[Part], now: Text | None) -> Left:
     except Clash as clash:
         return Left(now, None, clash)
     if left is not None and now is not None:
-        earlier = [before for before, _ in reversed(steps) if before is not None]
         left = in_known_order(left, now, earlier)
     return Left(now, left)
 

@@ -48,11 +48,14 @@ def awaited_hunks(
     ]
 
 
-def with_hunks(before: Text, after: Text, indexes: Collection[int]) -> Text:
-    """``before`` with these hunks of the change to ``after`` alone."""
+def with_hunks(
+    before: Text, after: Text, indexes: Collection[int], hunks: Sequence[Hunk] | None = None
+) -> Text:
+    """``before`` with these hunks of the change to ``after`` alone; ``hunks`` are all of them,
+    where it was not divided as ``diff`` does."""
     lines: list[str] = []
     at = 0
-    for index, hunk in enumerate(diff(before.lines, after.lines)):
+    for index, hunk in enumerate(diff(before.lines, after.lines) if hunks is None else hunks):
         if index in indexes:
             lines += before.lines[at : hunk.old_start]
             lines += after.lines[hunk.new_start : hunk.new_end]

@@ -59,7 +59,7 @@ def merge3_beside(base: Text, ours: Text, theirs: Text) -> Merge:
 
 def preferring(base: Text, ours: Text, theirs: Text) -> Text:
     """``merge3_fine`` with *ours* in the tokens that clash, and in these alone."""
-    return _merged(base, ours, theirs, _by_preferred_tokens, gather=_with_what_replaced).text
+    return _merged(base, ours, theirs, _by_preferred_tokens, _overlap, _with_what_replaced).text
 
 
 @dataclass(frozen=True, slots=True)

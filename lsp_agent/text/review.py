@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
+from lsp_agent.text.live_hunks import place_after
 from lsp_agent.text.review_base import BaseBuilder
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo
 from lsp_agent.text.review_step import stepped, trace_of
@@ -38,7 +39,7 @@ class Review(Reviewed):
             there = (hunk for hunk in review.hunks if hunk.range == place)
             taken = next((hunk for hunk in there if not _are_beside(hunk, trace)), None)
             if taken is not None:
-                if trace.lines != review.base_lines_of(taken):
+                if trace.lines != review.base_lines_of(taken) and not _is_as_left(taken, self, now):
                     review, more = review._handed_back(taken, trace)
                     turned += more
             elif not any(overlap(*hunk.range, *place) for hunk in review.hunks):
@@ -135,6 +136,8 @@ class Review(Reviewed):
         """After the undoing of these hunks made ``now`` of the text: what is left of them is the
         person's. Returns also which of them are out: all, but where a person has meanwhile
         ``joined`` hunks one that still has lines of the agents' stays open."""
+        if not joined and (without := self._without(keys, now)) is not None:
+            return without, [], list(keys)
         review, gone = self.typed(now)
         still = {
             hunk.key
@@ -153,6 +156,37 @@ class Review(Reviewed):
         ]
         review = replace(review.kept(out), traces=followed(review.traces, [], traces))
         return review, [each for each in gone if each.key not in keys], out
+
+    def _without(self, keys: Collection[Key], now: Text) -> "Review | None":
+        """With exactly these hunks undone, if that is what ``now`` is."""
+        base = BaseBuilder()
+        hunks: list[ReviewHunk] = []
+        steps: list[Hunk] = []
+        traces: list[Trace] = []
+        at = shift = base_shift = 0
+        for hunk in self.hunks:
+            start = hunk.start + shift
+            if hunk.key not in keys:
+                base_start = hunk.base_start + base_shift
+                base_end, end = hunk.base_end + base_shift, hunk.end + shift
+                hunks.append(
+                    replace(hunk, base_start=base_start, base_end=base_end, start=start, end=end)
+                )
+                continue
+            lines = self.without_hunk(hunk)
+            if lines is None:
+                return None
+            base.add(self.base.lines[at : hunk.base_start])
+            base.add(lines)
+            at, end = hunk.base_end, start + len(lines)
+            shift, base_shift = end - hunk.end, base_shift + len(lines) - (at - hunk.base_start)
+            steps.append(Hunk(*hunk.range, start, end))
+            traces.append(trace_of(hunk, start, end, self.lines_of(hunk), lines))
+        base.add(self.base.lines[at:])
+        if self.undo(keys).text != now or len(now.lines) != len(self.text.lines) + shift:
+            return None
+        made, found = base.with_hunks(self.base, now, hunks)
+        return Review(made, now, found, followed(self.traces, steps, traces))
 
     def _reopened(self, trace: Trace) -> "tuple[Review, list[Turned]]":
         """With the lines of a trace back, in place of what was put there when they went."""
@@ -218,6 +252,13 @@ class Review(Reviewed):
 
     def _with(self, start: int, end: int, lines: Lines) -> Text:
         return self.text.with_lines((*self.text.lines[:start], *lines, *self.text.lines[end:]))
+
+
+def _is_as_left(hunk: ReviewHunk, review: Review, now: Text) -> bool:
+    """Whether what the agent left in a hunk is there again, all of it."""
+    steps = diff(review.text.lines, now.lines)
+    start, end, _ = place_after(hunk.start, hunk.end, steps)
+    return hunk.left is not None and now.lines[start:end] == hunk.left
 
 
 def _are_beside(hunk: ReviewHunk, trace: Trace) -> bool:

@@ -70,7 +70,8 @@ def groups(
             in_steps.append(steps.popleft())
         while True:
             if live and (
-                meets(live[0].range, end)
+                live[0].start < end  # also what was deleted where another was put back
+                or meets(live[0].range, end)
                 or (len(in_steps) == 1 and restores(live[0], in_steps[0][0]))
             ):
                 in_live.append(live.popleft())

@@ -39,6 +39,10 @@ class Trace:
     beside: tuple[Key, ...] = ()
     by: Key | None = None
 
+    @property
+    def size(self) -> int:
+        return len(self.lines) + len(self.stood)
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
@@ -56,12 +60,11 @@ class Taken:
     def place(self, was: Lines, now: Lines) -> int | None:
         """Where its old lines begin in ``now``, if they and its new ones in ``was`` are the first
         or the last ones of both."""
-        if not (self.old and self.new):
-            return None
         if was[: len(self.new)] == self.new and now[: len(self.old)] == self.old:
             return 0
-        if was[-len(self.new) :] == self.new and now[-len(self.old) :] == self.old:
-            return len(now) - len(self.old)
+        last = len(now) - len(self.old)
+        if was[len(was) - len(self.new) :] == self.new and now[last:] == self.old:
+            return last
         return None
 
 
@@ -97,7 +100,9 @@ def _shapes(trace: Trace) -> Iterator[Trace]:
 
 
 def _is_back(trace: Trace, text: Text, now: Text, steps: list[Hunk]) -> bool:
-    return _can_tell(trace, text) and (_is_there(trace, steps, now) or _is_all(trace, text, now))
+    return _can_tell(trace, text) and (
+        _is_there(trace, text, steps, now) or _is_all(trace, text, now)
+    )
 
 
 def _can_tell(trace: Trace, text: Text) -> bool:
@@ -108,14 +113,19 @@ def _can_tell(trace: Trace, text: Text) -> bool:
     return whole and telling and text.lines[trace.start : trace.end] != trace.lines
 
 
-def _is_there(trace: Trace, steps: list[Hunk], now: Text) -> bool:
+def _is_there(trace: Trace, text: Text, steps: list[Hunk], now: Text) -> bool:
     start, end, intact = place_after(trace.start, trace.end, steps)
     if not intact and now.lines[start:end] == trace.lines:
         return True
     size = len(trace.lines)
     near = [s for s in steps if s.old_start <= trace.end and trace.start <= s.old_end]
-    if trace.stood:  # what stood is a part of it
-        places = range(max(0, end - size), start + 1) if near and intact else range(0)
+    if trace.stood and intact:  # what stood is a part of it
+        places = range(max(0, end - size), start + 1) if near else range(0)
+    elif trace.stood:  # with what was changed beside it
+        gone = words(trace.stood) - words(trace.lines)
+        came = words(trace.lines) - words(text.lines[trace.start : trace.end])
+        is_told = came and not gone & words(now.lines[start:end])
+        places = range(start, end - size + 1) if is_told else range(0)
     else:  # beside what was changed there too
         places = (at for s in near for at in range(s.new_start, s.new_end - size + 1))
     return any(now.lines[at : at + size] == trace.lines for at in places)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lsp_agent.text.diff import Hunk, diff, overlap
+from lsp_agent.text.diff import Hunk, by_line, diff, overlap
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import place_after, with_hunks
 from lsp_agent.text.merge import preferring, words
@@ -56,16 +56,17 @@ class Knowledge:
         of_own, of_told = (diff(base.lines, wanted.lines) for base in (self.own, self.told))
         heeded: list[int] = []
         unclear: list[int] = []
-        for index, hunk in enumerate(diff(self.own.lines, self.told.lines)):
+        hunks = list(by_line(diff(self.own.lines, self.told.lines)))
+        for index, hunk in enumerate(hunks):
             as_own = _is_intact(hunk.old_start, hunk.old_end, of_own)
             as_told = _is_intact(hunk.new_start, hunk.new_end, of_told)
             if as_own == as_told:
                 unclear.append(index)
             elif as_told:
                 heeded.append(index)
-        base = with_hunks(self.own, self.told, heeded)
+        base = with_hunks(self.own, self.told, heeded, hunks)
         for index in unclear:  # lines beside it were changed too, or are alike
-            with_it = with_hunks(self.own, self.told, [*heeded, index])
+            with_it = with_hunks(self.own, self.told, [*heeded, index], hunks)
             if _distance(with_it, wanted) < _distance(base, wanted):
                 heeded.append(index)
                 base = with_it

@@ -102,8 +102,8 @@ class NewEntry:
     def _settle(self, status: EditStatus, before: Text | None, after: Text | None) -> Change:
         change = self._begun()
         self._settled = True
-        self._ledger.amend(change.id, before, after)
-        return self._ledger.set_status(change.id, status)
+        amended = self._ledger.amend(change.id, before, after)  # held: listeners need its texts
+        return self._ledger.set_status(amended.id, status)
 
     def _begun(self) -> Change:
         if self._change is None:

@@ -316,12 +316,12 @@ class Journal:
     def _put_review(self, review: ReviewRecord) -> ReviewEntry:
         base, text = self._put(review.base), self._put(review.text)
         beside = self._put_review(review.beside) if review.beside else None
-        return ReviewEntry(base, text, review.base_exists, review.hunks, beside)
+        return ReviewEntry(base, text, review.base_exists, review.hunks, beside, review.traces)
 
     def _load_review(self, entry: ReviewEntry) -> ReviewRecord:
         base, text = self._load(entry.base), self._load(entry.text)
         beside = self._load_review(entry.beside) if entry.beside else None
-        return ReviewRecord(base, text, entry.base_exists, entry.hunks, beside)
+        return ReviewRecord(base, text, entry.base_exists, entry.hunks, beside, entry.traces)
 
     def _require_kept(self, ref: TextRef) -> None:
         """Raises OSError where the text is gone or cut short; it is not read for that."""

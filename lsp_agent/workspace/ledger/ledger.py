@@ -264,8 +264,8 @@ class Ledger:
             self._journal.drop(change_id)
 
     def get(self, change_id: str) -> Change | None:
-        """The change, which may be cold."""
-        return self._changes.get(change_id)
+        """The change, cold where nobody holds its texts."""
+        return self._with_texts(change_id) if change_id in self._changes else None
 
     async def loaded(self, change_id: str) -> Change:
         """The change with its texts, read in a thread where it is cold; the ledger lets go of

@@ -20,6 +20,7 @@ from typing import Any, Literal, cast, get_args
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
 from lsp_agent.text.review_hunks import ReviewHunk
+from lsp_agent.text.traces import Key, Trace
 from lsp_agent.workspace.disk.files import ENCODINGS
 from lsp_agent.workspace.disk.paths import is_os_text
 
@@ -73,23 +74,27 @@ class Record:
 class ReviewRecord:
     """The review of one path: ``text`` was seen last, ``base`` is it without the hunks' work;
     ``base_exists`` is False where without it there is no file. ``beside``: of the text on disk, or
-    of what is unsaved, where that is another one."""
+    of what is unsaved, where that is another one. ``traces`` lie in ``text``."""
 
     base: Text
     text: Text
     base_exists: bool
     hunks: tuple[ReviewHunk, ...]
     beside: "ReviewRecord | None" = None
+    traces: tuple[Trace, ...] = ()
 
     @property
     def is_sound(self) -> bool:
-        """Whether its hunks lie in its texts, one behind the other."""
+        """Whether its hunks lie in its texts, one behind the other, and its traces."""
         base_at = at = 0
         for hunk in self.hunks:
             if not (base_at <= hunk.base_start <= hunk.base_end and at <= hunk.start <= hunk.end):
                 return False
             base_at, at = hunk.base_end, hunk.end
-        if base_at > len(self.base.lines) or at > len(self.text.lines):
+        size = len(self.text.lines)
+        if base_at > len(self.base.lines) or at > size:
+            return False
+        if not all(0 <= trace.start <= trace.end <= size for trace in self.traces):
             return False
         return self.beside is None or self.beside.is_sound
 
@@ -103,6 +108,7 @@ class ReviewEntry:
     base_exists: bool
     hunks: tuple[ReviewHunk, ...]
     beside: "ReviewEntry | None" = None
+    traces: tuple[Trace, ...] = ()
 
     @property
     def texts(self) -> tuple[TextRef, ...]:
@@ -136,6 +142,7 @@ def _review_fields(entry: ReviewEntry) -> Line:
         "text": asdict(entry.text),
         "base_exists": entry.base_exists,
         "hunks": [astuple(hunk) for hunk in entry.hunks],
+        "traces": [astuple(trace) for trace in entry.traces],
     } | beside
 
 
@@ -206,7 +213,8 @@ def _review(line: Line) -> ReviewEntry:
     _require(bool, line["base_exists"])
     beside = _review(line["beside"]) if "beside" in line else None
     base, text = _text_ref(line["base"]), _text_ref(line["text"])
-    return ReviewEntry(base, text, line["base_exists"], hunks, beside)
+    traces = tuple(map(_trace, line.get("traces", ())))
+    return ReviewEntry(base, text, line["base_exists"], hunks, beside, traces)
 
 
 def _review_hunk(hunk: list[Any]) -> ReviewHunk:
@@ -218,6 +226,32 @@ def _review_hunk(hunk: list[Any]) -> ReviewHunk:
     _require(int, *place, *(index for _, index in over))
     mixed = any(hunk[7:8])
     return ReviewHunk(change_id, *place, left=lines, mixed=mixed, over=over, replaced=replaced)
+
+
+def _trace(fields: list[Any]) -> Trace:
+    key, over, start, end, lines, stood, left, mixed, beside, by = fields
+    _require(str, *lines, *stood, *(left or ()))
+    _require(int, start, end)
+    _require(bool, mixed)
+    return Trace(
+        _key(key),
+        tuple(map(_key, over)),
+        start,
+        end,
+        tuple(lines),
+        tuple(stood),
+        None if left is None else tuple(left),
+        mixed,
+        tuple(map(_key, beside)),
+        None if by is None else _key(by),
+    )
+
+
+def _key(key: list[Any]) -> Key:
+    change_id, index = key
+    _require(str, change_id)
+    _require(int, index)
+    return change_id, index
 
 
 def _path(value: object) -> str:

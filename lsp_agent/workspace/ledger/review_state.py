@@ -12,12 +12,18 @@ from dataclasses import dataclass, replace
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
+from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import Turned
 from lsp_agent.text.traces import Key
 from lsp_agent.workspace.ledger.records import ReviewRecord
 
 Outcomes = list[tuple[Key, EditStatus]]
+
+#: Changes that wait to be compared; each holds two texts.
+MAX_STEPS = 8
+#: Of what was taken out, as it is written down.
+_MAX_KEPT_LINES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,8 @@ class LandedStep:
 @dataclass(frozen=True, slots=True)
 class ReviewState:
     """``review`` is of what the file shows. ``other`` is of what is on disk while a document is
-    open, and of what was unsaved when it was closed; None where that is not known.
+    open, and of what was unsaved when it was closed; None where that is not known. ``since`` are
+    the changes of the closed file that ``other`` is without.
     ``base_exists``: whether there was a file before the agents. ``restored``: from an earlier run,
     and not compared with the file yet."""
 
@@ -42,6 +49,7 @@ class ReviewState:
     steps: tuple[LandedStep, ...] = ()
     restored: bool = False
     other: Review | None = None
+    since: tuple[LandedStep, ...] = ()
 
     @property
     def marks(self) -> list[list[tuple[Key, bool]]]:
@@ -53,15 +61,20 @@ class ReviewState:
     @property
     def empty(self) -> bool:
         """Whether nothing of it is worth keeping."""
-        other = self.other is not None and self.other.hunks
-        return not (self.review.hunks or self.review.traces or self.steps or other)
+        return not (self.is_open or self.review.traces or self.steps)
 
-    def record(self) -> ReviewRecord | None:
-        """None where nothing is open."""
+    @property
+    def is_open(self) -> bool:
+        return bool(self.review.hunks or (self.other and self.other.hunks))
+
+    def record(self, *, at_end: bool = False) -> ReviewRecord | None:
+        """None where nothing is open; ``at_end`` of a server also where something may come back by
+        the editor's undo, which outlives it."""
         review, other = self.review, self.other
-        if not review.hunks and not (other and other.hunks):
+        traces = tuple(t for t in review.traces if at_end and t.size <= _MAX_KEPT_LINES)
+        if not (self.is_open or traces):
             return None
-        record = _record(review, self.base_exists)
+        record = replace(_record(review, self.base_exists), traces=traces)
         if other is None or other.text == review.text:
             return record
         return replace(record, beside=_record(other, self.base_exists))
@@ -73,15 +86,20 @@ class ReviewState:
         alive = set(living)
 
         def review(record: ReviewRecord) -> Review:
-            review = Review(record.base, record.text, record.hunks)
+            traces = tuple(trace for trace in record.traces if trace.key[0] in alive)
+            review = Review(record.base, record.text, record.hunks, traces)
             return review.kept([hunk.key for hunk in review.hunks if hunk.change_id not in alive])
 
         other = None if record.beside is None else review(record.beside)
         return cls(review(record), record.base_exists, restored=True, other=other)
 
     def landed(self, step: LandedStep, *, open_: bool) -> "ReviewState":
-        # What was unsaved in a closed document does not have it.
-        return replace(self, steps=(*self.steps, step), other=self.other if open_ else None)
+        state = replace(self, steps=(*self.steps, step))
+        if open_ or self.other is None:
+            return state
+        if len(self.since) == MAX_STEPS:
+            return replace(state, other=None, since=())
+        return replace(state, since=(*self.since, step))
 
     def folded(self, now: Text | None) -> "tuple[ReviewState, Outcomes]":
         """With its steps, and what was typed since, taken into the review."""
@@ -125,7 +143,7 @@ class ReviewState:
     def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """What is shown was written to the disk."""
         state, outcomes = self.folded(text)
-        return replace(state, other=state.review), outcomes
+        return replace(state, other=state.review, since=()), outcomes
 
     def closed(self, text: Text, disk: Text) -> "tuple[ReviewState, Outcomes]":
         """A document that showed ``text`` was closed: what it had beyond ``disk`` is gone, but an
@@ -142,10 +160,29 @@ class ReviewState:
             state, outcomes = self.folded(text)
             return replace(state, other=state.other or self.review), outcomes
         state, outcomes = self.folded(None)
-        if state.other is None or state.other.text != text or state.review.text == text:
-            return replace(state, other=state.review), outcomes
-        changed, more = state._becomes(state.other, text, "rejected")
+        unsaved = state._unsaved(text)
+        if unsaved is None or state.review.text == text:
+            return replace(state, other=state.review, since=()), outcomes
+        changed, more = state._becomes(unsaved, text, "rejected")
         return changed, [*outcomes, *more]
+
+    def _unsaved(self, text: Text) -> Review | None:
+        """Of what was unsaved when the document was closed, where it shows that again: alone, or
+        with what has come to the file since."""
+        known = self.other
+        if known is None or known.text == text:
+            return known
+        if not self.since:
+            return None
+        for step in self.since:
+            merge = merge3_fine(step.before, known.text, step.after)
+            if not merge.clean or merge3_fine(step.before, text, step.after).text != text:
+                return None
+            known, _ = known.edited(merge.text, step.change_id, step.indexes)
+        still = {hunk.key for hunk in self.review.hunks}
+        ids = {step.change_id for step in self.since}
+        decided = [h.key for h in known.hunks if h.change_id in ids and h.key not in still]
+        return known.kept(decided)
 
     def kept(self, keys: Iterable[Key], over: Iterable[Key] = ()) -> "ReviewState":
         """A person keeps these hunks, wherever they are, and with them what is in of those ``over``
@@ -172,9 +209,16 @@ class ReviewState:
         # What was kept, and then taken out in the text that is gone.
         again = [each.key for each in turned if each.status == "applied"]
         outcomes.extend((key, "kept") for key in again if key not in were | here)
+        # What was taken over by what is in again, and out with it, is in again as well.
+        back = {each.key for each in turned if each.status == "superseded"}
+        back.update(_keys(self.other) if self.other else ())
+        for hunk in known.hunks:
+            over = hunk.over if hunk.key not in were else back.intersection(hunk.over)
+            outcomes.extend((key, "superseded") for key in over if key not in were | here)
         traces = {t.key: t for t in (*compared.traces, *known.traces) if t.key not in here}
         review = replace(known, traces=tuple(traces.values()))
-        return replace(self, review=review, other=left, steps=(), restored=False), outcomes
+        state = replace(self, review=review, other=left, steps=(), since=(), restored=False)
+        return state, outcomes
 
     def _fitting(self, now: Text) -> "tuple[ReviewState, Outcomes]":
         """After a restart: hunks whose lines are no longer there are ``lost``, those whose lines

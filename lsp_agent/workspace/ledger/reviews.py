@@ -34,6 +34,7 @@ from lsp_agent.workspace.ledger.ledger import (
     LedgerFailed,
 )
 from lsp_agent.workspace.ledger.review_state import (
+    MAX_STEPS,
     LandedStep,
     Outcomes,
     ReviewState,
@@ -42,8 +43,6 @@ from lsp_agent.workspace.ledger.review_state import (
 
 _log = logging.getLogger(__name__)
 
-#: Changes that wait to be compared; each holds two texts.
-_MAX_STEPS = 8
 #: Reviews in which nothing is open any more; each holds two texts.
 _MAX_CLOSED = 64
 
@@ -93,14 +92,20 @@ class Reviews:
             if path not in self._states and not state.empty:
                 self._states[path] = state
                 self._taken.update(hunk.change_id for hunk in state.review.hunks)
+            if not state.is_open:
+                self._ledger.set_review(path, None)
         return lost
 
     def write_down(self) -> None:
-        """Before the ledger is closed: what went in and was not compared yet. After a restart it
-        could only be guessed which hunks of it are in. Long texts are left to that."""
+        """Before the ledger is closed: what went in and was not compared yet, since after a restart
+        it could only be guessed which hunks of it are in (long texts are left to that), and what
+        may come back."""
         for path, state in list(self._states.items()):
             if state.steps and not is_long((now := state.steps[-1].after).lines):
                 self._store(path, *state.folded(now))
+        for path, state in self._states.items():
+            if state.review.traces and not state.steps:
+                self._ledger.set_review(path, state.record(at_end=True))
 
     def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Calls ``callback(path)`` when an agent or a decision has changed a file's review;
@@ -176,7 +181,7 @@ class Reviews:
             state = replace(state, base_exists=before is not None)
         state = state.landed(step, open_=self._document(path) is not None)
         self._states[path] = state
-        if len(state.steps) > _MAX_STEPS:
+        if len(state.steps) > MAX_STEPS:
             self._store(path, *state.folded(step.after))
         self._tell(path)
 
@@ -276,9 +281,11 @@ class Reviews:
         state = None if path is None else self._states.get(path)
         if path is None or state is None or self._document(path) not in (document, None):
             return None
-        if path in self._paused or document.observed or is_long(document.lines):
+        if path in self._paused:
+            return None
+        if document.observed or is_long(document.lines):
             if state.other is not None:
-                self._states[path] = replace(state, other=None)
+                self._states[path] = replace(state, other=None, since=())
             return None
         return path, state
 
@@ -346,7 +353,9 @@ class Reviews:
         review, inherited = state.review.without_change(change.id, heirs)
         other = state.other
         if other is not None and change.status == "kept":
-            other, _ = other.without_change(change.id, ())
+            # What was taken out of one text alone is in the other, and open if that is shown again.
+            own = [hunk for hunk in other.hunks if hunk.change_id == change.id]
+            other = other.kept([h.key for h in own if change.decided.get(h.index) != "rejected"])
         if review == state.review and other == state.other:
             return
         self._store(change.path, replace(state, review=review, other=other), [])

@@ -214,7 +214,10 @@ class Mirror:
             self._awaited.setdefault(disk.path, []).append(disk.now)
         try:
             async with lock:
-                return await self._take(disk, origin, kept, still_wanted)
+                brought = await self._take(disk, origin, kept, still_wanted)
+                both = brought.change, brought.proposal
+                self._ledger.mark_on_disk(change.id for change in both if change is not None)
+                return brought
         except LspAgentError as error:
             return Brought(disk, "failed", reason=str(error))
         finally:

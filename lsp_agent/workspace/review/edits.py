@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
@@ -19,7 +19,7 @@ from lsp_agent.workspace.disk.files import ChangedOnDisk, NotText
 from lsp_agent.workspace.disk.paths import OutsideWorkspace
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.ledger.change_hunks import open_indexes
-from lsp_agent.workspace.ledger.ledger import Change, Ledger
+from lsp_agent.workspace.ledger.ledger import Change, Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.review.views import APPLICABLE, EditViews, indexes_of
 
@@ -49,10 +49,11 @@ class Unapplied:
 @dataclass(frozen=True, slots=True)
 class _AtHand:
     """``changes`` of one file, with their texts, and what the file shows: None where that cannot
-    be told."""
+    be told. ``under`` are those that open hunks took over: a decision may be on these too."""
 
     changes: Sequence[Change]
     now: Text | None
+    under: Sequence[Change]
 
 
 class Edits(EditViews):
@@ -200,7 +201,17 @@ class Edits(EditViews):
         async with lock:
             now = await self.shown(path)
             with _failures(edit_ids[0]):
-                yield _AtHand([self._present(change) for change in changes], now)
+                under = await self._under(path, now)
+                yield _AtHand([self._present(change) for change in changes], now, under)
+
+    async def _under(self, path: str, now: Text | None) -> list[Change]:
+        """But for those whose texts are gone."""
+        hunks = () if now is None else self._reviews.peek(path, now).hunks
+        found: list[Change] = []
+        for change_id in dict.fromkeys(over for hunk in hunks for over, _ in hunk.over):
+            with suppress(KeyError, LedgerFailed):
+                found.append(await self._ledger.loaded(change_id))
+        return found
 
     def _present(self, change: Change) -> Change:
         """The change as it is by now."""

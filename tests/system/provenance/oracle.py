@@ -98,6 +98,9 @@ class Oracle:
     _known: set[str] = field(default_factory=set)
     #: By file, the words that an agent took out which had been shown them.
     _licensed: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    #: By file, the words of the lines that agents wrote anew: what somebody had taken out of these
+    #: meanwhile is there again.
+    _written: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _touches: defaultdict[str, list[Touch]] = field(default_factory=lambda: defaultdict(list))
     #: By file and word, as bits, the words that were seen behind it in one text.
     _behind: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
@@ -115,6 +118,9 @@ class Oracle:
 
     def license(self, file: str, gone: Iterable[str]) -> None:
         self._licensed[file] |= set(gone)
+
+    def written(self, file: str, anew: Iterable[str]) -> None:
+        self._written[file] |= set(anew)
 
     def touched(self, file: str, who: str, before: str, after: str) -> None:
         """Notes which lines somebody changed, to judge conflicts by."""
@@ -134,7 +140,7 @@ class Oracle:
         for word in old - new:
             if before.will.get(word) and word not in self._licensed[file]:
                 self.say("lost", f"{word} of {file} went when {cause}")
-        for word in new - old:
+        for word in new - old - self._written[file]:
             if before.will.get(word) is False and word not in self._licensed[file]:
                 self.say("risen", f"{word} of {file}, which the person deleted, is back: {cause}")
         self._whole(file, text, cause)
@@ -161,10 +167,11 @@ class Oracle:
         found: list[Wrong] = []
         told: set[str] = set()
         here = set(words(text))
-        for status, _, new in hunks:
+        for status, old, new in hunks:
             agents = [word for word in words(new) if is_agents(word)]
             if status in ("applied", "kept", "unknown"):
                 told.update(agents)
+            agents = [word for word in agents if word not in words(old)]  # what it put in
             there = here.union(self._taken, self._licensed[file], words(hot)) & set(agents)
             if status in ("applied", "kept") and agents and not there:
                 found.append(Wrong("ghost", f"a hunk is {status}, but {agents} are not in {file}"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from provenance import found_in_reverts
+from provenance import found_in_closed, found_in_reverts
 from provenance.hub import Json
 from provenance.storm import Step, replay, run_on
 from provenance.virtual import VirtualDesks
@@ -10,6 +10,7 @@ from provenance.virtual import VirtualDesks
 #: By name: what differs from one open file of three lines in a plain editor, and the steps.
 MENDED: dict[str, tuple[Json, list[Step]]] = {
     **found_in_reverts.MENDED,
+    **found_in_closed.MENDED,
     "a second write takes out what was typed": (
         {"lines": 12},
         [

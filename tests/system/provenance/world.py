@@ -128,6 +128,9 @@ class World(Editor):
         gone = mind.shown[file.name] - set(words(content))
         # What it knows to be gone, and writes again, is its own doing.
         gone |= set(words(content)) - set(words(mind.known(file.name) or ""))
+        lines = known.splitlines()
+        anew = "\n".join(line for line in content.splitlines() if line not in lines)
+        self.oracle.written(file.name, words(anew))
         result, is_error = self._change(
             agent, "write", file, {"content": content}, known, content, gone
         )

@@ -6,6 +6,7 @@ import pytest
 
 from lsp_agent.text.lines import Text
 from lsp_agent.text.review_hunks import ReviewHunk
+from lsp_agent.workspace.changing.entries import NewEntry
 from lsp_agent.workspace.ledger import journal, ledger
 from lsp_agent.workspace.ledger.ledger import (
     Change,
@@ -15,6 +16,7 @@ from lsp_agent.workspace.ledger.ledger import (
     Origin,
     ReviewRecord,
 )
+from lsp_agent.workspace.ledger.reviews import Reviews
 
 ORIGIN = Origin("s1")
 
@@ -68,14 +70,17 @@ async def test_what_is_pending_or_proposed_keeps_its_texts(tmp_path: Path) -> No
 @pytest.mark.asyncio
 async def test_a_cold_change_gives_its_texts_only_when_loaded(tmp_path: Path) -> None:
     book = Ledger(str(tmp_path / "l"))
-    change, *_ = [await settled(book, number) for number in range(70)]
-    cold = book.get(change.id)
+    first, *_ = [(await settled(book, number)).id for number in range(70)]
+    cold = book.get(first)
     assert cold is not None
     for read in (lambda: cold.before, lambda: cold.after):
         with pytest.raises(RuntimeError, match=r"Ledger\.loaded"):
             read()
-    assert await book.loaded(change.id) == change
-    assert book.get(change.id) == cold
+    loaded = await book.loaded(first)
+    assert not loaded.cold
+    assert book.get(first) == loaded
+    del loaded
+    assert book.get(first) == cold
     with pytest.raises(KeyError):
         await book.loaded("nothing")
     book.close()
@@ -229,3 +234,21 @@ async def test_a_long_journal_is_written_anew_while_it_is_used(
 
 def test_the_bounds_are_those_that_the_documentation_gives() -> None:
     assert (ledger.MAX_CHANGES, ledger.MAX_BYTES) == (2000, 256 * 1024 * 1024)
+
+
+@pytest.mark.asyncio
+async def test_a_long_change_that_was_late_is_under_review(
+    tmp_path: Path,
+) -> None:
+    book = Ledger(str(tmp_path / "l"))
+    reviews = Reviews(book)
+    entry = NewEntry(book, ORIGIN, "/w/a", kept=False)
+    long = "x" * 9_000_000 + "\n"
+    await entry.begin(Text.of(long), Text.of(long + "new\n"))
+    after = Text.of(long + "typed\nnew\n")
+    entry.unknown()
+    entry.landed_late(Text.of(long + "typed\n"), after)
+    assert [hunk.change_id for hunk in reviews.peek("/w/a", after).hunks] == [
+        change.id for change in book.changes()
+    ]
+    book.close()
