@@ -70,7 +70,9 @@ class Hosting:
 
     async def open_bridge(self, launch: Launch, tasks: TaskGroup) -> Bridge:
         """A bridge for an agent that starts as ``launch`` says; the one before is closed."""
-        return await self.bridged.open(self.asked, launch, tasks)
+        bridge = await self.bridged.open(self.asked, launch, tasks)
+        self._consent.hosts_live_in(bridge.sockets, tasks)
+        return bridge
 
     async def sandboxed(self, launch: Launch, name: str, agent: AgentSettings) -> Launch:
         """As ``AgentSandbox``."""

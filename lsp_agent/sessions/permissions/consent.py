@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.events import BackgroundCommand, Notice, ToolResult
 from lsp_agent.protocol.questions import Answer, Option
@@ -16,7 +17,7 @@ from lsp_agent.sessions.permissions.late_answers import LateAnswers
 from lsp_agent.sessions.permissions.unwritten import Unwritten
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
-from lsp_agent.toolset.calls import Allow, Block, Gate, ToolRequest, Verdict
+from lsp_agent.toolset.calls import Allow, Block, Gate, Held, ToolRequest, Verdict
 from lsp_agent.toolset.kinds import tool_kind
 from lsp_agent.user_data.command_log import DecidedBy
 
@@ -75,7 +76,7 @@ class Consent:
             case "ask":
                 return Gate()
             case "sandbox":
-                held = await self._holding.held(self._unwritten.note()) if can_hold else None
+                held = await self._held(request) if can_hold else None
                 if self._session.stopped:
                     return self._stopped(request)
                 if held is not None:
@@ -83,6 +84,13 @@ class Consent:
                 return held or Gate()
             case "allow":
                 return self._allowed(request, judgement.by, unread=judgement.by_pattern)
+
+    def hosts_live_in(self, folder: str, tasks: TaskGroup) -> None:
+        """What leads held commands to hosts has a socket in ``folder``, as long as ``tasks``."""
+        self._holding.hosts.live_in(folder, tasks)
+
+    async def _held(self, request: ToolRequest) -> Held | None:
+        return await self._holding.held(self._unwritten.note(), request.tool_call_id)
 
     def returned(self, result: ToolResult) -> None:
         """A call has its result."""
@@ -168,7 +176,7 @@ class Consent:
     async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
         """Asks whether a held command, which has failed because of its sandbox, may run once more
         without it."""
-        refused = await self._holding.refused(said)
+        refused = await self._holding.refused(said, request.tool_call_id)
         if self._session.stopped:
             return Block(STOPPED)
         if refused is None:
