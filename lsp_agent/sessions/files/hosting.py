@@ -43,7 +43,9 @@ class Hosting:
         mirror = wanted == "mirror"
         self.bridged = Bridged(file_tools=not mirror)
         self.state = HostingState(session, self.bridged, mirror=mirror)
-        tools = HostedTools(services, session, self.state.surely_hosts_files)
+        tools = HostedTools(
+            services, session, self.state.surely_hosts_files, lambda: self.state.runs_background
+        )
         self.served = tools.served
         self.covering = tools.covering
         self._covers = services.covers

@@ -1,5 +1,6 @@
 """``permissions.command = "sandbox"``: a command of a real agent, held by each way of holding."""
 
+import os
 import socket
 import sys
 import time
@@ -193,3 +194,24 @@ def test_the_time_of_a_command_stands_still_while_a_person_decides(ground: Groun
     shown = result["content"][0]["text"]
     assert (ground.folder / ".git" / "mark").exists(), shown
     assert float(shown.rpartition("Took ")[2].rstrip("s")) < 3
+
+
+def test_a_host_that_was_not_named_is_named_to_the_person_and_to_the_agent(
+    ground: Ground,
+) -> None:
+    code = "import sys, urllib.request as u; u.urlopen(sys.argv[1])"
+    command = f"{os.path.realpath(sys.executable)} -ISc '{code}' https://evil.example/"
+    options = {"permissions": {"command": "sandbox", "network": ["pypi.org"]}}
+    editor = ground.attacked("hosted", step("", bash(command)), step("Done."), options=options)
+    editor.handlers["agent/ask"] = lambda _question: {"optionId": "deny"}
+    editor.result(editor.prompt("Go."), timeout=60)
+    (question,) = questions(editor)
+    assert "failed: it wanted to reach evil.example: " in question["detail"]
+    (result,) = editor.events("toolResult")
+    assert "[Held in a sandbox: it wanted to reach evil.example. " in result["content"][0]["text"]
+
+
+def test_a_repository_names_no_host(ground: Ground) -> None:
+    ground.file(".lsp-agent.toml", '[permissions]\nnetwork = ["evil.example"]\n')
+    (shown,) = ran(ground, 'echo "way: $http_proxy."')
+    assert "way: .\n" in shown
