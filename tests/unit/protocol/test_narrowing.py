@@ -1,5 +1,6 @@
 """Whatever a workspace says, no value is looser than without it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,3 +121,13 @@ def test_a_value_that_took_effect_names_its_source(user, workspace):
 @given(st.one_of(WORKSPACE, ODD))
 def test_no_source_makes_loading_fail(anything):
     load(initialization_options=anything, configuration=anything)
+
+
+@pytest.mark.parametrize("users", ["allow", "deny", ["a.org"]])
+def test_a_workspace_names_no_host(users: object) -> None:
+    user_file = SettingsFile("config.toml", {"permissions": {"network": users}})
+    theirs = SettingsFile("theirs", {"permissions": {"network": ["b.org"]}})
+    loaded = load(user_file=user_file, workspace_file=theirs)
+    assert loaded.settings.permissions.network == users
+    (problem,) = loaded.problems
+    assert 'a workspace can only set "deny"' in problem.message
