@@ -91,6 +91,8 @@ def _workspace(key: str) -> str:
             return "make it smaller"
         case "freely":
             return "set it"
+        case "to deny":
+            return 'set it to "deny"'
         case "an agent":
             return "choose among your agents"
         case tuple() as order:

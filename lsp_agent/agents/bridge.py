@@ -150,6 +150,11 @@ class Bridge:
         """The extension's folder."""
         return str(self._place.extension)
 
+    @property
+    def sockets(self) -> str:
+        """The folder of its sockets, for this user alone and gone with it."""
+        return str(self._place.path)
+
     async def up(self) -> None:
         """Waits until the agent has spoken through its extension, or has ended that."""
         await self._up_or_over.wait()

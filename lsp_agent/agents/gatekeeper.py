@@ -21,12 +21,15 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.agents.peers import Group, group_of, peer_of
 from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.toolset.arguments import wants_background
 from lsp_agent.toolset.calls import Allow, Block, ToolRequest
 from lsp_agent.toolset.commands import without_the_wait
 
 _UNKNOWN = Block("Not run: this gate is not known, or was used before.")
 _STOPPED = Block("Not run: the turn was stopped.")
 _LONGEST_NUMBER = 32
+#: More than can run.
+_MOST_BACKGROUND = 64
 _HELLO_SECONDS = 5.0
 
 
@@ -40,13 +43,15 @@ class Decider(Protocol):
 class _Gated:
     """A command that may ask once. ``timeout`` in seconds begins when it is allowed;
     ``verdict`` is there if nobody needs to be asked. One that runs in a sandbox ``since`` then, by
-    ``time.monotonic``, asks when it has failed; ``said`` is what it wrote, by its number."""
+    ``time.monotonic``, asks when it has failed; ``said`` is what it wrote, by its number. It does
+    that also after its call and its turn if it runs in the ``background``."""
 
     request: ToolRequest
     timeout: float | None
     verdict: Allow | None = None
     since: float | None = None
     said: Callable[[], str] | None = None
+    background: bool = False
 
 
 class Gatekeeper:
@@ -79,7 +84,13 @@ class Gatekeeper:
         """The number for a command in a sandbox, which asks if it fails; ``said`` tells by that
         number what it wrote then."""
         number, since = self._next_number(), time.monotonic()
-        self._expected[number] = _Gated(request, timeout, since=since, said=partial(said, number))
+        self._expected[number] = _Gated(
+            request,
+            timeout,
+            since=since,
+            said=partial(said, number),
+            background=wants_background(request.args),
+        )
         return number
 
     def _next_number(self) -> str:
@@ -89,7 +100,7 @@ class Gatekeeper:
     def stop(self) -> None:
         """Denies what waits, and all that comes until :meth:`resume`."""
         self._stopped = True
-        self._expected.clear()
+        self._expect_only_background()
         for scope in self._waiting:
             scope.cancel()
 
@@ -98,12 +109,18 @@ class Gatekeeper:
 
     def forget(self, tool_call_id: str | None = None) -> None:
         """The commands of that call, or all, have ended."""
-        for number, gated in list(self._expected.items()):
-            if tool_call_id in (None, gated.request.tool_call_id):
-                del self._expected[number]
+        self._expect_only_background(tool_call_id)
         self._stop_time(tool_call_id)
         for call in [call for call in self._let_run if tool_call_id in (None, call)]:
             del self._let_run[call]
+
+    def _expect_only_background(self, tool_call_id: str | None = None) -> None:
+        """Of that call, or of all. The newest of them: nobody says here when one has ended."""
+        kept = {number for number, gated in self._expected.items() if gated.background}
+        newest = sorted(kept, key=int)[-_MOST_BACKGROUND:]
+        for number, gated in list(self._expected.items()):
+            if tool_call_id in (None, gated.request.tool_call_id) and number not in newest:
+                del self._expected[number]
 
     def _stop_time(self, tool_call_id: str | None) -> None:
         for scope, its_call in self._timed.items():
@@ -138,7 +155,7 @@ class Gatekeeper:
             await writer.drain()
 
     async def _verdict(self, gated: _Gated | None, reader: StreamReader) -> Allow | Block:
-        if self._stopped:
+        if self._stopped and not (gated and gated.background):
             return _STOPPED
         if gated is None:
             return _UNKNOWN
@@ -155,7 +172,7 @@ class Gatekeeper:
             finally:
                 self._waiting.discard(tasks.cancel_scope)
             tasks.cancel_scope.cancel()
-        return _STOPPED if self._stopped else verdict
+        return _STOPPED if self._stopped and not gated.background else verdict
 
     async def _decided(self, gated: _Gated) -> Allow | Block:
         if gated.said is None:

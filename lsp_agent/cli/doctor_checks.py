@@ -22,7 +22,7 @@ from lsp_agent.protocol.settings.files import WORKSPACE_FILE, user_settings_path
 from lsp_agent.protocol.settings.settings import BUILTIN_AGENT, AgentSettings
 from lsp_agent.protocol.settings.sources import Loaded
 from lsp_agent.sandbox import holders
-from lsp_agent.sandbox.hold import CannotHold
+from lsp_agent.sandbox.hold import CannotHold, Holder
 from lsp_agent.sandbox.landlock import Landlock
 from lsp_agent.sessions.agent.launcher import choose_agent
 from lsp_agent.user_data.data_folder import data_folder
@@ -236,12 +236,26 @@ def sandbox(loaded: Loaded) -> Iterator[Finding]:
             yield Finding("sandbox", status, f"{name} is to be in a sandbox: it does not start")
     else:
         yield Finding("sandbox", "ok", f"{holder.name} can hold agents' commands")
+        if wanted:
+            yield _network(holder, settings.permissions.network)
         if whole:
             names = ", ".join(sorted(whole))
-            yield Finding("sandbox", "ok", f"{holder.name} holds these as a whole: {names}")
+            message = f"{holder.name} holds these as a whole, with the network open: {names}"
+            yield Finding("sandbox", "ok", message)
         if isinstance(holder, Landlock) and (wanted or whole):
             message = "what it holds makes no new file at the top of the workspace"
             yield Finding("sandbox", "note", message, "install bubblewrap (the program bwrap)")
+
+
+def _network(holder: Holder, network: Literal["allow", "deny"] | list[str]) -> Finding:
+    if not isinstance(network, list):
+        reached = "the whole network" if network == "allow" else "no network"
+        return Finding("sandbox", "ok", f"agents' commands reach {reached}")
+    if not holder.has_way:
+        message = f"{holder.name} cannot hold commands to some hosts: they have no network"
+        return Finding("sandbox", "warning", message)
+    hosts = ", ".join(network) or "no host"
+    return Finding("sandbox", "ok", f"agents' commands reach these hosts alone: {hosts}")
 
 
 def folders() -> Iterator[Finding]:

@@ -49,7 +49,8 @@ def _list(entries: Sequence[Entry]) -> None:
         decided = each.decided
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(decided.at))
         who = f"{escaped_line(decided.agent)} {decided.session}"
-        head = f"{when}  {decided.verdict} by {decided.by}{_end(each)}"
+        background = ", in the background" if decided.background else ""
+        head = f"{when}  {decided.verdict} by {decided.by}{background}{_end(each)}"
         where, command = escaped_line(decided.folder), escaped_line(decided.command)
         print(f"{head}  {who}  {where}: {command}")
 

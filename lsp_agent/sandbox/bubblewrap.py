@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from lsp_agent.sandbox import trial
+from lsp_agent.sandbox import starting, trial
 from lsp_agent.sandbox.hold import CannotHold, Hold, Place
 
 #: Not the person's PATH, on which a repository may have put a folder of its own.
@@ -14,6 +14,9 @@ _PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
 _OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108  places in the sandbox, not files of ours
 #: Of the above what programs need to be started, and to find a host's address.
 _NEEDED = ("/run/current-system", "/run/systemd/resolve")
+
+#: In the sandbox; its own ``/run`` is there in any case.
+_DOOR = "/run/lsp-agent/door"
 
 _TRIAL_SECONDS = 2.5
 
@@ -29,6 +32,7 @@ class Bubblewrap:
     program: str
     name = "bubblewrap"
     by_rights = False
+    has_way = True
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
         return arguments(self.program, hold, cwd)
@@ -78,7 +82,9 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
         *(word for place in inner for word in _hidden(place)),
         # Last, since what lies in it needs a place to be mounted on.
         *(word for place in hidden if place.kind == "folder" for word in _sealed(place)),
+        *(["--ro-bind", hold.way.door, _DOOR] if hold.way else []),
         *("--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"),  # noqa: S108  as above
+        *([*starting.words("network"), _DOOR, hold.way.ticket] if hold.way else []),
     ]
 
 

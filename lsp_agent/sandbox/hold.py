@@ -19,6 +19,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """To the hosts that the person named, without ``network``: where a command's socket is handed
+    over, once, for this ticket (``network/door.py``)."""
+
+    door: str
+    ticket: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
     """All may be read but what is ``hidden``; nothing may be written but below ``folders``, and
     there nothing of ``read_only``, which need not exist yet."""
@@ -27,11 +36,17 @@ class Hold:
     read_only: tuple[Place, ...]
     hidden: tuple[Place, ...]
     network: bool
+    way: Way | None = None
 
 
 class Holder(Protocol):
     @property
     def name(self) -> str: ...
+
+    @property
+    def has_way(self) -> bool:
+        """Whether it can let a command reach hosts by a ``Way``, and nothing else."""
+        ...
 
     @property
     def by_rights(self) -> bool:

@@ -2,19 +2,13 @@
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-import lsp_agent
-from lsp_agent.sandbox import trial
+from lsp_agent.sandbox import starting, trial
 from lsp_agent.sandbox.hold import CannotHold, Hold
 
 #: Others' files and sockets lie here; what a program needs of it is opened again.
 _CLOSED = ("/tmp", "/var/tmp", "/run", "/dev")  # noqa: S108
 _NEEDED = ("/run/current-system", "/run/systemd/resolve")
-_START = (
-    "import sys; sys.path.append(sys.argv[1]); from lsp_agent.sandbox.starter.main import main;"
-    " main(sys.argv[2:])"
-)
 _TRIAL_SECONDS = 5.0
 _FAILS = "Landlock needs Linux 6.12 or newer and Python on x86-64 or aarch64 ({fault})"
 
@@ -23,19 +17,20 @@ _FAILS = "Landlock needs Linux 6.12 or newer and Python on x86-64 or aarch64 ({f
 class Landlock:
     name = "Landlock"
     by_rights = True
+    has_way = True
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        package = str(Path(lsp_agent.__file__).parents[1])
         hidden = [place.path for place in hold.hidden if place.kind == "folder"]
         closed = [place.path for place in hold.hidden if place.kind != "folder"]
         return [
-            *(sys.executable, "-I", "-S", "-c", _START, package, f"in={cwd}"),
+            *(*starting.words("main"), f"in={cwd}"),
             *(f"write={folder}" for folder in hold.folders),
             *(f"keep={place.path}" for place in hold.read_only),
             *(f"hide={path}" for path in hidden),
             *(f"close={path}" for path in (*closed, *_CLOSED)),
             *(f"open={path}" for path in _NEEDED),
             *(["network"] if hold.network else []),
+            *([f"door={hold.way.door}", f"ticket={hold.way.ticket}"] if hold.way else []),
             "--",
         ]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lsp_agent.protocol.settings.files import WORKSPACE_FILE
-from lsp_agent.sandbox.hold import Hold, Place
+from lsp_agent.sandbox.hold import Hold, Place, Way
 
 #: In a workspace folder: what a program of the person's obeys later, without being asked. All of
 #: ``.git``: one whose ``hooks`` alone were held could be renamed and another put in its place.
@@ -65,6 +65,7 @@ def find(
     read_only: Iterable[str] = (),
     hidden: Iterable[str] = (),
     network: bool = False,
+    way: Way | None = None,
 ) -> Hold:
     """``runtime`` is the folder of the person's sockets, or ""; of ``read_only`` what lies outside
     of the folders is held as all else there, and ``~`` in ``hidden`` is ``home``."""
@@ -77,6 +78,7 @@ def find(
         read_only=tuple(_inside([*obeyed, *_existing(read_only)], roots)),
         hidden=tuple(_places(_existing([*secrets, *named, *filter(None, [runtime])]))),
         network=network,
+        way=way,
     )
 
 

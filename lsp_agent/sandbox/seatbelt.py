@@ -35,6 +35,7 @@ _FAILS = "sandbox-exec does not hold a command here ({fault})"
 class Seatbelt:
     name = "sandbox-exec"
     by_rights = True
+    has_way = False
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
         return ["/bin/sh", "-c", _START, "sh", cwd, profile(hold)]

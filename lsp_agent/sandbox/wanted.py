@@ -1,7 +1,7 @@
 """What a held command wanted and did not get, by its own words."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 #: In a program's words and in the names of errors: errno(3), getaddrinfo(3), and curl's, git's and
 #: Node's own. Git names no error where it makes the folders of a branch.
@@ -17,10 +17,15 @@ _SIGNS = {
 _BY_RIGHTS = {"it may not do that": r"permission denied|not permitted|\b(EACCES|EPERM)\b"}
 
 
-def refused(said: str, hidden: Iterable[str], by_rights: bool) -> tuple[str, str] | None:
+def refused(
+    said: str, hidden: Iterable[str], by_rights: bool, hosts: Sequence[str] = ()
+) -> tuple[str, str] | None:
     """Why the sandbox let a command fail, and the last line that tells so; ``hidden`` are paths
-    that it does not see, and ``by_rights`` is its holder's. None where it has failed by itself, as
-    far as can be told."""
+    that it does not see, ``by_rights`` is its holder's, and ``hosts`` are those that it wanted and
+    may not reach. None where it has failed by itself, as far as can be told."""
+    if hosts:
+        told = said.strip().rpartition("\n")[2]
+        return f"it wanted to reach {', '.join(hosts)}", told.strip()
     signs = _SIGNS
     if places := "|".join(map(re.escape, hidden)):
         signs = {**signs, "it does not see that place": places}

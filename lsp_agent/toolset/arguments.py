@@ -87,6 +87,14 @@ def parse_bash(args: object) -> BashArgs:
     return result
 
 
+def wants_background(args: object) -> bool:
+    """As ``parse_bash`` reads it; False of what it refuses."""
+    try:
+        return parse_bash(args).background
+    except ToolFailure:
+        return False
+
+
 def parse_background_id(args: object) -> str:
     """Of ``bash_output`` and ``bash_kill``."""
     given = _Arguments(args, "backgroundArgs", ("id",))

@@ -37,7 +37,7 @@ DecidedBy = Literal[
 @dataclass(frozen=True, slots=True)
 class Decided:
     """``at`` in seconds since the epoch; ``call`` is the id of the agent's call, None where it is
-    not known."""
+    not known; ``background``: it goes on beyond its call."""
 
     at: float
     session: str
@@ -47,6 +47,7 @@ class Decided:
     folder: str
     verdict: Verdict
     by: DecidedBy
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ ROOMS: dict[str, list[set[str]]] = {
     "cli": [{"editors"}],
     "protocol": [{"settings"}],
     "runtime": [{"providers"}, {"tools"}],
-    "sandbox": [{"starter"}],
+    "sandbox": [{"starter", "network"}],
     "wires": [{"acp", "codex", "meerkat", "pi", "zot"}],
     "workspace": [
         {"disk"},

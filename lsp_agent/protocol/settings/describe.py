@@ -9,6 +9,8 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 
+from lsp_agent.protocol.settings.hosts import Host
+
 _WORDS: dict[object, str] = {
     str: "a string",
     int: "a whole number",
@@ -23,6 +25,7 @@ _PLURALS: dict[object, str] = {
     int: "whole numbers",
     float: "numbers",
     JsonValue: "values as JSON has them",
+    Host: "hosts",
 }
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from lsp_agent.protocol.settings.hosts import Host
+
 Policy = Literal["allow", "ask", "deny"]
 CommandPolicy = Literal["allow", "sandbox", "ask", "deny"]
 WireName = Literal["zot", "pi", "meerkat", "codex", "acp"]
@@ -78,8 +80,11 @@ class PermissionSettings(_Section):
         description='commands that only read, and only in the workspace, where command = "ask" and'
         ' read = "allow"',
     )
-    network: Literal["allow", "deny"] = Field(
-        default="deny", description="whether a command in the sandbox reaches the network"
+    network: Literal["allow", "deny"] | list[Host] = Field(
+        default="deny",
+        description="whether a command in the sandbox reaches the network; of hosts, such as"
+        ' ["pypi.org", "*.npmjs.org"], these alone, on the ports 80 and 443: user file or editor'
+        " only",
     )
     hidden: list[str] = Field(
         default=[],

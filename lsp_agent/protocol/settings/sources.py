@@ -28,8 +28,8 @@ CONFIGURATION = "workspace/configuration"
 
 Order = tuple[str, ...]
 #: How a workspace may change a key: along an order (loosest first), to a smaller number, freely,
-#: or to the name of an agent that the user has.
-Rule = Order | Literal["smaller", "freely", "an agent"]
+#: to the name of an agent that the user has, or to "deny".
+Rule = Order | Literal["smaller", "freely", "an agent", "to deny"]
 
 _POLICIES: Order = ("allow", "ask", "deny")
 NARROWING: Mapping[str, Rule] = {
@@ -42,7 +42,7 @@ NARROWING: Mapping[str, Rule] = {
     "permissions.edit": ("allow", "deny"),
     "permissions.command": ("allow", "sandbox", "ask", "deny"),
     "permissions.reading": ("allow", "ask"),
-    "permissions.network": ("allow", "deny"),
+    "permissions.network": "to deny",
     "permissions.secrets": ("show", "cover"),
     "permissions.outside": _POLICIES,
     "permissions.other": _POLICIES,
@@ -50,6 +50,7 @@ NARROWING: Mapping[str, Rule] = {
     "limits.line_bytes": "smaller",
 }
 
+_ONLY_DENY = 'ignored: a workspace can only set "deny"; all else belongs in your own settings'
 #: Of one source; what is over is counted, not listed.
 _MOST_PROBLEMS = 20
 _LONGEST_KEY = 80
@@ -239,6 +240,8 @@ class _Values:
                 return None
             case "an agent":
                 return self._unknown_agent(cast(str, value))
+            case "to deny":
+                return None if value == "deny" else _ONLY_DENY
             case "smaller":
                 looser = cast(float, value) > cast(float, now)
             case tuple() as order:

@@ -1,7 +1,9 @@
-"""Changes of modes and times, which Landlock knows nothing of: seccomp_unotify(2).
+"""The calls that the starter makes for a command: seccomp_unotify(2).
 
-The starter is told of each call and makes it itself, on the very file that it has looked at, so
-that nothing changes between the look and the call. What it does not understand is refused.
+Of modes and times, which Landlock knows nothing of, and where hosts may be reached the connection
+to the socket that leads there (``connecting``). The starter is told of each call and makes it
+itself, on the very file or socket that it has looked at, so that nothing changes between the look
+and the call. What it does not understand is refused.
 """
 
 import errno
@@ -9,7 +11,7 @@ import fcntl
 import os
 import struct
 
-from lsp_agent.sandbox.starter import kernel, reach, syscalls
+from lsp_agent.sandbox.starter import connecting, kernel, reach, syscalls
 
 _RECEIVE, _ANSWER, _IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
 _HERE = -100
@@ -29,10 +31,14 @@ class Call:
 
 
 class Attributes:
-    def __init__(self, machine: "syscalls.Machine", listener: int, writable: "list[str]") -> None:
+    def __init__(
+        self, machine: "syscalls.Machine", listener: int, writable: "list[str]", port: "int | None"
+    ) -> None:
+        """``port`` is that of the one socket that may be connected to."""
         self._machine = machine
         self._listener = listener
         self._writable = writable
+        self._port = port
 
     def answer_next(self) -> None:
         data = bytearray(80)
@@ -50,6 +56,8 @@ class Attributes:
     def _made(self, call: Call) -> int:
         """The error's number, or 0."""
         try:
+            if call.number == self._machine.connect:
+                return self._connected(call)
             at = self._opened(call)
             try:
                 fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", call.id))
@@ -62,6 +70,11 @@ class Attributes:
         except OSError as error:
             return error.errno or errno.EPERM
         return 0
+
+    def _connected(self, call: Call) -> int:
+        address = _memory(call.thread, call.words[1], min(call.words[2] & 0xFFFFFFFF, 128))
+        fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", call.id))
+        return connecting.connect(call.thread, call.number_at(0), address, self._port)
 
     def _make(self, call: Call, path: str) -> None:
         machine = self._machine

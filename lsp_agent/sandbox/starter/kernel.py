@@ -29,6 +29,8 @@ WRITE = WRITE_FILE | _ENTRIES | _TRUNCATE | _IOCTL_DEV
 _OF_FILES = WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 #: Abstract sockets and signals.
 _SCOPES = 3
+#: Binding and connecting.
+_TCP = 3
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -42,9 +44,10 @@ def abi() -> int:
     return int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
 
 
-def new_ruleset() -> int:
-    """Nothing may be read, written or signalled yet. Running a program needs no reading right."""
-    handled = struct.pack("=QQQ", READ_FILE | READ_DIR | WRITE, 0, _SCOPES)
+def new_ruleset(*, network: bool) -> int:
+    """Nothing may be read, written or signalled yet, and without ``network`` no TCP be used.
+    Running a program needs no reading right."""
+    handled = struct.pack("=QQQ", READ_FILE | READ_DIR | WRITE, 0 if network else _TCP, _SCOPES)
     return _checked(_libc.syscall(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0))
 
 
@@ -75,7 +78,7 @@ def restrict(ruleset: int) -> None:
     _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
 
 
-def filter_calls(machine: "syscalls.Machine", network: bool) -> int:
+def filter_calls(machine: "syscalls.Machine", network: "syscalls.Network") -> int:
     """Returns the descriptor on which the starter is told of calls."""
     program = syscalls.program(machine, network)
     text = ctypes.create_string_buffer(program)
@@ -83,9 +86,9 @@ def filter_calls(machine: "syscalls.Machine", network: bool) -> int:
     return _checked(_libc.syscall(machine.seccomp, 1, _NEW_LISTENER, head))
 
 
-def descriptor_of(pid: int, number: int) -> int:
+def descriptor_of(pid: int, number: int, flags: int = 0) -> int:
     """That of another process, as our own."""
-    process = os.pidfd_open(pid)
+    process = os.pidfd_open(pid, flags)
     try:
         return _checked(_libc.syscall(_PIDFD_GETFD, process, number, 0))
     finally:

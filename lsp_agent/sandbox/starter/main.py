@@ -1,12 +1,13 @@
 """Runs one command in a hold, and ends with it and all that it has started.
 
     main([write=FOLDER, keep=PATH, hide=FOLDER, close=PATH, open=PATH, network, tidy, in=FOLDER,
-          ..., "--", PROGRAM, ARG...])
+          door=SOCKET, ticket=WORD, ..., "--", PROGRAM, ARG...])
 
 ``write`` is a folder that may be written but for each ``keep``; of ``hide`` neither names nor
 contents are seen, of ``close`` no contents; ``open`` is seen though it lies in one of these, as a
-folder to write is. A folder above one that is hidden cannot be listed either. ``tidy`` takes away
-first what starters have left that were killed.
+folder to write is. A folder above one that is hidden cannot be listed either. ``door`` and
+``ticket`` lead to some hosts, where there is no ``network`` (``network.hand_over``). ``tidy`` takes
+away first what starters have left that were killed.
 """
 
 import os
@@ -14,7 +15,7 @@ import select
 import struct
 import time
 
-from lsp_agent.sandbox.starter import kernel, reach, temporary
+from lsp_agent.sandbox.starter import kernel, network, reach, syscalls, temporary
 from lsp_agent.sandbox.starter.attributes import Attributes
 
 #: That the starter fails, as env(1) has it.
@@ -52,12 +53,16 @@ class _Starter:
         if machine is None or kernel.abi() < kernel.LEAST_ABI:
             raise OSError("this kernel has no Landlock that could")
         self._machine = machine
-        self._network = "network" in words
+        self._network: syscalls.Network = "all" if "network" in words else "none"
+        self._port, self._connection = None, None
+        if doors := _named("door", words):
+            self._connection, self._port = network.hand_over(doors[0], _named("ticket", words)[0])
+            self._network = "told"
         self._cwd = _named("in", words)[0]
         self._environment = temporary.environment(own, [self._cwd, *_named("write", words)])
         rights, self._writable = rules(words, own)
         kernel.give_up_rights(machine)
-        self._ruleset = kernel.new_ruleset()
+        self._ruleset = kernel.new_ruleset(network=self._network == "all")
         for path, right in rights.items():
             kernel.allow(self._ruleset, path, right)
 
@@ -76,7 +81,7 @@ class _Starter:
             return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         listener = kernel.descriptor_of(child, int(number))
         os.write(give_leave, b".")
-        calls = Attributes(self._machine, listener, self._writable)
+        calls = Attributes(self._machine, listener, self._writable, self._port)
         return _watch(child, signals, listener, calls)
 
     def _become(self, command: "list[str]", tell: int, leave: int) -> None:

@@ -9,17 +9,28 @@ limits, and io_uring, which makes calls that no filter sees.
 import errno
 import struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    #: None, all, or TCP where the starter connects it to.
+    Network = Literal["none", "all", "told"]
+
 AF_INET, AF_INET6, AF_NETLINK = 2, 10, 16
 SOCK_STREAM, SOCK_SEQPACKET = 1, 5
 _KINDS = 0xF
 
 _ALLOW, _TELL, _FAIL = 0x7FFF0000, 0x7FC00000, 0x00050000
-_LOAD, _AND, _RETURN, _EQUAL, _AT_LEAST = 0x20, 0x54, 0x06, 0x15, 0x35
+_REFUSE = _FAIL | errno.ENETUNREACH
+_LOAD, _AND, _RETURN, _EQUAL, _AT_LEAST, _ANY = 0x20, 0x54, 0x06, 0x15, 0x35, 0x45
 #: Where these lie in what a filter sees: seccomp_data of linux/seccomp.h. Of an argument the lower
 #: half, which is all that the kernel reads of the ones that are looked at.
 _NUMBER, _ARCHITECTURE = 0, 4
 #: Above it, the calls of x86-64 with addresses of 32 bits.
 _X32 = 0x40000000
+#: Of sendto and its like: it connects as well.
+_FASTOPEN = 0x20000000
+_TCP = 6
 
 
 FCHMODAT2 = 452
@@ -36,6 +47,10 @@ class Machine:
     socket: int
     socketpair: int
     prlimit: int
+    connect: int
+    listen: int
+    #: With the number of the argument that its flags are.
+    sending: "tuple[tuple[int, int], ...]"
     chmod: "int | None"
     fchmod: int
     fchmodat: int
@@ -51,6 +66,9 @@ class X86(Machine):
     socket = 41
     socketpair = 53
     prlimit = 302
+    connect = 42
+    listen = 50
+    sending = ((44, 3), (46, 2), (307, 3))  # sendto, sendmsg, sendmmsg
     chmod = 90
     fchmod = 91
     fchmodat = 268
@@ -72,6 +90,9 @@ class Arm(Machine):
     socket = 198
     socketpair = 199
     prlimit = 261
+    connect = 203
+    listen = 201
+    sending = ((206, 3), (211, 2), (269, 3))  # as above
     chmod = None
     fchmod = 52
     fchmodat = 53
@@ -87,16 +108,18 @@ class Arm(Machine):
 MACHINES: "dict[str, Machine]" = {"x86_64": X86(), "aarch64": Arm()}
 
 
-def told(machine: Machine) -> "list[int]":
+def told(machine: Machine, network: "Network") -> "list[int]":
     """The calls that the starter decides on."""
     calls = [machine.chmod, machine.fchmod, machine.fchmodat, FCHMODAT2, machine.utimensat]
+    calls += [machine.connect] if network == "told" else []
     return [call for call in calls if call is not None]
 
 
-def program(machine: Machine, network: bool) -> bytes:
+def program(machine: Machine, network: "Network") -> bytes:
     """The filter, as struct sock_filter of linux/filter.h."""
-    internet = _end(_ALLOW if network else _FAIL | errno.ENETUNREACH)
-    families = [*_if(AF_INET, internet), *_if(AF_INET6, internet)]
+    internet = _end(_ALLOW if network == "all" else _REFUSE)
+    ours = _one_kind_of_tcp() if network == "told" else internet
+    families = [*_if(AF_INET, ours), *_if(AF_INET6, internet)]
     # Its first protocol tells of this machine's addresses; with others, programs talk.
     netlink = [_argument(2), *_if(0, _end(_ALLOW)), *_end(_FAIL | errno.EACCES)]
     # One for datagrams could be connected to a path later (unix(7)).
@@ -121,13 +144,30 @@ def program(machine: Machine, network: bool) -> bytes:
             [_argument(0), *_if(0, _end(_ALLOW)), *_end(_FAIL | errno.EPERM)],
         ),
         *_if(_IO_URING_SETUP, _end(_FAIL | errno.ENOSYS)),
-        *(step for call in told(machine) for step in _if(call, _end(_TELL))),
+        *(step for call in told(machine, network) for step in _if(call, _end(_TELL))),
+        *(_without_other_ways(machine) if network == "told" else []),
         # As a file system without them says: programs that copy files go on then.
         *(step for call in machine.xattr for step in _if(call, _end(_FAIL | errno.EOPNOTSUPP))),
         *(step for call in machine.refused for step in _if(call, _end(_FAIL | errno.EPERM))),
         *_end(_ALLOW),
     ]
     return b"".join(steps)
+
+
+def _one_kind_of_tcp() -> "list[bytes]":
+    """No MPTCP, which Landlock takes for something else."""
+    tcp = [_argument(2), *_if(0, _end(_ALLOW)), *_if(_TCP, _end(_ALLOW))]
+    kind = [_argument(1), _step(_AND, _KINDS), *_if(SOCK_STREAM, [*tcp, *_end(_REFUSE)])]
+    return [*kind, *_end(_REFUSE)]
+
+
+def _without_other_ways(machine: Machine) -> "list[bytes]":
+    """Neither in nor out, but by a call that the starter is told of."""
+    steps = _if(machine.listen, _end(_FAIL | errno.EACCES))
+    for call, flags in machine.sending:
+        connects = [_argument(flags), _step(_ANY, _FASTOPEN, 0, 1), *_end(_REFUSE)]
+        steps += _if(call, [*connects, *_end(_ALLOW)])
+    return steps
 
 
 def _step(code: int, value: int, matches: int = 0, others: int = 0) -> bytes:

@@ -65,13 +65,16 @@ class HostedTools:
         services: Services,
         session: SessionView,
         surely_hosts_files: Callable[[], bool],
+        runs_background: Callable[[], bool],
     ) -> None:
         self._services = services
         self._session = session
         self.permissions = Permissions(
             session.cwd, lambda: session.settings.permissions, services.confinement
         )
-        self.consent = Consent(services, session, self.permissions, surely_hosts_files)
+        self.consent = Consent(
+            services, session, self.permissions, surely_hosts_files, runs_background
+        )
         self.covering = Covering(services, session)
         self.served = ShownToAgent(services, session.id)
         self._problems = NewProblems(services.diagnostics, services.documents)

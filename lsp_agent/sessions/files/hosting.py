@@ -43,7 +43,9 @@ class Hosting:
         mirror = wanted == "mirror"
         self.bridged = Bridged(file_tools=not mirror)
         self.state = HostingState(session, self.bridged, mirror=mirror)
-        tools = HostedTools(services, session, self.state.surely_hosts_files)
+        tools = HostedTools(
+            services, session, self.state.surely_hosts_files, lambda: self.state.runs_background
+        )
         self.served = tools.served
         self.covering = tools.covering
         self._covers = services.covers
@@ -70,7 +72,9 @@ class Hosting:
 
     async def open_bridge(self, launch: Launch, tasks: TaskGroup) -> Bridge:
         """A bridge for an agent that starts as ``launch`` says; the one before is closed."""
-        return await self.bridged.open(self.asked, launch, tasks)
+        bridge = await self.bridged.open(self.asked, launch, tasks)
+        self._consent.hosts_live_in(bridge.sockets, tasks)
+        return bridge
 
     async def sandboxed(self, launch: Launch, name: str, agent: AgentSettings) -> Launch:
         """As ``AgentSandbox``."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.events import BackgroundCommand, Notice, ToolResult
 from lsp_agent.protocol.questions import Answer, Option
@@ -16,7 +17,8 @@ from lsp_agent.sessions.permissions.late_answers import LateAnswers
 from lsp_agent.sessions.permissions.unwritten import Unwritten
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
-from lsp_agent.toolset.calls import Allow, Block, Gate, ToolRequest, Verdict
+from lsp_agent.toolset.arguments import wants_background
+from lsp_agent.toolset.calls import Allow, Block, Gate, Held, ToolRequest, Verdict
 from lsp_agent.toolset.kinds import tool_kind
 from lsp_agent.user_data.command_log import DecidedBy
 
@@ -30,13 +32,18 @@ _NOT_YET = (
 )
 #: In characters.
 _LONGEST_REASON = 4000
+_BETWEEN_TURNS = (
+    "Not run: it has failed between turns, when the user is not asked. Start it once more to have"
+    " them asked."
+)
 _UNANSWERED = "Not run: the question whether to allow it was not answered."
 STOPPED = "Not run: the user stopped this turn."
 
 
 class Consent:
     """What is decided of one session's calls, before they run. ``surely_hosts_files``: its file
-    calls are known to come to us."""
+    calls are known to come to us; ``runs_background``: its commands may go on beyond their calls.
+    """
 
     def __init__(
         self,
@@ -44,18 +51,20 @@ class Consent:
         session: SessionView,
         permissions: Permissions,
         surely_hosts_files: Callable[[], bool],
+        runs_background: Callable[[], bool],
     ) -> None:
         self._questions = services.questions
         self._session = session
         self._permissions = permissions
         self._surely_hosts_files = surely_hosts_files
+        self._runs_background = runs_background
         self._unwritten = Unwritten(services, session.id, session.cwd)
         self._late_answers = LateAnswers(services, self._asked)
         self._granted = GrantedCommands(services, session, permissions)
         #: One after the other, so that questions come in the order of the calls.
         self._looking = anyio.Lock()
         self._holding = Holding(session, services.confinement)
-        self._log = DecisionLog(services, session)
+        self._log = DecisionLog(services, session, self._in_background)
 
     async def intercept(self, request: ToolRequest, *, can_hold: bool) -> Verdict:
         """A file call of a hosted agent comes to ``run``, which has the time to ask; any other
@@ -75,7 +84,7 @@ class Consent:
             case "ask":
                 return Gate()
             case "sandbox":
-                held = await self._holding.held(self._unwritten.note()) if can_hold else None
+                held = await self._held(request) if can_hold else None
                 if self._session.stopped:
                     return self._stopped(request)
                 if held is not None:
@@ -83,6 +92,13 @@ class Consent:
                 return held or Gate()
             case "allow":
                 return self._allowed(request, judgement.by, unread=judgement.by_pattern)
+
+    def hosts_live_in(self, folder: str, tasks: TaskGroup) -> None:
+        """What leads held commands to hosts has a socket in ``folder``, as long as ``tasks``."""
+        self._holding.hosts.live_in(folder, tasks)
+
+    async def _held(self, request: ToolRequest) -> Held | None:
+        return await self._holding.held(self._unwritten.note(), request.tool_call_id)
 
     def returned(self, result: ToolResult) -> None:
         """A call has its result."""
@@ -168,16 +184,31 @@ class Consent:
     async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
         """Asks whether a held command, which has failed because of its sandbox, may run once more
         without it."""
-        refused = await self._holding.refused(said)
-        if self._session.stopped:
+        refused = await self._holding.refused(said, request.tool_call_id)
+        background = self._in_background(request)
+        if self._session.stopped and not background:
             return Block(STOPPED)
         if refused is None:
             return Block("")
         reason, line = refused
-        verdict = await self._follow(request, await self._asked(request, held=f"{reason}: {line}"))
+        if self._session.stopped:  # it goes on between turns, where nobody is asked
+            self._tell_of_failure(request, reason)
+            verdict = self._denied(request, _BETWEEN_TURNS, "nobody")
+        else:
+            answer = await self._asked(request, held=f"{reason}: {line}")
+            verdict = await self._follow(request, answer)
         if isinstance(verdict, Block):
             return Block(f"[Held in a sandbox: {reason}. Outside of it: {verdict.reason}]")
         return verdict
+
+    def _in_background(self, request: ToolRequest) -> bool:
+        is_command = tool_kind(request.tool) == "command"
+        return is_command and self._runs_background() and wants_background(request.args)
+
+    def _tell_of_failure(self, request: ToolRequest, reason: str) -> None:
+        what = _one_line(self._permissions.subject(request))
+        told = f"A command in the background was held in its sandbox and failed: {reason}: {what}"
+        self._session.emit(Notice("warning", told, "lsp-agent"), None)
 
     async def _follow(self, request: ToolRequest, answer: Answer | None) -> Allow | Block:
         if self._session.stopped:
@@ -242,6 +273,9 @@ class Consent:
             pattern = None
         is_command = tool_kind(request.tool) == "command"
         title, detail = f"{request.tool}: {_one_line(what)}", what
+        if self._in_background(request):
+            title = f"In the background: {title}"
+            detail += "\n\nIt runs in the background: it goes on beyond this turn."
         if held is not None:
             title = f"Without the sandbox? {title}"
             detail += f"\n\nIt has run in the sandbox, and failed: {_one_line(held)}"

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import anyio.to_thread
@@ -22,9 +23,15 @@ class DecisionLog:
     """Of one session. Nothing waits for the disk; where it cannot be written, the server's own log
     says so and commands run as before."""
 
-    def __init__(self, services: Services, session: SessionView) -> None:
+    def __init__(
+        self,
+        services: Services,
+        session: SessionView,
+        in_background: Callable[[ToolRequest], bool],
+    ) -> None:
         self._services = services
         self._session = session
+        self._in_background = in_background
         #: When each call was let run, by ``time.monotonic``.
         self._running: dict[str, float] = {}
         #: The calls whose commands go on beyond them.
@@ -39,7 +46,9 @@ class DecisionLog:
         view = self._session
         at = round(time.time(), 3)
         command = subject(request)
-        self._write(Decided(at, view.id, view.agent, call, command, view.cwd, verdict, by))
+        background = self._in_background(request)
+        decided = Decided(at, view.id, view.agent, call, command, view.cwd, verdict, by, background)
+        self._write(decided)
 
     def returned(self, result: ToolResult) -> None:
         """A call has its result."""

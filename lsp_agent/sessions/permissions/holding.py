@@ -9,8 +9,9 @@ import anyio
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.settings.settings import PermissionSettings
 from lsp_agent.sandbox import holders, places
-from lsp_agent.sandbox.hold import CannotHold, Hold, Holder
+from lsp_agent.sandbox.hold import CannotHold, Hold, Holder, Way
 from lsp_agent.sandbox.wanted import refused
+from lsp_agent.sessions.permissions.named_hosts import NamedHosts
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.toolset.calls import Held
 from lsp_agent.workspace.disk.paths import Confinement
@@ -30,27 +31,30 @@ class Holding:
         self._trying = anyio.Lock()
         self._tried = False
         self._holder: Holder | None = None
+        self.hosts = NamedHosts(session)
 
-    async def held(self, note: str | None) -> Held | None:
-        """How the command is to be started; None where nothing holds, which is said once, and
-        where the whole system is the workspace or the agent works outside of it."""
+    async def held(self, note: str | None, call: str | None = None) -> Held | None:
+        """How the command of that call is to be started; None where nothing holds, which is said
+        once, and where the whole system is the workspace or the agent works outside of it."""
         async with self._trying:
             if not self._tried:
                 self._holder = await self._try()
                 self._tried = True
         if self._holder is None:
             return None
-        hold = await anyio.to_thread.run_sync(self._hold)
+        way = await self.hosts.way(self._holder, call)
+        hold = await anyio.to_thread.run_sync(self._hold, way)
         if hold is None:
             return None
         words = self._holder.words(hold, self._session.cwd)
         return Held(tuple(words), tuple(self._holder.mount_points(hold)), note)
 
-    async def refused(self, said: str) -> tuple[str, str] | None:
+    async def refused(self, said: str, call: str | None) -> tuple[str, str] | None:
         """As ``wanted.refused``, of a command that was held."""
         hold = await anyio.to_thread.run_sync(self._hold)
         by_rights = self._holder is not None and self._holder.by_rights
-        return refused(said, [place.path for place in hold.hidden] if hold else (), by_rights)
+        hidden = [place.path for place in hold.hidden] if hold else ()
+        return refused(said, hidden, by_rights, self.hosts.wanted(call))
 
     async def _try(self) -> Holder | None:
         try:
@@ -60,12 +64,14 @@ class Holding:
             self._session.emit(told, self._session.turn_id)
             return None
 
-    def _hold(self) -> Hold | None:
+    def _hold(self, way: Way | None = None) -> Hold | None:
         session = self._session
-        return hold_in(session.cwd, self._confinement(False), session.settings.permissions)
+        return hold_in(session.cwd, self._confinement(False), session.settings.permissions, way)
 
 
-def hold_in(cwd: str, confinement: Confinement, permissions: PermissionSettings) -> Hold | None:
+def hold_in(
+    cwd: str, confinement: Confinement, permissions: PermissionSettings, way: Way | None = None
+) -> Hold | None:
     """What a command in ``cwd`` may reach; None where the folders say nothing of that place."""
     read_only: list[str] = []
     hidden: list[str] = list(permissions.hidden)
@@ -80,6 +86,7 @@ def hold_in(cwd: str, confinement: Confinement, permissions: PermissionSettings)
         read_only=read_only,
         hidden=hidden,
         network=permissions.network == "allow",
+        way=way,
     )
     here = Path(os.path.realpath(cwd))
     inside = any(here.is_relative_to(folder) for folder in hold.folders)

@@ -1,5 +1,6 @@
 """``permissions.command = "sandbox"``: a command of a real agent, held by each way of holding."""
 
+import os
 import socket
 import sys
 import time
@@ -193,3 +194,65 @@ def test_the_time_of_a_command_stands_still_while_a_person_decides(ground: Groun
     shown = result["content"][0]["text"]
     assert (ground.folder / ".git" / "mark").exists(), shown
     assert float(shown.rpartition("Took ")[2].rstrip("s")) < 3
+
+
+def test_a_host_that_was_not_named_is_named_to_the_person_and_to_the_agent(
+    ground: Ground,
+) -> None:
+    code = "import sys, urllib.request as u; u.urlopen(sys.argv[1])"
+    command = f"{os.path.realpath(sys.executable)} -ISc '{code}' https://evil.example/"
+    options = {"permissions": {"command": "sandbox", "network": ["pypi.org"]}}
+    editor = ground.attacked("hosted", step("", bash(command)), step("Done."), options=options)
+    editor.handlers["agent/ask"] = lambda _question: {"optionId": "deny"}
+    editor.result(editor.prompt("Go."), timeout=60)
+    (question,) = questions(editor)
+    assert "failed: it wanted to reach evil.example: " in question["detail"]
+    (result,) = editor.events("toolResult")
+    assert "[Held in a sandbox: it wanted to reach evil.example. " in result["content"][0]["text"]
+
+
+def test_a_repository_names_no_host(ground: Ground) -> None:
+    ground.file(".lsp-agent.toml", '[permissions]\nnetwork = ["evil.example"]\n')
+    (shown,) = ran(ground, 'echo "way: $http_proxy."')
+    assert "way: .\n" in shown
+
+
+LATER = "while ! [ -e sub/go ]; do sleep 0.05; done; echo mine > .git/mark"
+
+
+def in_the_background(command: str) -> Json:
+    return {"name": "bash", "args": {"command": command, "background": True}}
+
+
+def test_one_in_the_background_that_is_held_between_turns_says_why_and_asks_nobody(
+    ground: Ground, way: str
+) -> None:
+    for folder in ("sub", ".git"):
+        (ground.folder / folder).mkdir()
+    output = {"name": "bash_output", "args": {"id": "b1"}}
+    steps = [step("", in_the_background(LATER)), step("Done."), step("", output), step("Done.")]
+    editor = ground.attacked("hosted", *steps, options=SANDBOX)
+    editor.result(editor.prompt("Go."), timeout=60)
+    ground.file("sub/go", "")
+    editor.event("backgroundCommand", state="ended")
+    editor.result(editor.prompt("Go on."), timeout=60)
+    assert questions(editor) == []
+    *_, last = editor.events("toolResult")
+    text, reason = last["content"][0]["text"], REFUSED[way][0]
+    assert f"[Held in a sandbox: {reason}. Outside of it: Not run: it has failed betw" in text
+    told = " ".join(event["message"] for event in editor.events("notice"))
+    assert f"A command in the background was held in its sandbox and failed: {reason}: " in told
+    assert not (ground.folder / ".git" / "mark").exists()
+
+
+def test_one_in_the_background_that_is_held_in_a_turn_may_run_again(ground: Ground) -> None:
+    for folder in ("sub", ".git"):
+        (ground.folder / folder).mkdir()
+    go = bash("echo go > sub/go; while ! [ -e .git/mark ]; do sleep 0.05; done")
+    steps = [step("", in_the_background(LATER)), step("", go), step("Done.")]
+    editor = ground.attacked("hosted", *steps, options=SANDBOX)
+    editor.handlers["agent/ask"] = lambda _question: {"optionId": "allow"}
+    editor.result(editor.prompt("Go."), timeout=60)
+    (question,) = questions(editor)
+    assert question["title"] == f"{AGAIN}In the background: bash: {LATER}"
+    assert (ground.folder / ".git" / "mark").read_text() == "mine\n"

@@ -92,7 +92,9 @@ class Bench:
                 return lambda: self.wanted
 
         view = View("s1", str(self.root), lambda *_: None, lambda: settings, lambda: turn, "a")
-        self.tools = HostedTools(cast(Any, services), view, lambda: cell.way == "hosted")
+        self.tools = HostedTools(
+            cast(Any, services), view, lambda: cell.way == "hosted", lambda: False
+        )
 
     def _on_disk(self, folder: Path) -> None:
         data = start(self.cell.state)

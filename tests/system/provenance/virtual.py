@@ -132,7 +132,7 @@ class Workshop:
             lambda: self.turns.get(seat),
             "a",
         )
-        self.tools[seat] = HostedTools(self._services, view, lambda: True)
+        self.tools[seat] = HostedTools(self._services, view, lambda: True, lambda: False)
 
     def ended(self, session_id: str, turn_id: str) -> None:
         self._reverts.take(StampedEvent(session_id, turn_id, 0, 0.0, TurnEnded("endTurn")))

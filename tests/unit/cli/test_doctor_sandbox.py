@@ -1,5 +1,7 @@
 """What ``lsp-agent doctor`` says of the sandbox."""
 
+from typing import Literal
+
 import pytest
 
 from lsp_agent.cli import doctor_checks
@@ -9,10 +11,16 @@ from lsp_agent.sandbox import holders
 from lsp_agent.sandbox.bubblewrap import Bubblewrap
 from lsp_agent.sandbox.hold import CannotHold, Holder
 from lsp_agent.sandbox.landlock import Landlock
+from lsp_agent.sandbox.seatbelt import Seatbelt
 
 
 def says(
-    monkeypatch: pytest.MonkeyPatch, holder: Holder | None, *, command: bool, agent: str = "other"
+    monkeypatch: pytest.MonkeyPatch,
+    holder: Holder | None,
+    *,
+    command: bool,
+    agent: str = "other",
+    network: Literal["allow", "deny"] | list[str] = "deny",
 ) -> list[tuple[str, str]]:
     """Of settings with an agent "claude" that is to be held, and one that is not."""
 
@@ -27,7 +35,7 @@ def says(
     settings = Settings(
         agent=agent,
         agents={"claude": claude, "other": other},
-        permissions=PermissionSettings(command="sandbox" if command else "ask"),
+        permissions=PermissionSettings(command="sandbox" if command else "ask", network=network),
     )
     found = doctor_checks.sandbox(Loaded(settings, (), {}))
     return [(finding.status, finding.message) for finding in found]
@@ -38,8 +46,34 @@ def test_it_names_what_holds_commands_and_which_agents_are_held(
 ) -> None:
     assert says(monkeypatch, Bubblewrap("bwrap"), command=True) == [
         ("ok", "bubblewrap can hold agents' commands"),
-        ("ok", "bubblewrap holds these as a whole: claude"),
+        ("ok", "agents' commands reach no network"),
+        ("ok", "bubblewrap holds these as a whole, with the network open: claude"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        ("allow", "agents' commands reach the whole network"),
+        (
+            ["pypi.org", "*.npmjs.org"],
+            "agents' commands reach these hosts alone: pypi.org, *.npmjs.org",
+        ),
+    ],
+)
+def test_it_says_what_commands_reach(
+    monkeypatch: pytest.MonkeyPatch, network: Literal["allow"] | list[str], said: str
+) -> None:
+    told = says(monkeypatch, Bubblewrap("bwrap"), command=True, network=network)
+    assert told[1] == ("ok", said)
+
+
+def test_it_warns_where_hosts_cannot_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = says(monkeypatch, Seatbelt(), command=True, network=["pypi.org"])
+    assert told[1] == (
+        "warning",
+        "sandbox-exec cannot hold commands to some hosts: they have no network",
+    )
 
 
 def test_it_says_what_landlock_does_not_let(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,18 @@
 """Whatever a workspace says, no value is looser than without it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.protocol.settings.sources import SettingsFile, load
 
+HOSTS = st.lists(st.sampled_from(["a.org", "*.b.org", "10.0.0.1", "no host"]), max_size=2)
 WORDS = ["allow", "ask", "deny", "off", "after", "before", "always", "clean", "never", "file"]
 NUMBERS = st.one_of(st.integers(-5, 10**9), st.floats(allow_nan=True, allow_infinity=True))
 SCALARS = st.one_of(st.sampled_from(WORDS), NUMBERS, st.booleans(), st.none(), st.text(max_size=5))
 ODD = st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.dictionaries(st.text(), SCALARS))
-VALUES = st.one_of(SCALARS, ODD)
+VALUES = st.one_of(SCALARS, ODD, HOSTS)
 
 
 def tables(*keys: str) -> st.SearchStrategy[dict[str, object]]:
@@ -53,7 +55,7 @@ USER = st.fixed_dictionaries(
                 "edit": st.sampled_from(["allow", "deny"]),
                 "command": st.sampled_from(["allow", "sandbox", "ask", "deny"]),
                 "reading": st.sampled_from(["allow", "ask"]),
-                "network": st.sampled_from(["allow", "deny"]),
+                "network": st.one_of(st.sampled_from(["allow", "deny"]), HOSTS),
                 "secrets": st.sampled_from(["show", "cover"]),
                 "outside": POLICY,
                 "other": POLICY,
@@ -77,7 +79,7 @@ def freedom(settings: Settings) -> dict[str, float]:
         "command": policy[permissions.command],
         "outside": policy[permissions.outside],
         "reading": policy[permissions.reading],
-        "network": policy[permissions.network],
+        "network": 1 if isinstance(permissions.network, list) else policy[permissions.network],
         "other": policy[permissions.other],
         "secrets": {"cover": 0, "show": 1}[permissions.secrets],
         "review": {"before": 0, "after": 1, "off": 2}[settings.edits.review],
@@ -101,6 +103,7 @@ def test_a_workspace_never_loosens_anything(user, configuration, workspace):
     assert not looser
     assert after.agents == before.agents
     assert after.permissions.hidden == before.permissions.hidden
+    assert after.permissions.network in ("deny", before.permissions.network)
     assert after.permissions.allow == before.permissions.allow
     assert after.agent in before.agents
 
@@ -118,3 +121,13 @@ def test_a_value_that_took_effect_names_its_source(user, workspace):
 @given(st.one_of(WORKSPACE, ODD))
 def test_no_source_makes_loading_fail(anything):
     load(initialization_options=anything, configuration=anything)
+
+
+@pytest.mark.parametrize("users", ["allow", "deny", ["a.org"]])
+def test_a_workspace_names_no_host(users: object) -> None:
+    user_file = SettingsFile("config.toml", {"permissions": {"network": users}})
+    theirs = SettingsFile("theirs", {"permissions": {"network": ["b.org"]}})
+    loaded = load(user_file=user_file, workspace_file=theirs)
+    assert loaded.settings.permissions.network == users
+    (problem,) = loaded.problems
+    assert 'a workspace can only set "deny"' in problem.message

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lsp_agent.sandbox.bubblewrap import arguments, fault
-from lsp_agent.sandbox.hold import Hold, Place
+from lsp_agent.sandbox.hold import Hold, Place, Way
 from lsp_agent.sandbox.places import find
 
 WORK = "/home/me/work"
@@ -48,3 +48,10 @@ def test_a_program_that_holds_nothing_is_no_holder(tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2; exit 1\n")
     broken.chmod(0o700)
     assert fault(str(broken)) == "No permissions to create new namespace"
+
+
+def test_hosts_are_reached_by_their_door_alone() -> None:
+    told = mounts(Hold((WORK,), (), (), network=False, way=Way("/run/user/1/door", "t1")))
+    assert "--unshare-net" in told
+    assert told.index("--tmpfs /run") < told.index("--ro-bind /run/user/1/door /run/lsp-agent/door")
+    assert told.endswith(" /run/lsp-agent/door t1")

@@ -78,7 +78,8 @@ def test_the_person_is_asked_as_for_any_command_and_of_what_it_says_not_again(
 
     editor.handlers["agent/ask"] = answer
     editor.ask_agent("Go.")
-    assert asked == ["bash: sh -c 'echo up; sleep 6202'"]
+    assert asked == ["In the background: bash: sh -c 'echo up; sleep 6202'"]
+    assert [each["background"] for each in logged(project)] == [True]
     first, second, third = editor.tool_texts()
     assert first.startswith("$ sh -c 'echo up; sleep 6202'\n\nup\n\n[runs in the background as b1")
     assert second == "[b1 runs]\n[nothing new]"

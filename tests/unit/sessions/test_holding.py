@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.protocol.events import Event, Notice
-from lsp_agent.protocol.settings.settings import Settings
-from lsp_agent.sandbox import bubblewrap, landlock
+from lsp_agent.protocol.settings.settings import PermissionSettings, Settings
+from lsp_agent.sandbox import bubblewrap, holders, landlock
 from lsp_agent.sandbox.landlock import Landlock
+from lsp_agent.sandbox.seatbelt import Seatbelt
 from lsp_agent.sessions.permissions.holding import Holding
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.workspace.disk.paths import Confinement
@@ -51,3 +52,22 @@ async def test_nothing_is_held_where_the_folders_say_nothing_of_the_place(
     view = SessionView("s1", str(tmp_path), _say_nothing, Settings, lambda: None, "a")
     assert await Holding(view, lambda _: Confinement([folder])).held(None) is None
     assert await Holding(view, lambda _: Confinement([str(tmp_path)])).held(None) is not None
+
+
+@pytest.mark.asyncio
+async def test_where_no_way_leads_to_hosts_there_is_no_network_and_it_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Event] = []
+    monkeypatch.setattr(holders, "working", Seatbelt)
+    named = Settings(permissions=PermissionSettings(command="sandbox", network=["pypi.org"]))
+    view = SessionView("s1", str(tmp_path), lambda event, _: told.append(event), lambda: named,
+                       lambda: None, "a")  # fmt: skip
+    holding = Holding(view, lambda _anywhere: Confinement([str(tmp_path)]))
+    for call in ("c1", "c2"):
+        held = await holding.held(None, call)
+        assert held is not None
+        assert "(deny network*)" in held.holder[-1]
+    (notice,) = told
+    assert isinstance(notice, Notice)
+    assert "commands in the sandbox have no network" in notice.message

@@ -1,0 +1,47 @@
+"""Which hosts and addresses are meant by what a person named."""
+
+import ipaddress
+
+import pytest
+
+from lsp_agent.sandbox.network.hosts import is_named, may_be_reached, plain
+
+NAMED = ["PyPI.org", "*.npmjs.org", "10.0.0.5", "::1"]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["pypi.org", "PYPI.ORG", "pypi.org.", "registry.npmjs.org", "a.b.npmjs.org", "10.0.0.5", "::1"],
+)
+def test_it_is_named_in_any_spelling(host: str) -> None:
+    assert is_named(plain(host) or "", NAMED)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil-pypi.org", "pypi.org.evil.com", "www.pypi.org", "pypi.orgs", "org", "pypi"),
+        *("npmjs.org", "evilnpmjs.org", "npmjs.org.evil.com", "10.0.0.50", "::2", "localhost"),
+        *("pypi.org..", ".npmjs.org", "pypi.org\0", "*.npmjs.org", "pypi.org@evil.com", "pypi_org"),
+        *("рypi.org", "pypi.org evil.com", "pypi.org%2eevil.com", "pypi.org:80", ""),
+    ],
+)
+def test_nothing_else_is(host: str) -> None:
+    assert not is_named(plain(host) or "", NAMED)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254"),
+        *("100.64.0.1", "224.0.0.1", "255.255.255.255", "::", "fe80::1", "fc00::1", "ff02::1"),
+        *("::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "2002:0a00:0001::1"),
+    ],
+)
+def test_no_name_leads_to_this_machine_or_a_private_network(address: str) -> None:
+    assert not may_be_reached(ipaddress.ip_address(address), ["*.example.org", "10.0.0.5"])
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "10.0.0.5", "::1"])
+def test_one_leads_to_a_public_address_or_a_named_one(address: str) -> None:
+    assert may_be_reached(ipaddress.ip_address(address), NAMED)
