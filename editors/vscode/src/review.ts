@@ -4,8 +4,9 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { ChangedFile, Turn } from "./chat/transcript";
-import { changedFiles, isOpen } from "./chat/transcript";
+import type { ChangedFile } from "./chat/changed_files";
+import { changedFiles, isOpen } from "./chat/changed_files";
+import type { Turn } from "./chat/transcript";
 import type { Client } from "./client";
 import type { Edit, Hunk, NextChange } from "./protocol";
 

@@ -4,9 +4,7 @@ import type { Mend } from "../connect/mend";
 import type {
   AgentEvent,
   AgentStatus,
-  Block,
   Edit,
-  EditStatus,
   Level,
   PlanEntry,
   Question,
@@ -15,20 +13,9 @@ import type {
   Usage,
   Window,
 } from "../protocol";
-
-/** One file that a tool call changed. */
-export interface ChangedFile {
-  editId: string;
-  uri: string;
-  status: EditStatus;
-  added: number;
-  removed: number;
-  /** Lines in hunks that nobody has decided on; absent in what an earlier version has kept. */
-  open?: { added: number; removed: number };
-  /** 0-based line of the first change. */
-  line: number;
-  hunks: { old: string; new: string }[];
-}
+import { shortened, shownArgs, shownContent, subjectOf } from "./calls";
+import type { ChangedFile } from "./changed_files";
+import { changedFile, openLines } from "./changed_files";
 
 export interface ToolPart {
   kind: "tool";
@@ -101,9 +88,6 @@ export interface Touched {
   turn?: Turn;
   part?: number;
 }
-
-/** What is kept of a tool's output, in characters; the beginning and the end of longer ones. */
-const OUTPUT_LIMIT = 20_000;
 
 /** What is shown of a prompt that was made from a document. */
 const EXCERPT_LINES = 3;
@@ -270,16 +254,6 @@ export function endAll(chat: Chat, why: string): void {
   }
 }
 
-/** The files that a turn changed, each once, with their edits in order. */
-export function changedFiles(turn: Turn): Map<string, ChangedFile[]> {
-  const files = new Map<string, ChangedFile[]>();
-  for (const part of turn.parts) {
-    if (part.kind !== "tool") continue;
-    for (const file of part.files) files.set(file.uri, [...(files.get(file.uri) ?? []), file]);
-  }
-  return files;
-}
-
 /** How many steps of a plan are done, of how many, and the one at work, or else the next. */
 export function progressOf({ entries }: PlanPart): { count: string; current: string } {
   const done = entries.filter(({ status }) => status === "completed").length;
@@ -320,36 +294,9 @@ function takeEdit(turn: Turn, edit: Edit): Touched {
   return changed(turn, part);
 }
 
-function changedFile(edit: Edit): ChangedFile {
-  const hunks = edit.hunks ?? [];
-  return {
-    editId: edit.editId,
-    uri: edit.uri,
-    status: edit.status,
-    added: sum(hunks.map((hunk) => lineCount(hunk.newText))),
-    removed: sum(hunks.map((hunk) => lineCount(hunk.oldText))),
-    open: openLines(edit),
-    line: hunks[0]?.range.start.line ?? 0,
-    hunks: hunks.map((hunk) => ({ old: shortened(hunk.oldText), new: shortened(hunk.newText) })),
-  };
-}
-
-function openLines({ hunks }: Edit): { added: number; removed: number } {
-  const open = (hunks ?? []).filter(({ status }) => isOpen(status));
-  return {
-    added: sum(open.map((hunk) => lineCount(hunk.newText))),
-    removed: sum(open.map((hunk) => lineCount(hunk.oldText))),
-  };
-}
-
 /** Whether it only ever grows. */
 export function isText(part: Part): part is TextPart {
   return part.kind === "text" || part.kind === "thinking";
-}
-
-/** Whether an edit or a hunk waits for a decision. */
-export function isOpen(status: EditStatus): boolean {
-  return status === "applied" || status === "proposed";
 }
 
 function turnOf(chat: Chat, id: string): Turn {
@@ -396,50 +343,7 @@ function changed(turn: Turn, part: Part): Touched {
   return { turn, part: turn.parts.indexOf(part) };
 }
 
-/** A command, the paths, or else the first words among the arguments: a pattern, an address. */
-function subjectOf(kind: ToolKind, args: unknown, paths: string[]): string {
-  if (kind === "command" && typeof args === "object" && args !== null && "command" in args) {
-    return String(args.command);
-  }
-  if (paths.length > 0) return paths.join(", ");
-  return values(args).find((value): value is string => typeof value === "string") ?? "";
-}
-
-function shownArgs(args: unknown, subject: string): string {
-  const all = values(args);
-  if (all.length === 0 || (all.length === 1 && all[0] === subject)) return "";
-  return shortened(JSON.stringify(args, null, 2));
-}
-
-function values(args: unknown): unknown[] {
-  if (args === null || args === undefined) return [];
-  return typeof args === "object" ? Object.values(args) : [args];
-}
-
-/** A result's words; an image is named where it stands. */
-function shownContent(content: Block[]): string {
-  const words = content.map(({ type, text, mimeType }) =>
-    type === "image" ? `[an image, ${mimeType ?? "of an unknown kind"}]\n` : (text ?? ""),
-  );
-  return shortened(words.join(""));
-}
-
-function shortened(text: string): string {
-  if (text.length <= OUTPUT_LIMIT) return text;
-  const half = OUTPUT_LIMIT / 2;
-  return `${text.slice(0, half)}\n… ${text.length - OUTPUT_LIMIT} characters …\n${text.slice(-half)}`;
-}
-
 function firstLine(text: string): string {
   const line = text.trim().split("\n", 1)[0] ?? "";
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-}
-
-function lineCount(text: string): number {
-  if (text === "") return 0;
-  return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
 }

@@ -6,11 +6,12 @@ import "./style.css";
 import type { FromView, Head, ToView } from "../chat/messages";
 import type { Part, TextPart, Turn } from "../chat/transcript";
 import { isKnown } from "../chat/retelling";
-import { changedFiles, isText } from "../chat/transcript";
+import { changedFiles } from "../chat/changed_files";
+import { isText } from "../chat/transcript";
 import { Composer } from "./composer";
 import { ConnectCard } from "./connect";
 import { button, el, icon, isComposed } from "./dom";
-import type { Folds } from "./parts";
+import type { Folds } from "./fold";
 import { questionElement, renderFooter, renderPart, renderPrompt, spoken } from "./parts";
 import { grow } from "./streamed";
 
