@@ -16,8 +16,10 @@ import type {
 import { shortened, shownArgs, shownContent, subjectOf } from "./calls";
 import type { ChangedFile } from "./changed_files";
 import { changedFile, openLines } from "./changed_files";
+import type { Timed } from "./timing";
+import { stamp } from "./timing";
 
-export interface ToolPart {
+export interface ToolPart extends Timed {
   kind: "tool";
   id: string;
   tool: string;
@@ -49,7 +51,9 @@ export interface TextPart {
   text: string;
 }
 
-export type Part =
+export type Part = Pick<Timed, "began"> & Shown;
+
+type Shown =
   | TextPart
   /** What the person said while the turn ran, and labels of what was sent along. */
   | { kind: "said"; text: string; context: string[] }
@@ -58,7 +62,7 @@ export type Part =
   | PlanPart
   | QuestionPart;
 
-export interface Turn {
+export interface Turn extends Timed {
   id: string;
   prompt: string;
   /** What was sent along, as labels. */
@@ -141,13 +145,18 @@ export function take(chat: Chat, event: AgentEvent): Touched {
     case "turnStarted": {
       const turn = turnOf(chat, event.turnId ?? "");
       turn.state = "running";
+      if (event.time > 0) turn.began = event.time;
       turn.prompt ||= event.prompt;
       chat.title ||= firstLine(turn.prompt);
       return { turn };
     }
   }
   const turn = concerned(chat, event);
-  return turn === undefined ? {} : takeInTurn(turn, event);
+  if (turn === undefined) return {};
+  const known = turn.parts.length;
+  const touched = takeInTurn(turn, event);
+  stamp(touched, known, event.time);
+  return touched;
 }
 
 /** Leaves that turn and all after it; false where the chat has it under no such id. */
@@ -200,6 +209,7 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
       const part = toolOf(turn, event.toolCallId);
       part.output = shownContent(event.content);
       part.state = event.isError ? "failed" : "done";
+      if (event.time > 0) part.ended = event.time;
       return changed(turn, part);
     }
     case "questionAsked":
@@ -210,6 +220,8 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
       );
       if (part?.kind !== "question") return {};
       part.answer = event.optionId;
+      const asked = turn.parts.find((each) => isAbout(part, each));
+      if (asked && event.time > 0) asked.began = event.time; // a person's time is not the call's
       return changed(turn, part);
     }
     case "notice":
@@ -220,6 +232,7 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
     case "compacted":
       return added(turn, { kind: "notice", level: "info", text: "The conversation was compacted." });
     case "turnEnded":
+      if (event.time > 0) turn.ended = event.time;
       return end(turn, event.stopReason, event.error);
     case "editProposed":
     case "editApplied":
@@ -292,6 +305,20 @@ function takeEdit(turn: Turn, edit: Edit): Touched {
   if (known < 0) part.files.push(file);
   else part.files[known] = file;
   return changed(turn, part);
+}
+
+/** Whether the call waits for the person's answer. */
+export function isAsked({ parts }: Turn, call: ToolPart): boolean {
+  return parts.some((part) => isOpenQuestion(part) && isAbout(part, call));
+}
+
+/** Whether the question is about that call. */
+export function isAbout({ question }: QuestionPart, part: Part | ToolPart): boolean {
+  return part.kind === "tool" && part.id === question.toolCallId;
+}
+
+export function isOpenQuestion(part: Part): part is Part & QuestionPart {
+  return part.kind === "question" && part.answer === undefined;
 }
 
 /** Whether it only ever grows. */

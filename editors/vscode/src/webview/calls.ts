@@ -3,36 +3,70 @@
 import type { ChangedFile } from "../chat/changed_files";
 import type { FromView } from "../chat/messages";
 import type { ToolPart } from "../chat/transcript";
+import { took } from "../chat/timing";
 import { counts } from "./changes";
 import { button, el, icon } from "./dom";
 import type { Folds } from "./fold";
 import { fold, pre } from "./fold";
-import { linked } from "./places";
+import { lastLine, lastLines, shownOutput } from "./output";
 
 type Post = (message: FromView) => void;
 
-const STATES = { running: "running", done: "done", failed: "failed", stopped: "stopped" };
-const STATE_ICONS = {
+/** `waiting`: for the person, who was asked about it. */
+type State = ToolPart["state"] | "waiting";
+
+const STATES: Record<State, string> = {
+  running: "running",
+  waiting: "waits for you",
+  done: "done",
+  failed: "failed",
+  stopped: "stopped",
+};
+const STATE_ICONS: Record<State, string> = {
   running: "loading codicon-modifier-spin",
+  waiting: "question",
   done: "check",
   failed: "error",
   stopped: "circle-slash",
 };
 const KIND_ICONS = { read: "file", edit: "edit", command: "terminal", other: "tools" };
 
-export function renderTool(part: ToolPart, key: string, folds: Folds, post: Post): HTMLElement {
+export function stateIcon(state: State): HTMLElement {
+  const made = icon(STATE_ICONS[state], STATES[state]);
+  made.title = STATES[state];
+  return made;
+}
+
+export function renderTool(
+  part: ToolPart,
+  isAsked: boolean,
+  key: string,
+  folds: Folds,
+  post: Post,
+): HTMLElement {
+  const time = took(part);
+  const state = isAsked ? "waiting" : part.state;
   const head = [
     icon(KIND_ICONS[part.toolKind]),
     el("span", { class: "name" }, part.tool),
     el("span", { class: "subject", title: part.subject }, firstLine(part.subject)),
     counts(part.files),
-    icon(STATE_ICONS[part.state], STATES[part.state]),
+    time === "" ? undefined : el("span", { class: "took" }, time),
+    stateIcon(state),
   ];
-  const folded = fold(key, folds, `tool ${part.state}`, head, () => toolBody(part, post));
-  const newest = part.state === "running" ? lastLine(part.output) : reason(part);
+  const folded = fold(key, folds, `tool ${state}`, head, () => toolBody(part, post));
+  const newest = newestOf(part);
   const made = el("div", { class: "call" }, folded);
-  if (newest !== "" && !folded.open) made.append(el("div", { class: "newest" }, newest));
+  if (newest.length > 0 && !folded.open) made.append(el("div", { class: "newest" }, ...newest));
   return made;
+}
+
+/** What is seen of it while it is folded: how far it is, or why it failed, which a command says
+ * last and any other call first. */
+function newestOf({ state, toolKind, output }: ToolPart): (Node | string)[] {
+  if (state === "running") return lastLine(output);
+  if (state !== "failed" || output === "") return [];
+  return toolKind === "command" ? lastLines(output) : [firstLine(output)];
 }
 
 function toolBody(part: ToolPart, post: Post): HTMLElement[] {
@@ -44,16 +78,11 @@ function toolBody(part: ToolPart, post: Post): HTMLElement[] {
   } else if (part.files.length === 0 && part.args !== "") body.push(pre("arguments", part.args));
   for (const file of part.files) body.push(changedFile(file, post));
   if (part.output !== "" && (part.toolKind !== "edit" || part.state !== "done")) {
-    body.push(pre("output", ...linked(part.output)));
+    const follows = part.toolKind === "command" && part.state !== "done";
+    body.push(pre(follows ? "output follows" : "output", ...shownOutput(part.output)));
   }
   if (body.length === 0) body.push(el("p", { class: "faint" }, "No output."));
   return body;
-}
-
-/** Why a call failed, in the first line of what it says; of a command that is its last one. */
-function reason({ state, toolKind, output }: ToolPart): string {
-  if (state !== "failed") return "";
-  return toolKind === "command" ? lastLine(output) : firstLine(output);
 }
 
 function changedFile(file: ChangedFile, post: Post): HTMLElement {
@@ -87,8 +116,4 @@ function diff(before: string, after: string): HTMLElement {
 
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
-}
-
-function lastLine(text: string): string {
-  return text.trimEnd().split(/[\r\n]/).at(-1) ?? "";
 }

@@ -24,11 +24,24 @@ export function fold(
     if (made.open === (folds.get(key) ?? isOpenAtFirst)) return;
     folds.set(key, made.open);
     inside.replaceChildren(...(made.open ? body() : []));
-    made.parentElement?.querySelector(".newest")?.remove();
+    made.parentElement?.querySelector(":scope > .newest")?.remove();
+    showEnds(inside);
   });
   return made;
 }
 
+/** What follows its end is shown there. */
+export function showEnds(root: Element): void {
+  for (const each of root.querySelectorAll(".follows")) each.scrollTop = each.scrollHeight;
+}
+
+/** Whether it follows its end, and nobody has scrolled elsewhere. */
+export function isAtEnd(element: Element): boolean {
+  const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+  return element.matches(".follows") && below < 4;
+}
+
 export function pre(name: string, ...text: (Node | string)[]): HTMLElement {
-  return el("pre", { class: name, tabindex: "0", "aria-label": name }, ...text);
+  const label = name.split(" ", 1)[0];
+  return el("pre", { class: name, tabindex: "0", "aria-label": label }, ...text);
 }

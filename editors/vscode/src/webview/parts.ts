@@ -4,7 +4,8 @@ import type { Mend } from "../connect/mend";
 import type { FromView } from "../chat/messages";
 import type { ChangedFile } from "../chat/changed_files";
 import type { Part, PlanPart, QuestionPart, Turn } from "../chat/transcript";
-import { progressOf } from "../chat/transcript";
+import { thoughtTook, took } from "../chat/timing";
+import { isAsked, progressOf } from "../chat/transcript";
 import { DENY_WITH_REASON } from "../toasts";
 import { renderTool } from "./calls";
 import { changes } from "./changes";
@@ -12,25 +13,28 @@ import { button, el, icon } from "./dom";
 import type { Folds } from "./fold";
 import { fold, pre } from "./fold";
 import { streamed } from "./streamed";
+import { renderThought } from "./thoughts";
 
 export type Post = (message: FromView) => void;
 
-/** `drawn` is called when a text has grown. */
+/** One part of a turn; `drawn` is called when a text has grown. */
 export function renderPart(
-  part: Part,
-  key: string,
+  turn: Turn,
+  index: number,
   folds: Folds,
   post: Post,
   drawn: () => void,
 ): HTMLElement {
+  const part = turn.parts[index] as Part;
+  const key = `${turn.id}:${index}`;
   const text = (said: string) => streamed(said, (type, code) => post({ type, text: code }), drawn);
   switch (part.kind) {
     case "text":
       return text(part.text);
     case "thinking":
-      return fold(key, folds, "thinking", [icon("lightbulb"), "Thinking"], () => [text(part.text)]);
+      return renderThought(part, thoughtTime(turn, index), key, folds, () => text(part.text));
     case "said":
-      return renderPrompt(part.text, part.context);
+      return renderPrompt(part.text, part.context, part.began);
     case "notice":
       return el(
         "p",
@@ -39,7 +43,7 @@ export function renderPart(
         el("span", { class: "plain" }, part.text),
       );
     case "tool":
-      return renderTool(part, key, folds, post);
+      return renderTool(part, isAsked(turn, part), key, folds, post);
     case "plan":
       return renderPlan(part, key, folds);
     case "question":
@@ -47,12 +51,24 @@ export function renderPart(
   }
 }
 
-/** What the person said, with the labels of what was sent along. */
-export function renderPrompt(text: string, context: string[], goBack?: () => void): HTMLElement {
+/** How long the agent has thought; absent while it does. */
+export function thoughtTime(turn: Turn, index: number): string | undefined {
+  const isOver = index + 1 < turn.parts.length || turn.state === "ended";
+  return isOver ? thoughtTook(turn, index) : undefined;
+}
+
+/** What the person said, with the labels of what was sent along; `began` in seconds since 1970. */
+export function renderPrompt(
+  text: string,
+  context: string[],
+  began?: number,
+  goBack?: () => void,
+): HTMLElement {
+  const when = began === undefined ? undefined : new Date(began * 1000).toLocaleString();
   const chips = context.map((label) => el("li", {}, icon("file"), el("span", {}, label)));
   return el(
     "div",
-    { class: "prompt" },
+    { class: "prompt", title: when },
     el("div", { class: "plain" }, text),
     chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
     goBack && button("", goBack, { class: "icon back", icon: "edit", label: "Back to Here, to Edit and Resend" }),
@@ -191,6 +207,8 @@ export function renderFooter(turn: Turn, files: Map<string, ChangedFile[]>, post
     made.append(el("div", { class: "buttons retry" }, retry));
   }
   if (turn.mend !== undefined) made.append(renderMend(turn.mend, post));
+  const time = took(turn);
+  if (time !== "") made.append(el("p", { class: "took" }, `Took ${time}`));
   if (files.size > 0) made.append(changes(turn, files, post));
   return made;
 }
