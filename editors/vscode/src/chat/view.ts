@@ -31,6 +31,7 @@ const FRAME_MILLISECONDS = 40;
 
 export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
+  private badge: vscode.ViewBadge | undefined;
   private isReady = false;
   private readonly waiting: ToView[] = [];
   /** The turns that the view has, and of each how long the texts among its parts are there. */
@@ -70,6 +71,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
+    view.badge = this.badge;
     this.isReady = false;
     view.webview.options = {
       enableScripts: true,
@@ -88,6 +90,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     });
     this.visibility.fire(true);
     void this.agent.connection.ensure().catch(() => undefined); // the view says what hinders it
+  }
+
+  showBadge(badge: vscode.ViewBadge | undefined): void {
+    this.badge = badge;
+    if (this.view) this.view.badge = badge;
   }
 
   /** Shows the chat and puts the cursor into its prompt. */
