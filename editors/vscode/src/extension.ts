@@ -9,6 +9,7 @@ import { ChatView, VIEW } from "./chat/view";
 import { Connect } from "./connect/connect";
 import { runShown } from "./connect/terminal";
 import { Exports } from "./exports";
+import { InPlace } from "./in_place/in_place";
 import {
   pickAction,
   pickBackgroundCommand,
@@ -62,10 +63,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const startIfNeeded = (): void => {
     if (chat.isVisible || made.chats.size > 0) void made.connection.startIfThere();
   };
+  const inPlace = new InPlace(made, review);
   const attention = new Attention(made, questions, chat, context.workspaceState, tell);
   const status = new StatusBar(made, questions, review);
   context.subscriptions.push(
-    ...[log, questions, review, made, chat, connect, exports, status, attention],
+    ...[log, questions, review, made, chat, connect, exports, status, attention, inPlace],
     ...commands(made, chat, connect, exports, questions, review, attention, log),
     chat.onVisibility(() => questions.notifyUnwatched()),
     made.onSwitch(() => questions.notifyUnwatched()),

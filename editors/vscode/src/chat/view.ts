@@ -9,8 +9,7 @@ import { kindOf } from "../client";
 import type { Connect } from "../connect/connect";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
-import type { RevertResult } from "../protocol";
-import { goBack, tellLeft } from "../rewind";
+import { goBack } from "../rewind";
 import { insertAtCursor, runInTerminal } from "./code_uses";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
@@ -302,13 +301,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     const chat = this.agent.chat;
     const turn = chat?.turns.find((each) => each.id === turnId);
     if (chat === undefined || turn === undefined) return;
-    if (action === "open") return this.review.openTurn(turn, uri);
-    const client = await this.agent.connection.ensure();
-    const params = { sessionId: chat.sessionId, turnId, ...(uri !== undefined && { uri }) };
-    if (action === "apply") await this.review.applyTurn(turn, uri);
-    else if (action === "keep") await client.request("keepAll", params);
-    else if (action === "undo") await client.request("undoAll", params);
-    else tellLeft(await client.request<RevertResult>("revert", { ...params, only: true }));
+    await this.review.decideTurn(chat.sessionId, turn, action, uri);
   }
 
   private html(webview: vscode.Webview): string {
