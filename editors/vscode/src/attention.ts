@@ -65,10 +65,10 @@ export class Attention implements vscode.Disposable {
   private follow(sessionId: string, turn: Turn): void {
     if (turn.state !== "ended") {
       this.running.add(turn);
-    } else if (this.running.delete(turn) && turn.stopReason !== "aborted" && !this.isSeen(sessionId)) {
+    } else if (this.running.delete(turn) && turn.stopReason !== "aborted") {
       this.unread.set(sessionId, (this.unread.get(sessionId) ?? 0) + 1);
       this.tellAway(turn.stopReason === "error" ? "The agent failed" : "The agent is done", turn.prompt);
-      this.look();
+      this.look(); // where it is seen it is not unread any more
     }
   }
 

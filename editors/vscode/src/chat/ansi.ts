@@ -19,7 +19,6 @@ interface Style {
 // A control sequence, a title or a link (OSC) up to its end, other escapes of two signs, and signs
 // that move or ring.
 const SEQUENCE =
-  // eslint-disable-next-line no-control-regex
   /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b[ -/]*[0-~]?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
 export function styled(output: string): Styled[] {
