@@ -46,6 +46,8 @@ toEnd.hidden = true;
 
 let isBusy = false;
 let isFollowing = true;
+/** All of a conversation is being made: to look where its end is for each text took half a minute. */
+let isMaking = false;
 log.addEventListener("scroll", () => {
   isFollowing = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
   toEnd.hidden = isFollowing;
@@ -107,7 +109,9 @@ function showChat(head: Head, turns: Turn[]): void {
   sessionId = head.sessionId;
   log.replaceChildren();
   if (turns.length === 0) log.append(welcome());
+  isMaking = true;
   for (const turn of turns) showTurn(turn);
+  isMaking = false;
   showHead(head);
 }
 
@@ -327,6 +331,7 @@ function waits(): HTMLElement {
 }
 
 function follow(): void {
+  if (isMaking) return;
   if (isFollowing) log.scrollTop = log.scrollHeight;
   toEnd.hidden = isFollowing;
 }
