@@ -3,11 +3,13 @@
 import * as vscode from "vscode";
 
 import { Agent } from "./agent";
+import { Attention } from "./attention";
 import { attachment } from "./chat/suggestions";
 import { ChatView, VIEW } from "./chat/view";
 import { Connect } from "./connect/connect";
 import { runShown } from "./connect/terminal";
 import { Exports } from "./exports";
+import { InPlace } from "./in_place/in_place";
 import {
   pickAction,
   pickBackgroundCommand,
@@ -23,6 +25,7 @@ import { Review, reporting } from "./review";
 import { fork, goBack } from "./rewind";
 import { SECTION, initializationOptions } from "./settings";
 import { StatusBar } from "./status";
+import { tell } from "./system_notification";
 
 const ASIDE = "workbench.view.extension.lspAgentAside";
 const GET_PYTHON = "https://www.python.org/downloads/";
@@ -60,10 +63,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const startIfNeeded = (): void => {
     if (chat.isVisible || made.chats.size > 0) void made.connection.startIfThere();
   };
+  const inPlace = new InPlace(made, review);
+  const attention = new Attention(made, questions, chat, context.workspaceState, tell);
   const status = new StatusBar(made, questions, review);
   context.subscriptions.push(
-    ...[log, questions, review, made, chat, connect, exports, status],
-    ...commands(made, chat, connect, exports, questions, review, log),
+    ...[log, questions, review, made, chat, connect, exports, status, attention, inPlace],
+    ...commands(made, chat, connect, exports, questions, review, attention, log),
     chat.onVisibility(() => questions.notifyUnwatched()),
     made.onSwitch(() => questions.notifyUnwatched()),
     vscode.workspace.onDidGrantWorkspaceTrust(startIfNeeded),
@@ -84,6 +89,7 @@ function commands(
   exports: Exports,
   questions: Questions,
   review: Review,
+  attention: Attention,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable[] {
   const focus = (): Promise<void> => chat.focus();
@@ -105,7 +111,7 @@ function commands(
       if (!isNew) await made.newSession();
       await focus();
     },
-    "chat.sessions": () => pickSession(made, exports, focus),
+    "chat.sessions": () => pickSession(made, exports, attention, focus),
     "chat.continueOwn": () => pickOwnSession(made, focus),
     "chat.rewind": () => goBack(made, (text) => chat.putBack(text)),
     "chat.fork": () => fork(made, (text) => chat.putBack(text)),

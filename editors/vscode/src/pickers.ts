@@ -3,7 +3,9 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
+import type { Attention } from "./attention";
 import { valueName } from "./chat/head";
+import { isOpenQuestion } from "./chat/transcript";
 import type { Client } from "./client";
 import type { Exports } from "./exports";
 import type {
@@ -20,7 +22,12 @@ export type Focus = () => Promise<void>;
 
 type SessionItem = vscode.QuickPickItem & { session?: SessionInfo };
 
-export async function pickSession(agent: Agent, exports: Exports, focus: Focus): Promise<void> {
+export async function pickSession(
+  agent: Agent,
+  exports: Exports,
+  attention: Attention,
+  focus: Focus,
+): Promise<void> {
   const button = (icon: string, tooltip: string) => ({
     iconPath: new vscode.ThemeIcon(icon),
     tooltip,
@@ -34,7 +41,7 @@ export async function pickSession(agent: Agent, exports: Exports, focus: Focus):
   const list = async (): Promise<void> => {
     const found = (await agent.sessions()).filter((session) => !isUnused(agent, session));
     const items = found.map((session) => ({
-      ...sessionItem(agent, session),
+      ...sessionItem(agent, session, attention.isUnread(session.sessionId)),
       buttons: session.status === "elsewhere" ? [show] : [rename, show, remove],
     }));
     picker.items = [{ label: "$(add) New session" }, ...items];
@@ -101,15 +108,26 @@ function isUnused(agent: Agent, { sessionId, title }: SessionInfo): boolean {
   return sessionId !== agent.current && !title && agent.chats.get(sessionId)?.turns.length === 0;
 }
 
-function sessionItem(agent: Agent, session: SessionInfo): SessionItem {
+/** A session asks before it works, and is read before it is old. */
+function sessionItem(agent: Agent, session: SessionInfo, isUnread: boolean): SessionItem {
   const chat = agent.chats.get(session.sessionId);
   const isBusy = chat !== undefined && agent.isBusy(chat);
+  const isAsking = chat?.turns.some(({ parts }) => parts.some(isOpenQuestion)) ?? false;
   const isCurrent = session.sessionId === agent.current;
   const when = session.updated ? new Date(session.updated * 1000).toLocaleString() : "";
   const state = session.status === "elsewhere" ? "open elsewhere" : session.stored ? when : "";
+  const description = isAsking
+    ? "$(question) waits for you"
+    : isBusy
+      ? "$(loading~spin) working"
+      : isUnread
+        ? "unread"
+        : isCurrent
+          ? "current"
+          : state;
   return {
-    label: chat?.title || session.title || "New session",
-    description: isBusy ? "$(loading~spin) working" : isCurrent ? "current" : state,
+    label: `${isUnread ? "$(circle-filled) " : ""}${chat?.title || session.title || "New session"}`,
+    description,
     detail: [session.agent, chat && turns(chat.turns.length)].filter(Boolean).join(" · "),
     session,
   };

@@ -4,10 +4,13 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
-import type { ChangedFile, Turn } from "./chat/transcript";
-import { changedFiles, isOpen } from "./chat/transcript";
+import type { ChangedFile } from "./chat/changed_files";
+import { changedFiles, isOpen } from "./chat/changed_files";
+import type { ReviewAction } from "./chat/messages";
+import type { Turn } from "./chat/transcript";
 import type { Client } from "./client";
-import type { Edit, Hunk, NextChange } from "./protocol";
+import type { Edit, Hunk, NextChange, RevertResult } from "./protocol";
+import { tellLeft } from "./rewind";
 
 const SCHEME = "lsp-agent-text";
 const REFRESH_MILLISECONDS = 150;
@@ -98,6 +101,26 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     }
   }
 
+  /** Decides on what a turn changed, in all files or in one. Raises Error. */
+  async decideTurn(sessionId: string, turn: Turn, action: ReviewAction, uri?: string): Promise<void> {
+    if (action === "open") return this.openTurn(turn, uri);
+    const client = await this.agent.connection.ensure();
+    const params = { sessionId, turnId: turn.id, ...(uri !== undefined && { uri }) };
+    if (action === "apply") await this.applyTurn(turn, uri);
+    else if (action === "keep") await client.request("keepAll", params);
+    else if (action === "undo") await client.request("undoAll", params);
+    else tellLeft(await client.request<RevertResult>("revert", { ...params, only: true }));
+  }
+
+  /** The hunk at that line that waits for a decision. */
+  async hunkIn(uri: vscode.Uri, line: number): Promise<OpenHunk | undefined> {
+    const client = this.agent.connection.running;
+    const hunks = client === undefined ? [] : await openHunks(client);
+    return of(hunks, uri).find(
+      ({ hunk }) => toLines(hunk).start.line <= line && line <= toLines(hunk).end.line,
+    );
+  }
+
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const { editId, hunks, side } = JSON.parse(uri.query) as Shown;
     const params = hunks === undefined ? { editId } : { editId, hunks };
@@ -165,10 +188,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     const editor = vscode.window.activeTextEditor;
     if (editor === undefined) return;
     const client = await this.agent.connection.ensure();
-    const { line } = editor.selection.active;
-    const found = of(await openHunks(client), editor.document.uri).find(
-      ({ hunk }) => toLines(hunk).start.line <= line && line <= toLines(hunk).end.line,
-    );
+    const found = await this.hunkIn(editor.document.uri, editor.selection.active.line);
     if (found === undefined) {
       vscode.window.setStatusBarMessage("There is no change of the agent's at the cursor.", 4000);
       return;
@@ -292,7 +312,7 @@ function mark(color: string, style = "solid"): vscode.TextEditorDecorationType {
 }
 
 /** The lines of a hunk; of one that only removed, the line it stands before. */
-function toLines({ range: { start, end } }: Hunk): vscode.Range {
+export function toLines({ range: { start, end } }: Hunk): vscode.Range {
   const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
   return new vscode.Range(start.line, 0, last, 0);
 }

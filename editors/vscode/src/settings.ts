@@ -40,7 +40,7 @@ function serverSettingNames(): string[] {
   const declared = extension?.packageJSON.contributes.configuration.properties as object;
   return Object.keys(declared)
     .map((name) => name.slice(SECTION.length + 1))
-    .filter((name) => !name.startsWith("server."));
+    .filter((name) => !/^(server|chat)\./.test(name)); // those are read here
 }
 
 function put(target: Record<string, unknown>, path: string[], value: unknown): void {

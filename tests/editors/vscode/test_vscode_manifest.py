@@ -22,7 +22,7 @@ CONSTRAINTS = {
     *("minimum", "exclusiveMinimum", "maximum"),
 }
 #: Those that are read by the extension alone.
-OWN = {"lspAgent.server.path"}
+OWN = {"lspAgent.server.path", "lspAgent.chat.notify"}
 #: In words of their own: VS Code makes a setting's title of its name.
 NAMES = {
     "lspAgent.edits.hold_shrink": "lspAgent.edits.holdLargeDeletions",
@@ -78,6 +78,11 @@ def test_a_gallery_can_show_it() -> None:
     for step in walkthrough["steps"]:
         assert (folder / step["media"]["markdown"]).is_file()
         assert set(re.findall(r"\(command:([\w.]+)\)", step["description"])) <= commands
+
+
+def test_the_views_titles_of_others_have_nothing_of_the_agents() -> None:
+    entries = MANIFEST["contributes"]["menus"]["view/title"]
+    assert {entry.get("when") for entry in entries} == {"view == lspAgent.chat"}
 
 
 def settings(name: str, schema: Json) -> Iterator[tuple[str, Json]]:

@@ -22,7 +22,7 @@ tell({ type: 'toolCall', toolCallId: 'c', tool: 'edit', kind: 'edit', args: {}, 
 const found = [];
 const look = (type, made) => {
   tell({ type, edit: made });
-  const [file] = transcript.changedFiles(chat.turns[0]).get('file:///a');
+  const [file] = files.changedFiles(chat.turns[0]).get('file:///a');
   found.push([file.added, file.removed, file.open.added, file.open.removed]);
 };
 """
@@ -36,7 +36,7 @@ def test_the_lines_to_review_follow_each_decision() -> None:
     look('editKept', edit('kept', ...both('kept', 'kept')));
     return found;
     """
-    found = returned(OPEN + code, transcript="chat/transcript")
+    found = returned(OPEN + code, transcript="chat/transcript", files="chat/changed_files")
     assert found == [[3, 2, 3, 2], [3, 2, 1, 1], [3, 2, 0, 0]]
 
 

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { Agent } from "../agent";
 import type { CommandInfo, RunCommandResult } from "../protocol";
 import type { Draft, Suggestion } from "./messages";
-import { changedFiles, isOpen } from "./transcript";
+import { changedFiles, isOpen } from "./changed_files";
 
 const OWN: Record<string, { detail: string; run: (agent: Agent) => Promise<unknown> }> = {
   new: { detail: "Start a new session", run: (agent) => agent.newSession() },

@@ -4,9 +4,7 @@ import type { Mend } from "../connect/mend";
 import type {
   AgentEvent,
   AgentStatus,
-  Block,
   Edit,
-  EditStatus,
   Level,
   PlanEntry,
   Question,
@@ -15,22 +13,13 @@ import type {
   Usage,
   Window,
 } from "../protocol";
+import { shortened, shownArgs, shownContent, subjectOf } from "./calls";
+import type { ChangedFile } from "./changed_files";
+import { changedFile, openLines } from "./changed_files";
+import type { Timed } from "./timing";
+import { stamp } from "./timing";
 
-/** One file that a tool call changed. */
-export interface ChangedFile {
-  editId: string;
-  uri: string;
-  status: EditStatus;
-  added: number;
-  removed: number;
-  /** Lines in hunks that nobody has decided on; absent in what an earlier version has kept. */
-  open?: { added: number; removed: number };
-  /** 0-based line of the first change. */
-  line: number;
-  hunks: { old: string; new: string }[];
-}
-
-export interface ToolPart {
+export interface ToolPart extends Timed {
   kind: "tool";
   id: string;
   tool: string;
@@ -62,7 +51,9 @@ export interface TextPart {
   text: string;
 }
 
-export type Part =
+export type Part = Pick<Timed, "began"> & Shown;
+
+type Shown =
   | TextPart
   /** What the person said while the turn ran, and labels of what was sent along. */
   | { kind: "said"; text: string; context: string[] }
@@ -71,7 +62,7 @@ export type Part =
   | PlanPart
   | QuestionPart;
 
-export interface Turn {
+export interface Turn extends Timed {
   id: string;
   prompt: string;
   /** What was sent along, as labels. */
@@ -101,9 +92,6 @@ export interface Touched {
   turn?: Turn;
   part?: number;
 }
-
-/** What is kept of a tool's output, in characters; the beginning and the end of longer ones. */
-const OUTPUT_LIMIT = 20_000;
 
 /** What is shown of a prompt that was made from a document. */
 const EXCERPT_LINES = 3;
@@ -157,13 +145,18 @@ export function take(chat: Chat, event: AgentEvent): Touched {
     case "turnStarted": {
       const turn = turnOf(chat, event.turnId ?? "");
       turn.state = "running";
+      if (event.time > 0) turn.began = event.time;
       turn.prompt ||= event.prompt;
       chat.title ||= firstLine(turn.prompt);
       return { turn };
     }
   }
   const turn = concerned(chat, event);
-  return turn === undefined ? {} : takeInTurn(turn, event);
+  if (turn === undefined) return {};
+  const known = turn.parts.length;
+  const touched = takeInTurn(turn, event);
+  stamp(touched, known, event.time);
+  return touched;
 }
 
 /** Leaves that turn and all after it; false where the chat has it under no such id. */
@@ -216,6 +209,7 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
       const part = toolOf(turn, event.toolCallId);
       part.output = shownContent(event.content);
       part.state = event.isError ? "failed" : "done";
+      if (event.time > 0) part.ended = event.time;
       return changed(turn, part);
     }
     case "questionAsked":
@@ -226,6 +220,8 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
       );
       if (part?.kind !== "question") return {};
       part.answer = event.optionId;
+      const asked = turn.parts.find((each) => isAbout(part, each));
+      if (asked && event.time > 0) asked.began = event.time; // a person's time is not the call's
       return changed(turn, part);
     }
     case "notice":
@@ -236,6 +232,7 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
     case "compacted":
       return added(turn, { kind: "notice", level: "info", text: "The conversation was compacted." });
     case "turnEnded":
+      if (event.time > 0) turn.ended = event.time;
       return end(turn, event.stopReason, event.error);
     case "editProposed":
     case "editApplied":
@@ -268,16 +265,6 @@ export function endAll(chat: Chat, why: string): void {
   for (const turn of chat.turns) {
     if (turn.state !== "ended") end(turn, "aborted", why);
   }
-}
-
-/** The files that a turn changed, each once, with their edits in order. */
-export function changedFiles(turn: Turn): Map<string, ChangedFile[]> {
-  const files = new Map<string, ChangedFile[]>();
-  for (const part of turn.parts) {
-    if (part.kind !== "tool") continue;
-    for (const file of part.files) files.set(file.uri, [...(files.get(file.uri) ?? []), file]);
-  }
-  return files;
 }
 
 /** How many steps of a plan are done, of how many, and the one at work, or else the next. */
@@ -320,36 +307,23 @@ function takeEdit(turn: Turn, edit: Edit): Touched {
   return changed(turn, part);
 }
 
-function changedFile(edit: Edit): ChangedFile {
-  const hunks = edit.hunks ?? [];
-  return {
-    editId: edit.editId,
-    uri: edit.uri,
-    status: edit.status,
-    added: sum(hunks.map((hunk) => lineCount(hunk.newText))),
-    removed: sum(hunks.map((hunk) => lineCount(hunk.oldText))),
-    open: openLines(edit),
-    line: hunks[0]?.range.start.line ?? 0,
-    hunks: hunks.map((hunk) => ({ old: shortened(hunk.oldText), new: shortened(hunk.newText) })),
-  };
+/** Whether the call waits for the person's answer. */
+export function isAsked({ parts }: Turn, call: ToolPart): boolean {
+  return parts.some((part) => isOpenQuestion(part) && isAbout(part, call));
 }
 
-function openLines({ hunks }: Edit): { added: number; removed: number } {
-  const open = (hunks ?? []).filter(({ status }) => isOpen(status));
-  return {
-    added: sum(open.map((hunk) => lineCount(hunk.newText))),
-    removed: sum(open.map((hunk) => lineCount(hunk.oldText))),
-  };
+/** Whether the question is about that call. */
+export function isAbout({ question }: QuestionPart, part: Part | ToolPart): boolean {
+  return part.kind === "tool" && part.id === question.toolCallId;
+}
+
+export function isOpenQuestion(part: Part): part is Part & QuestionPart {
+  return part.kind === "question" && part.answer === undefined;
 }
 
 /** Whether it only ever grows. */
 export function isText(part: Part): part is TextPart {
   return part.kind === "text" || part.kind === "thinking";
-}
-
-/** Whether an edit or a hunk waits for a decision. */
-export function isOpen(status: EditStatus): boolean {
-  return status === "applied" || status === "proposed";
 }
 
 function turnOf(chat: Chat, id: string): Turn {
@@ -396,50 +370,7 @@ function changed(turn: Turn, part: Part): Touched {
   return { turn, part: turn.parts.indexOf(part) };
 }
 
-/** A command, the paths, or else the first words among the arguments: a pattern, an address. */
-function subjectOf(kind: ToolKind, args: unknown, paths: string[]): string {
-  if (kind === "command" && typeof args === "object" && args !== null && "command" in args) {
-    return String(args.command);
-  }
-  if (paths.length > 0) return paths.join(", ");
-  return values(args).find((value): value is string => typeof value === "string") ?? "";
-}
-
-function shownArgs(args: unknown, subject: string): string {
-  const all = values(args);
-  if (all.length === 0 || (all.length === 1 && all[0] === subject)) return "";
-  return shortened(JSON.stringify(args, null, 2));
-}
-
-function values(args: unknown): unknown[] {
-  if (args === null || args === undefined) return [];
-  return typeof args === "object" ? Object.values(args) : [args];
-}
-
-/** A result's words; an image is named where it stands. */
-function shownContent(content: Block[]): string {
-  const words = content.map(({ type, text, mimeType }) =>
-    type === "image" ? `[an image, ${mimeType ?? "of an unknown kind"}]\n` : (text ?? ""),
-  );
-  return shortened(words.join(""));
-}
-
-function shortened(text: string): string {
-  if (text.length <= OUTPUT_LIMIT) return text;
-  const half = OUTPUT_LIMIT / 2;
-  return `${text.slice(0, half)}\n… ${text.length - OUTPUT_LIMIT} characters …\n${text.slice(-half)}`;
-}
-
 function firstLine(text: string): string {
   const line = text.trim().split("\n", 1)[0] ?? "";
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-}
-
-function lineCount(text: string): number {
-  if (text === "") return 0;
-  return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
 }

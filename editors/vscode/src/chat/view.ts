@@ -9,8 +9,7 @@ import { kindOf } from "../client";
 import type { Connect } from "../connect/connect";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
-import type { RevertResult } from "../protocol";
-import { goBack, tellLeft } from "../rewind";
+import { goBack } from "../rewind";
 import { insertAtCursor, runInTerminal } from "./code_uses";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
@@ -31,6 +30,7 @@ const FRAME_MILLISECONDS = 40;
 
 export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
+  private badge: vscode.ViewBadge | undefined;
   private isReady = false;
   private readonly waiting: ToView[] = [];
   /** The turns that the view has, and of each how long the texts among its parts are there. */
@@ -70,6 +70,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
+    view.badge = this.badge;
     this.isReady = false;
     view.webview.options = {
       enableScripts: true,
@@ -88,6 +89,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     });
     this.visibility.fire(true);
     void this.agent.connection.ensure().catch(() => undefined); // the view says what hinders it
+  }
+
+  showBadge(badge: vscode.ViewBadge | undefined): void {
+    this.badge = badge;
+    if (this.view) this.view.badge = badge;
   }
 
   /** Shows the chat and puts the cursor into its prompt. */
@@ -295,13 +301,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     const chat = this.agent.chat;
     const turn = chat?.turns.find((each) => each.id === turnId);
     if (chat === undefined || turn === undefined) return;
-    if (action === "open") return this.review.openTurn(turn, uri);
-    const client = await this.agent.connection.ensure();
-    const params = { sessionId: chat.sessionId, turnId, ...(uri !== undefined && { uri }) };
-    if (action === "apply") await this.review.applyTurn(turn, uri);
-    else if (action === "keep") await client.request("keepAll", params);
-    else if (action === "undo") await client.request("undoAll", params);
-    else tellLeft(await client.request<RevertResult>("revert", { ...params, only: true }));
+    await this.review.decideTurn(chat.sessionId, turn, action, uri);
   }
 
   private html(webview: vscode.Webview): string {

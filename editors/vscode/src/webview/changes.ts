@@ -2,8 +2,9 @@
 // counts are of what waits for a decision.
 
 import type { FromView, ReviewAction } from "../chat/messages";
-import type { ChangedFile, Turn } from "../chat/transcript";
-import { isOpen } from "../chat/transcript";
+import type { ChangedFile } from "../chat/changed_files";
+import { isOpen } from "../chat/changed_files";
+import type { Turn } from "../chat/transcript";
 import type { EditStatus } from "../protocol";
 import { button, el } from "./dom";
 

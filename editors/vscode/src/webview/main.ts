@@ -4,21 +4,27 @@ import "@vscode/codicons/dist/codicon.css";
 import "./style.css";
 
 import type { FromView, Head, ToView } from "../chat/messages";
-import type { Part, TextPart, Turn } from "../chat/transcript";
+import { isRead } from "../chat/reads";
+import type { Part, QuestionPart, TextPart, Turn } from "../chat/transcript";
 import { isKnown } from "../chat/retelling";
-import { changedFiles, isText } from "../chat/transcript";
+import { changedFiles } from "../chat/changed_files";
+import { isAbout, isOpenQuestion, isText } from "../chat/transcript";
 import { Composer } from "./composer";
 import { ConnectCard } from "./connect";
 import { button, el, icon, isComposed } from "./dom";
-import type { Folds } from "./parts";
-import { questionElement, renderFooter, renderPart, renderPrompt, spoken } from "./parts";
+import type { Folds } from "./fold";
+import { showEnds } from "./fold";
+import { questionElement, renderFooter, renderPart, renderPrompt, spoken, thoughtTime } from "./parts";
+import type { Laid } from "./reads";
+import { gather } from "./reads";
+import { replaced } from "./replaced";
 import { grow } from "./streamed";
+import { retellThought } from "./thoughts";
 
-interface ShownTurn {
+interface ShownTurn extends Laid {
   turn: Turn;
   element: HTMLElement;
   prompt: HTMLElement;
-  parts: HTMLElement;
   footer: HTMLElement;
 }
 
@@ -39,10 +45,12 @@ document.body.append(log, card.element, toEnd, around, composer.element, announc
 toEnd.hidden = true;
 
 let isBusy = false;
-let isAtEnd = true;
+let isFollowing = true;
+/** All of a conversation is being made: to look where its end is for each text took half a minute. */
+let isMaking = false;
 log.addEventListener("scroll", () => {
-  isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
-  toEnd.hidden = isAtEnd;
+  isFollowing = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+  toEnd.hidden = isFollowing;
 });
 new ResizeObserver(() => follow()).observe(log);
 log.addEventListener("click", (event) => {
@@ -84,7 +92,7 @@ function take(message: ToView): void {
     case "insert":
       return composer.insert(message.text);
     case "accepted":
-      isAtEnd = true;
+      isFollowing = true;
       return composer.accepted();
     case "returned":
       return composer.takeBack(message.draft, message.message);
@@ -97,11 +105,13 @@ function take(message: ToView): void {
 
 function showChat(head: Head, turns: Turn[]): void {
   shown.clear();
-  if (head.sessionId !== sessionId) isAtEnd = true;
+  if (head.sessionId !== sessionId) isFollowing = true;
   sessionId = head.sessionId;
   log.replaceChildren();
   if (turns.length === 0) log.append(welcome());
+  isMaking = true;
   for (const turn of turns) showTurn(turn);
+  isMaking = false;
   showHead(head);
 }
 
@@ -156,66 +166,88 @@ function showTurn(turn: Turn): void {
   if (known === undefined) return addTurn(turn);
   const before = known.turn;
   known.element.setAttribute("aria-label", labelOf(turn));
-  if (before.prompt !== turn.prompt || !isSame(before.context, turn.context)) {
-    known.prompt = replace(known.prompt, promptOf(turn));
-  }
-  turn.parts.forEach((part, index) => renewPart(known, index, part));
+  if (!isSame(saidIn(before), saidIn(turn))) known.prompt = replaced(known.prompt, promptOf(turn), log);
   known.turn = { ...turn, parts: before.parts }; // which what is folded is made from
-  known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
-  known.element.querySelector(":scope > .working")?.remove();
-  if (turn.state === "running") known.element.append(working());
+  turn.parts.forEach((part, index) => renewPart(known, index, part));
+  retellThoughtAt(known, turn.parts.length - 1);
+  known.footer = replaced(known.footer, renderFooter(turn, changedFiles(turn), post), log);
+  showWorking(known);
   if (before.state !== "ended" && turn.state === "ended") announce(spokenEnd(turn));
 }
 
 function addTurn(turn: Turn): void {
   const element = el("article", { "aria-label": labelOf(turn) });
   const prompt = promptOf(turn);
-  const parts = el("div", { class: "parts" }, ...turn.parts.map((part, at) => made(turn.id, at, part)));
+  const parts = el("div", { class: "parts" });
   const footer = renderFooter(turn, changedFiles(turn), post);
   element.append(prompt, parts, footer);
-  if (turn.state === "running") element.append(working());
   log.append(element);
-  shown.set(turn.id, { turn, element, prompt, parts, footer });
+  const known = { turn, element, prompt, parts, footer, elements: [], reads: new Map() };
+  shown.set(turn.id, known);
+  turn.parts.forEach((_, index) => put(known, index));
+  showWorking(known);
+  showEnds(element);
 }
 
-function promptOf({ id: turnId, prompt, context }: Turn): HTMLElement {
+function promptOf({ id: turnId, prompt, context, began }: Turn): HTMLElement {
   const goBack = (): void => post({ type: "goBack", turnId });
-  return renderPrompt(prompt, context, isKnown(turnId) ? goBack : undefined);
+  return renderPrompt(prompt, context, began, isKnown(turnId) ? goBack : undefined);
+}
+
+/** What is shown of the person's own. */
+function saidIn({ prompt, context, began }: Turn): unknown {
+  return [prompt, context, began];
 }
 
 function labelOf(turn: Turn): string {
   return `You: ${turn.prompt.slice(0, 80)}`;
 }
 
-function made(turnId: string, index: number, part: Part): HTMLElement {
-  return renderPart(part, `${turnId}:${index}`, folds, post, follow);
+/** Makes a part's element, in place of the one that it had. */
+function put(known: ShownTurn, index: number): void {
+  const { turn, parts, elements } = known;
+  const old = elements[index];
+  const made = renderPart(turn, index, folds, post, follow);
+  elements[index] = made;
+  if (old === undefined) parts.append(made);
+  else replaced(old, made, log);
+  if (isRead(turn.parts[index])) gather(known, index, folds);
+}
+
+/** What stands in for the agent's next words. */
+function showWorking({ turn, element }: ShownTurn): void {
+  element.querySelector(":scope > .working")?.remove();
+  if (turn.state === "running") element.append(turn.parts.some(isOpenQuestion) ? waits() : working());
 }
 
 function showPart(turnId: string, index: number, part: Part): void {
   const known = shown.get(turnId);
-  if (known === undefined || index > known.parts.children.length) return;
+  if (known === undefined || index > known.elements.length) return;
   renewPart(known, index, part);
   const { turn } = known;
   if (part.kind === "tool" && turn.state === "ended") {
-    known.footer = replace(known.footer, renderFooter(turn, changedFiles(turn), post));
+    known.footer = replaced(known.footer, renderFooter(turn, changedFiles(turn), post), log);
   }
 }
 
 /** What has not changed stays, with what is selected in it. */
-function renewPart({ turn, parts }: ShownTurn, index: number, part: Part): void {
+function renewPart(known: ShownTurn, index: number, part: Part): void {
+  const { turn } = known;
   const before = turn.parts[index];
-  const old = parts.children[index];
-  if (old === undefined) {
+  if (before === undefined) {
     turn.parts[index] = part;
-    parts.append(made(turn.id, index, part));
+    put(known, index);
+    retellThoughtAt(known, index - 1);
     const last = turn.parts[index - 1];
     if (last?.kind === "text") announce(spoken(last));
     if (part.kind === "question" || part.kind === "plan") announce(spoken(part));
-  } else if (before !== undefined && isText(before) && isText(part) && isContinued(before, part)) {
+    if (part.kind === "question") showAsked(known, part);
+  } else if (isText(before) && isText(part) && isContinued(before, part)) {
     showGrown(turn.id, index, part.text.slice(before.text.length));
   } else if (!isSame(before, part)) {
     turn.parts[index] = part;
-    replace(old, made(turn.id, index, part));
+    put(known, index);
+    if (part.kind === "question") showAsked(known, part);
     const hasState = part.kind === "tool" && before?.kind === "tool" && before.state !== part.state;
     if (hasState || part.kind === "plan") announce(spoken(part));
   }
@@ -224,10 +256,26 @@ function renewPart({ turn, parts }: ShownTurn, index: number, part: Part): void 
 function showGrown(turnId: string, index: number, text: string): void {
   const known = shown.get(turnId);
   const part = known?.turn.parts[index];
-  const element = known?.parts.children[index];
+  const element = known?.elements[index];
   if (part === undefined || element === undefined || !isText(part)) return;
   part.text += text;
-  if (text !== "") grow(element, text);
+  if (text === "") return;
+  grow(element, text);
+  if (known !== undefined) retellThoughtAt(known, index);
+}
+
+/** A thought's line, as it gets on and as it is over. */
+function retellThoughtAt({ turn, elements }: ShownTurn, index: number): void {
+  const [part, element] = [turn.parts[index], elements[index]];
+  if (part?.kind !== "thinking" || element === undefined) return;
+  retellThought(element, part, thoughtTime(turn, index));
+}
+
+/** The call that a question is about waits with it. */
+function showAsked(known: ShownTurn, question: QuestionPart): void {
+  const about = known.turn.parts.findIndex((part) => isAbout(question, part));
+  if (about >= 0) put(known, about);
+  showWorking(known);
 }
 
 function isContinued(before: TextPart, part: TextPart): boolean {
@@ -241,7 +289,7 @@ function isSame(one: unknown, other: unknown): boolean {
 
 function showQuestion(questionId: string): void {
   const element = document.getElementById(questionElement(questionId))?.parentElement;
-  isAtEnd = false; // it may be anywhere
+  isFollowing = false; // it may be anywhere
   element?.scrollIntoView({ block: "nearest" });
   element?.focus();
 }
@@ -255,29 +303,6 @@ function spokenEnd(turn: Turn): string {
 function announce(text: string): void {
   if (text !== "") announcer.append(el("p", {}, text));
   while (announcer.children.length > 5) announcer.firstElementChild?.remove();
-}
-
-/** Who is at the keyboard in the old one is at the same place in the new one, but never on another
- * question's answer; what was scrolled stays so. */
-function replace<Made extends Element>(old: Element, made: Made): Made {
-  const reachable = (element: Element): HTMLElement[] => [
-    ...element.querySelectorAll<HTMLElement>("button, summary, a, [tabindex]"),
-  ];
-  const had = document.activeElement as HTMLElement;
-  const focused = reachable(old).indexOf(had);
-  const scrolled = [...old.querySelectorAll("pre")].map((each) => each.scrollTop);
-  old.replaceWith(made);
-  if (focused >= 0) {
-    const next = reachable(made)[focused];
-    (next && askedBy(next) === askedBy(had) ? next : log).focus();
-  }
-  made.querySelectorAll("pre").forEach((each, at) => (each.scrollTop = scrolled[at] ?? 0));
-  return made;
-}
-
-/** Which question the element is part of. */
-function askedBy(element: HTMLElement): string | null {
-  return element.closest(".question.open")?.getAttribute("aria-labelledby") ?? null;
 }
 
 function welcome(): HTMLElement {
@@ -301,13 +326,18 @@ function working(): HTMLElement {
   );
 }
 
+function waits(): HTMLElement {
+  return el("p", { class: "working waits", role: "status" }, icon("question"), "Waits for your answer");
+}
+
 function follow(): void {
-  if (isAtEnd) log.scrollTop = log.scrollHeight;
-  toEnd.hidden = isAtEnd;
+  if (isMaking) return;
+  if (isFollowing) log.scrollTop = log.scrollHeight;
+  toEnd.hidden = isFollowing;
 }
 
 function scrollToEnd(): void {
-  isAtEnd = true;
+  isFollowing = true;
   follow();
 }
 

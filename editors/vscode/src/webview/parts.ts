@@ -2,42 +2,39 @@
 
 import type { Mend } from "../connect/mend";
 import type { FromView } from "../chat/messages";
-import type {
-  ChangedFile,
-  Part,
-  PlanPart,
-  QuestionPart,
-  ToolPart,
-  Turn,
-} from "../chat/transcript";
-import { progressOf } from "../chat/transcript";
+import type { ChangedFile } from "../chat/changed_files";
+import type { Part, PlanPart, QuestionPart, Turn } from "../chat/transcript";
+import { thoughtTook, took } from "../chat/timing";
+import { isAsked, progressOf } from "../chat/transcript";
 import { DENY_WITH_REASON } from "../toasts";
-import { changes, counts } from "./changes";
+import { renderTool } from "./calls";
+import { changes } from "./changes";
 import { button, el, icon } from "./dom";
-import { linked } from "./places";
+import type { Folds } from "./fold";
+import { fold, pre } from "./fold";
 import { streamed } from "./streamed";
+import { renderThought } from "./thoughts";
 
 export type Post = (message: FromView) => void;
 
-/** Which of the foldable parts a person has opened or closed, by their keys. */
-export type Folds = Map<string, boolean>;
-
-/** `drawn` is called when a text has grown. */
+/** One part of a turn; `drawn` is called when a text has grown. */
 export function renderPart(
-  part: Part,
-  key: string,
+  turn: Turn,
+  index: number,
   folds: Folds,
   post: Post,
   drawn: () => void,
 ): HTMLElement {
+  const part = turn.parts[index] as Part;
+  const key = `${turn.id}:${index}`;
   const text = (said: string) => streamed(said, (type, code) => post({ type, text: code }), drawn);
   switch (part.kind) {
     case "text":
       return text(part.text);
     case "thinking":
-      return fold(key, folds, "thinking", [icon("lightbulb"), "Thinking"], () => [text(part.text)]);
+      return renderThought(part, thoughtTime(turn, index), key, folds, () => text(part.text));
     case "said":
-      return renderPrompt(part.text, part.context);
+      return renderPrompt(part.text, part.context, part.began);
     case "notice":
       return el(
         "p",
@@ -46,7 +43,7 @@ export function renderPart(
         el("span", { class: "plain" }, part.text),
       );
     case "tool":
-      return renderTool(part, key, folds, post);
+      return renderTool(part, isAsked(turn, part), key, folds, post);
     case "plan":
       return renderPlan(part, key, folds);
     case "question":
@@ -54,12 +51,24 @@ export function renderPart(
   }
 }
 
-/** What the person said, with the labels of what was sent along. */
-export function renderPrompt(text: string, context: string[], goBack?: () => void): HTMLElement {
+/** How long the agent has thought; absent while it does. */
+export function thoughtTime(turn: Turn, index: number): string | undefined {
+  const isOver = index + 1 < turn.parts.length || turn.state === "ended";
+  return isOver ? thoughtTook(turn, index) : undefined;
+}
+
+/** What the person said, with the labels of what was sent along; `began` in seconds since 1970. */
+export function renderPrompt(
+  text: string,
+  context: string[],
+  began?: number,
+  goBack?: () => void,
+): HTMLElement {
+  const when = began === undefined ? undefined : new Date(began * 1000).toLocaleString();
   const chips = context.map((label) => el("li", {}, icon("file"), el("span", {}, label)));
   return el(
     "div",
-    { class: "prompt" },
+    { class: "prompt", title: when },
     el("div", { class: "plain" }, text),
     chips.length > 0 && el("ul", { class: "chips", "aria-label": "Sent along" }, ...chips),
     goBack && button("", goBack, { class: "icon back", icon: "edit", label: "Back to Here, to Edit and Resend" }),
@@ -83,80 +92,6 @@ export function spoken(part: Part): string {
     case "said":
       return "";
   }
-}
-
-const STATES = { running: "running", done: "done", failed: "failed", stopped: "stopped" };
-const STATE_ICONS = {
-  running: "loading codicon-modifier-spin",
-  done: "check",
-  failed: "error",
-  stopped: "circle-slash",
-};
-const KIND_ICONS = { read: "file", edit: "edit", command: "terminal", other: "tools" };
-
-function renderTool(part: ToolPart, key: string, folds: Folds, post: Post): HTMLElement {
-  const head = [
-    icon(KIND_ICONS[part.toolKind]),
-    el("span", { class: "name" }, part.tool),
-    el("span", { class: "subject", title: part.subject }, firstLine(part.subject)),
-    counts(part.files),
-    icon(STATE_ICONS[part.state], STATES[part.state]),
-  ];
-  const folded = fold(key, folds, `tool ${part.state}`, head, () => toolBody(part, post));
-  const newest = part.state === "running" ? lastLine(part.output) : reason(part);
-  const made = el("div", { class: "call" }, folded);
-  if (newest !== "" && !folded.open) made.append(el("div", { class: "newest" }, newest));
-  return made;
-}
-
-function toolBody(part: ToolPart, post: Post): HTMLElement[] {
-  const body: HTMLElement[] = [];
-  const command = `$ ${part.subject}`;
-  if (part.toolKind === "command") {
-    // Some agents' output begins with it.
-    if (!part.output.startsWith(command)) body.push(pre("command", command));
-  } else if (part.files.length === 0 && part.args !== "") body.push(pre("arguments", part.args));
-  for (const file of part.files) body.push(changedFile(file, post));
-  if (part.output !== "" && (part.toolKind !== "edit" || part.state !== "done")) {
-    body.push(pre("output", ...linked(part.output)));
-  }
-  if (body.length === 0) body.push(el("p", { class: "faint" }, "No output."));
-  return body;
-}
-
-/** Why a call failed, in the first line of what it says; of a command that is its last one. */
-function reason({ state, toolKind, output }: ToolPart): string {
-  if (state !== "failed") return "";
-  return toolKind === "command" ? lastLine(output) : firstLine(output);
-}
-
-function changedFile(file: ChangedFile, post: Post): HTMLElement {
-  const name = decodeURIComponent(file.uri.split("/").at(-1) ?? file.uri);
-  const open = button(
-    `${name}:${file.line + 1}`,
-    () => post({ type: "open", uri: file.uri, line: file.line }),
-    { class: "link", icon: "go-to-file", label: `Open ${name} at line ${file.line + 1}` },
-  );
-  const made = el("div", { class: "file" }, open);
-  if (file.status !== "applied") made.append(el("span", { class: "badge" }, file.status));
-  for (const hunk of file.hunks) made.append(diff(hunk.old, hunk.new));
-  return made;
-}
-
-function diff(before: string, after: string): HTMLElement {
-  const lines = (text: string, sign: string, name: string): HTMLElement[] =>
-    text === ""
-      ? []
-      : text
-          .replace(/\n$/, "")
-          .split("\n")
-          .map((line) => el("span", { class: name }, `${sign} ${line}\n`));
-  return el(
-    "pre",
-    { class: "diff", tabindex: "0", "aria-label": "Change" },
-    ...lines(before, "-", "removed"),
-    ...lines(after, "+", "added"),
-  );
 }
 
 const STEPS = { pending: "To do", in_progress: "In progress", completed: "Done" };
@@ -272,6 +207,8 @@ export function renderFooter(turn: Turn, files: Map<string, ChangedFile[]>, post
     made.append(el("div", { class: "buttons retry" }, retry));
   }
   if (turn.mend !== undefined) made.append(renderMend(turn.mend, post));
+  const time = took(turn);
+  if (time !== "") made.append(el("p", { class: "took" }, `Took ${time}`));
   if (files.size > 0) made.append(changes(turn, files, post));
   return made;
 }
@@ -302,46 +239,10 @@ function ended({ stopReason, error }: Turn): HTMLElement | undefined {
   );
 }
 
-function fold(
-  key: string,
-  folds: Folds,
-  name: string,
-  head: (Node | string | undefined)[],
-  body: () => HTMLElement[],
-  isOpenAtFirst = false,
-): HTMLDetailsElement {
-  const made = el("details", { class: `fold ${name}` });
-  made.open = folds.get(key) ?? isOpenAtFirst;
-  const summary = el("summary", {}, ...head);
-  made.append(summary);
-  const inside = el("div", { class: "inside" });
-  if (made.open) inside.append(...body());
-  made.append(inside);
-  made.addEventListener("toggle", () => {
-    if (made.open === (folds.get(key) ?? isOpenAtFirst)) return;
-    folds.set(key, made.open);
-    inside.replaceChildren(...(made.open ? body() : []));
-    made.parentElement?.querySelector(".newest")?.remove();
-  });
-  return made;
-}
-
-function pre(name: string, ...text: (Node | string)[]): HTMLElement {
-  return el("pre", { class: name, tabindex: "0", "aria-label": name }, ...text);
-}
-
 function noticeIcon(level: string): string {
   return level === "error" || level === "warning" ? level : "info";
 }
 
 function questionIcon(kind: string): string {
   return kind === "permission" ? "shield" : "question";
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
-}
-
-function lastLine(text: string): string {
-  return text.trimEnd().split(/[\r\n]/).at(-1) ?? "";
 }

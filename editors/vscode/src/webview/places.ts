@@ -4,7 +4,7 @@ import { places } from "../chat/places";
 import { el } from "./dom";
 
 /** The text, with its places as links. */
-export function linked(text: string): (Node | string)[] {
+function linked(text: string): (Node | string)[] {
   const made: (Node | string)[] = [];
   let at = 0;
   for (const { from, to, href } of places(text)) {

@@ -1,0 +1,228 @@
+// Changes that are asked for in place, confined to the lines, and comments that are sent together.
+
+import * as vscode from "vscode";
+
+import type { Agent } from "../agent";
+import type { ReviewAction } from "../chat/messages";
+import type { Turn } from "../chat/transcript";
+import type { Hunk, PromptStarted } from "../protocol";
+import type { Review } from "../review";
+import { reporting, setContext, toLines } from "../review";
+import { commentPrompt } from "./comment_prompt";
+import { stateOf } from "./state";
+import { rangeOf, Threads } from "./threads";
+
+interface Asked {
+  /** What was asked last. */
+  text: string;
+  /** Its turns: the first, and what refined it. */
+  turns: PromptStarted[];
+  isAnswered: boolean;
+}
+
+interface Comment {
+  text: string;
+  hunk: Hunk | undefined;
+  /** The turn that it was sent with. */
+  turnId?: string | undefined;
+}
+
+export class InPlace implements vscode.Disposable {
+  private readonly threads = new Threads();
+  private readonly asked = new Map<vscode.CommentThread, Asked>();
+  private readonly comments = new Map<vscode.CommentThread, Comment>();
+  private readonly disposables: vscode.Disposable[];
+
+  constructor(
+    private readonly agent: Agent,
+    private readonly review: Review,
+  ) {
+    this.disposables = [
+      this.threads,
+      agent.onTouch(({ touched: { turn } }) => turn && this.follow(turn)),
+      ...this.commands(),
+    ];
+  }
+
+  dispose(): void {
+    for (const each of this.disposables) each.dispose();
+  }
+
+  private commands(): vscode.Disposable[] {
+    const commands: Record<string, (argument: never) => Promise<unknown>> = {
+      "inline.open": () => this.open(),
+      "inline.send": ({ thread, text }: vscode.CommentReply) => this.ask(thread, text),
+      "inline.keep": (thread?: vscode.CommentThread) => this.decide("keep", thread),
+      "inline.undo": (thread?: vscode.CommentThread) => this.decide("undo", thread),
+      "inline.again": (thread?: vscode.CommentThread) => this.again(thread),
+      "inline.close": async (thread: vscode.CommentThread) => this.forget(thread),
+      "comments.add": ({ thread, text }: vscode.CommentReply) => this.comment(thread, text),
+      "comments.send": () => this.sendComments(),
+    };
+    return Object.entries(commands).map(([name, run]) =>
+      vscode.commands.registerCommand(`lspAgent.${name}`, (argument: unknown) =>
+        reporting(() => run(argument as never)),
+      ),
+    );
+  }
+
+  /** At the selection, else the change at the cursor, else its line. */
+  private async open(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined) return;
+    const { selection, document } = editor;
+    const found = selection.isEmpty
+      ? await this.review.hunkIn(document.uri, selection.active.line)
+      : undefined;
+    const { start, end } = found ? toLines(found.hunk) : selection;
+    const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+    await this.threads.open(editor, rangeOf(document, [start.line, last]));
+  }
+
+  // Changes in place
+
+  private async ask(thread: vscode.CommentThread, text: string): Promise<void> {
+    if (!text.trim()) return;
+    this.threads.say(thread, text);
+    await this.send(thread, text);
+  }
+
+  private async send(thread: vscode.CommentThread, text: string): Promise<void> {
+    const asked = { turns: [], ...this.asked.get(thread), text, isAnswered: false };
+    this.asked.set(thread, asked);
+    this.threads.tell(thread, "agent: waits", "waits");
+    try {
+      asked.turns.push(await this.prompt(text, [thread], "confined"));
+    } catch (error) {
+      this.threads.tell(thread, `agent: failed: ${(error as Error).message}`, "failed");
+      return;
+    }
+    this.show(thread, asked);
+  }
+
+  private async prompt(
+    text: string,
+    threads: vscode.CommentThread[],
+    range: "free" | "confined",
+  ): Promise<PromptStarted> {
+    const context = await Promise.all(
+      threads.map(async (thread) => {
+        const document = await vscode.workspace.openTextDocument(thread.uri);
+        const { start, end } = rangeOf(document, this.threads.lines(thread, document));
+        const at = ({ line, character }: vscode.Position) => ({ line, character });
+        return { uri: document.uri.toString(), range: { start: at(start), end: at(end) } };
+      }),
+    );
+    return vscode.commands.executeCommand("lspAgent.prompt", { text, context, range });
+  }
+
+  private follow(turn: Turn): void {
+    for (const [thread, asked] of this.asked) {
+      if (asked.turns.some(({ turnId }) => turnId === turn.id)) this.show(thread, asked);
+    }
+    for (const [thread, comment] of this.comments) {
+      if (comment.turnId !== turn.id || turn.state !== "ended") continue;
+      if (turn.stopReason === "endTurn") this.forget(thread);
+      else this.tellComment(thread, { ...comment, turnId: undefined });
+    }
+  }
+
+  private show(thread: vscode.CommentThread, asked: Asked): void {
+    const state = stateOf(this.turnsOf(asked.turns), thread.uri.toString());
+    if (state === undefined) return;
+    const { is, told } = state;
+    if (asked.isAnswered && is === "unchanged") return this.forget(thread); // all of it is decided
+    asked.isAnswered = is === "answered";
+    this.threads.tell(thread, told, is);
+  }
+
+  private async decide(action: ReviewAction, thread = this.here()): Promise<void> {
+    const asked = thread && this.asked.get(thread);
+    if (thread && asked) await this.decideOn(action, asked.turns, thread.uri.toString());
+  }
+
+  private async decideOn(action: ReviewAction, turns: PromptStarted[], uri: string): Promise<void> {
+    for (const started of [...turns].reverse()) {
+      for (const turn of this.turnsOf([started])) {
+        if (action === "keep") await this.review.applyTurn(turn, uri); // what is only proposed
+        await this.review.decideTurn(started.sessionId, turn, action, uri);
+      }
+    }
+  }
+
+  /** Undoes what is left of the answer and asks the same once more. */
+  private async again(thread = this.here()): Promise<void> {
+    const asked = thread && this.asked.get(thread);
+    if (thread === undefined || asked === undefined) return;
+    this.asked.delete(thread); // with no changes left it would be over
+    try {
+      if (asked.isAnswered) await this.decideOn("undo", asked.turns, thread.uri.toString());
+    } finally {
+      this.asked.set(thread, asked);
+    }
+    await this.send(thread, asked.text);
+  }
+
+  private turnsOf(started: PromptStarted[]): Turn[] {
+    return started.flatMap(({ sessionId, turnId }) => {
+      const turn = this.agent.chats.get(sessionId)?.turns.find(({ id }) => id === turnId);
+      return turn ?? [];
+    });
+  }
+
+  private here(): vscode.CommentThread | undefined {
+    const editor = vscode.window.activeTextEditor;
+    return editor && this.threads.at(editor.document, editor.selection.active.line);
+  }
+
+  private forget(thread: vscode.CommentThread): void {
+    this.asked.delete(thread);
+    this.comments.delete(thread);
+    this.threads.close(thread);
+    this.tellCount();
+  }
+
+  // Comments
+
+  private async comment(thread: vscode.CommentThread, text: string): Promise<void> {
+    if (!text.trim()) return;
+    const before = this.comments.get(thread);
+    this.threads.say(thread, text);
+    const line = thread.range?.start.line ?? 0;
+    const hunk = before ? before.hunk : (await this.review.hunkIn(thread.uri, line))?.hunk;
+    this.tellComment(thread, { text: before ? `${before.text}\n${text}` : text, hunk });
+  }
+
+  private tellComment(thread: vscode.CommentThread, comment: Comment): void {
+    this.comments.set(thread, comment);
+    const isSent = comment.turnId !== undefined;
+    this.threads.tell(thread, isSent ? "Comment (sent)" : "Comment", isSent ? "sent" : "comment");
+    this.tellCount();
+  }
+
+  /** Sends those that are not sent as one prompt. */
+  private async sendComments(): Promise<void> {
+    const round = [...this.comments].filter(([, { turnId }]) => turnId === undefined);
+    if (round.length === 0) {
+      void vscode.window.showInformationMessage("There are no comments to send.");
+      return;
+    }
+    const told = await Promise.all(
+      round.map(async ([thread, comment]) => {
+        const document = await vscode.workspace.openTextDocument(thread.uri);
+        const path = vscode.workspace.asRelativePath(thread.uri, false);
+        return { thread, comment, path, lines: this.threads.lines(thread, document) };
+      }),
+    );
+    told.sort((one, other) => one.path.localeCompare(other.path) || one.lines[0] - other.lines[0]);
+    const text = commentPrompt(told.map(({ comment, ...place }) => ({ ...place, ...comment })));
+    const started = await this.prompt(text, told.map(({ thread }) => thread), "free");
+    const { turnId } = started;
+    for (const { thread, comment } of told) this.tellComment(thread, { ...comment, turnId });
+    for (const turn of this.turnsOf([started])) this.follow(turn); // it may have ended by now
+  }
+
+  private tellCount(): void {
+    setContext("hasComments", [...this.comments.values()].some(({ turnId }) => turnId === undefined));
+  }
+}
