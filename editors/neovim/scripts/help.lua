@@ -194,7 +194,8 @@ wrapped(
 section("REVIEW", "lsp_agent-review")
 wrapped(
   "What the agent changes is in your text at once, and marked: its lines by colour and sign, "
-    .. "what they replaced above them. Keep it, or undo it: what you typed meanwhile stays. |u| "
+    .. "what they replaced above them in the colours of the file, the words that differ in both. "
+    .. "Of more than 200 lines the first are shown, |:Agent-diff| shows all. Keep it, or undo it: what you typed meanwhile stays. |u| "
     .. "takes back your words and the agent's edits one after the other, also those that came "
     .. "while you were in Insert mode. With the setting `edits.review` at `before` the marks are "
     .. "proposals, which are applied or rejected. The server's code actions (|gra|) do the same, "
@@ -257,7 +258,11 @@ wrapped("The agent asks. Also in `data`: `question`, its title.", 4)
 section("HIGHLIGHTS", "lsp_agent-highlights")
 for name, to in vim.spairs(require("lsp_agent.highlights")) do
   entry(name, "hl-" .. name)
-  wrapped(("%s. Default: |hl-%s|"):format(to[2]:gsub("^%l", string.upper), to[1]), 4)
+  local default = ("|hl-%s|"):format(to[1])
+  if to[3] then
+    default = "the background of " .. default
+  end
+  wrapped(("%s. Default: %s"):format(to[2]:gsub("^%l", string.upper), default), 4)
 end
 
 add("")
