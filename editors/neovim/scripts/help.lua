@@ -171,12 +171,15 @@ end
 section("THE CHAT", "lsp_agent-chat")
 wrapped(
   "Above, the conversation, as it comes. While the cursor is on its last line the window "
-    .. "follows; else it stays where you read. Tool calls are folded with their results, see "
-    .. "|fold-commands|. Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
+    .. "follows, as it does when you send a prompt; else it stays where you read. Tool calls are "
+    .. "folded with their results, see |fold-commands|; of one that failed the last line is shown. "
+    .. "Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
     .. "hands it to the agent at once, see |:Agent-steer|. <C-j> breaks the line; in Normal mode "
     .. "<C-c> stops the agent and `q` closes both windows. <Up> in the first line brings back what you "
     .. "sent before, <Down> in the last what came after. A file that it names as `@path`, from the "
-    .. "project's folder, goes along, unsaved text included; <C-x><C-o> completes the path. On an "
+    .. "project's folder, goes along, unsaved text included. A prompt such as `/name words` runs a command of the "
+    .. "agent's. Both are completed by <C-x><C-o>, and by plugins that complete from language "
+    .. "servers. `g?` shows the keys. On an "
     .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",
   0
 )
