@@ -28,6 +28,7 @@ local SETTLE_MS = 300
 ---@field there string[] those in it
 ---@field options vim.api.keyset.set_extmark of the mark
 ---@field look? lsp_agent.Look once it is known
+---@field lines? lsp_agent.Chunk[][] that stand beside the text, in that look
 ---@field ground? integer the mark that colours its lines in the text
 
 ---@class lsp_agent.Review
@@ -44,13 +45,26 @@ local function key_of(hunk)
   return ("%s %s %s"):format(hunk.edit_id, hunk.hunk_id, hunk.proposed)
 end
 
+---@param one string[]
+---@param other string[]
+---@return boolean
+local function is_same(one, other)
+  for index, line in ipairs(one) do
+    if line ~= other[index] then
+      return false
+    end
+  end
+  return #one == #other
+end
+
 -- Shows a hunk, in the look that is known of it.
 ---@param bufnr integer
 ---@param hunk lsp_agent.Hunk
 ---@param row integer
 local function draw(bufnr, hunk, row)
   if hunk.beside[1] and (hunk.proposed or config.options.review.old_text) then
-    hunk.options.virt_lines = looks.lines(bufnr, hunk)
+    hunk.lines = hunk.lines or looks.lines(bufnr, hunk)
+    hunk.options.virt_lines = hunk.lines
   end
   hunk.mark = api.nvim_buf_set_extmark(bufnr, namespace, row, 0, hunk.options)
   hunk.options.id = hunk.mark
@@ -87,14 +101,17 @@ local function mark(bufnr, edit, hunk, known)
     turn = edit.turnId,
     old = hunk.oldText,
     new = hunk.newText,
-    beside = lines_of(proposed and hunk.newText or hunk.oldText),
     there = there,
     options = options,
   }
   local before = known[key_of(shown)]
-  if before and vim.deep_equal({ before.beside, before.there }, { shown.beside, there }) then
-    shown.look = before.look
+  if before and before.old == shown.old and before.new == shown.new then
+    shown.beside = before.beside
+    if is_same(before.there, there) then
+      shown.look, shown.lines = before.look, before.lines
+    end
   end
+  shown.beside = shown.beside or lines_of(proposed and hunk.newText or hunk.oldText)
   draw(bufnr, shown, first)
   reviews[bufnr].hunks[shown.mark] = shown
 end
@@ -124,7 +141,7 @@ local function find_looks(bufnr)
       if not same then
         return -- it is marked anew
       end
-      hunk.look = look
+      hunk.look, hunk.lines = look, nil
       draw(bufnr, hunk, row)
       coroutine.yield()
     end

@@ -1,6 +1,6 @@
 --- Which words differ between two pieces of text.
 
--- Texts longer than that, in bytes, are not compared.
+-- Texts of more bytes than that are not compared.
 local LONGEST = 20000
 
 -- A line of which less than this share stays is another line: its words are not marked.
@@ -16,6 +16,19 @@ local diff = vim.text and vim.text.diff or vim.diff
 
 ---@class lsp_agent.Token : lsp_agent.Words
 ---@field text string "" for the end of a line
+
+---@param lines string[]
+---@return boolean
+local function is_long(lines)
+  local bytes = 0
+  for _, line in ipairs(lines) do
+    bytes = bytes + #line + 1
+    if bytes > LONGEST then
+      return true
+    end
+  end
+  return false
+end
 
 -- Words, runs of blanks, and other characters one by one.
 ---@param lines string[]
@@ -87,11 +100,11 @@ end
 ---@return lsp_agent.Words[] of the old
 ---@return lsp_agent.Words[] of the new
 return function(old, new)
-  local before, after = tokens_of(old), tokens_of(new)
-  local old_text, new_text = as_lines(before), as_lines(after)
-  if #old == 0 or #new == 0 or #old_text + #new_text > 2 * LONGEST then
+  if #old == 0 or #new == 0 or is_long(old) or is_long(new) then
     return {}, {}
   end
+  local before, after = tokens_of(old), tokens_of(new)
+  local old_text, new_text = as_lines(before), as_lines(after)
   local gone, come = {}, {}
   local hunks = diff(old_text, new_text, { result_type = "indices", algorithm = "histogram" })
   for _, hunk in ipairs(hunks --[[@as integer[][] ]]) do
