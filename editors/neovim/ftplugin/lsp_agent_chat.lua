@@ -10,3 +10,4 @@ for _, keys in ipairs({ "i", "a", "o" }) do
 end
 map("<C-c>", chat.stop, "stop the agent")
 map("q", chat.close, "close the chat")
+map("g?", require("lsp_agent.keys_shown"), "this help")

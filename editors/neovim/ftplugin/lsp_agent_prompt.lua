@@ -4,7 +4,7 @@ local function map(modes, keys, action, description)
   vim.keymap.set(modes, keys, action, { buffer = 0, desc = "agent: " .. description })
 end
 
-vim.bo.omnifunc = "v:lua.require'lsp_agent.context'.complete"
+require("lsp_agent.prompt_words").start(vim.api.nvim_get_current_buf())
 
 map("n", "<CR>", chat.send, "send the prompt")
 map({ "n", "i" }, "<C-s>", chat.steer, "hand the prompt to the agent while it works")
@@ -25,3 +25,4 @@ for keys, step in pairs({ ["<Up>"] = -1, ["<Down>"] = 1 }) do
 end
 map("n", "<C-c>", chat.stop, "stop the agent")
 map("n", "q", chat.close, "close the chat")
+map("n", "g?", require("lsp_agent.keys_shown"), "this help")

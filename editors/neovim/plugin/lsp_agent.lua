@@ -3,15 +3,27 @@ if vim.g.loaded_lsp_agent then
 end
 vim.g.loaded_lsp_agent = 1
 
+-- As they were set: one that is another is the person's or the colour scheme's.
+local set = {}
+
 local function set_highlights()
-  for name, to in pairs(require("lsp_agent.highlights")) do
-    vim.api.nvim_set_hl(0, name, { link = to[1], default = true })
+  for name, of in pairs(require("lsp_agent.highlights")) do
+    local definition = of[3] and require("lsp_agent.tints").background(of[1], unpack(of[3]))
+      or { link = of[1] }
+    local now = vim.api.nvim_get_hl(0, { name = name })
+    if vim.tbl_isempty(now) or vim.deep_equal(now, set[name]) then
+      vim.api.nvim_set_hl(0, name, definition)
+      set[name] = vim.api.nvim_get_hl(0, { name = name })
+    end
   end
 end
 
 set_highlights()
-vim.api.nvim_create_autocmd("ColorScheme", {
-  group = vim.api.nvim_create_augroup("lsp_agent.highlights", {}),
+local highlights = vim.api.nvim_create_augroup("lsp_agent.highlights", {})
+vim.api.nvim_create_autocmd("ColorScheme", { group = highlights, callback = set_highlights })
+vim.api.nvim_create_autocmd("OptionSet", {
+  group = highlights,
+  pattern = "background",
   callback = set_highlights,
 })
 

@@ -171,12 +171,15 @@ end
 section("THE CHAT", "lsp_agent-chat")
 wrapped(
   "Above, the conversation, as it comes. While the cursor is on its last line the window "
-    .. "follows; else it stays where you read. Tool calls are folded with their results, see "
-    .. "|fold-commands|. Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
+    .. "follows, as it does when you send a prompt; else it stays where you read. Tool calls are "
+    .. "folded with their results, see |fold-commands|; of one that failed the last line is shown. "
+    .. "Below, the prompt: <CR> sends it, and it waits while the agent works; <C-s> "
     .. "hands it to the agent at once, see |:Agent-steer|. <C-j> breaks the line; in Normal mode "
     .. "<C-c> stops the agent and `q` closes both windows. <Up> in the first line brings back what you "
     .. "sent before, <Down> in the last what came after. A file that it names as `@path`, from the "
-    .. "project's folder, goes along, unsaved text included; <C-x><C-o> completes the path. On an "
+    .. "project's folder, goes along, unsaved text included. A prompt such as `/name words` runs a command of the "
+    .. "agent's. Both are completed by <C-x><C-o>, and by plugins that complete from language "
+    .. "servers. `g?` shows the keys. On an "
     .. "answer to a question <CR> chooses it; else it leads to the prompt, as |i| does.",
   0
 )
@@ -194,7 +197,8 @@ wrapped(
 section("REVIEW", "lsp_agent-review")
 wrapped(
   "What the agent changes is in your text at once, and marked: its lines by colour and sign, "
-    .. "what they replaced above them. Keep it, or undo it: what you typed meanwhile stays. |u| "
+    .. "what they replaced above them in the colours of the file, the words that differ in both. "
+    .. "Of more than 200 lines the first are shown, |:Agent-diff| shows all. Keep it, or undo it: what you typed meanwhile stays. |u| "
     .. "takes back your words and the agent's edits one after the other, also those that came "
     .. "while you were in Insert mode. With the setting `edits.review` at `before` the marks are "
     .. "proposals, which are applied or rejected. The server's code actions (|gra|) do the same, "
@@ -257,7 +261,11 @@ wrapped("The agent asks. Also in `data`: `question`, its title.", 4)
 section("HIGHLIGHTS", "lsp_agent-highlights")
 for name, to in vim.spairs(require("lsp_agent.highlights")) do
   entry(name, "hl-" .. name)
-  wrapped(("%s. Default: |hl-%s|"):format(to[2]:gsub("^%l", string.upper), to[1]), 4)
+  local default = ("|hl-%s|"):format(to[1])
+  if to[3] then
+    default = "the background of " .. default
+  end
+  wrapped(("%s. Default: %s"):format(to[2]:gsub("^%l", string.upper), default), 4)
 end
 
 add("")

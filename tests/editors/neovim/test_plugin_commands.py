@@ -1,10 +1,8 @@
 """Slash commands of the agent's extensions, by ``:Agent run``."""
 
-import json
-from pathlib import Path
-
 import pytest
 from plugin_desk import PluginDesk
+from plugin_extension import extend
 from support.neovim import wait_until
 
 pytestmark = pytest.mark.neovim
@@ -13,31 +11,11 @@ pytestmark = pytest.mark.neovim
 RELOAD = "reload-ext"
 COMPLETE = "return vim.fn.getcompletion('Agent run ', 'cmdline')"
 
-PROGRAM = """
-from lsp_agent.ext import Display, Extension, Insert, Prompt
-extension = Extension("helper", "1")
-extension.command("greet", "greets")(lambda args: Prompt("Greet me."))
-extension.command("list", "shows a list")(lambda args: Display("- first\\n- second"))
-extension.command("put", "inserts")(lambda args: Insert(f"<{args}>"))
-extension.run()
-"""
-
-
 # Who completes waits as long as it takes, and says whether what they waited for came.
 PATIENT = """
 local wait = vim.wait
 vim.wait = function(_, done, interval) _G.came = wait(20000, done, interval) end
 """
-
-
-def extend(desk: PluginDesk) -> None:
-    """With the extension above."""
-    data = Path(desk.nvim.lua("return vim.env.XDG_DATA_HOME"))
-    folder = data / "lsp-agent" / "extensions" / "helper"
-    folder.mkdir(parents=True)
-    (folder / "main.py").write_text(PROGRAM)
-    manifest = {"name": "helper", "exec": "lsp-agent", "args": ["ext", "run", "main.py"]}
-    (folder / "extension.json").write_text(json.dumps(manifest))
 
 
 def test_a_slash_command_is_completed_picked_and_run(desk: PluginDesk) -> None:

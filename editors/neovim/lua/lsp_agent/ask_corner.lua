@@ -1,7 +1,7 @@
 --- That a question is open, in a corner of the screen: a window that takes neither the focus nor a
 --- key, and that a click opens the question from.
 
-local shortened = require("lsp_agent.transcript").shortened
+local shortened = require("lsp_agent.calls").shortened
 
 local M = {}
 

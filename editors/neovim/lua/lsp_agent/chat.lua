@@ -188,7 +188,7 @@ end
 --- Brings what the windows say of the session up to date.
 function M.refresh()
   local with = context.describe()
-  local prompt = with and "prompt, with " .. with or "prompt: Enter sends, Ctrl-J breaks the line"
+  local prompt = with and "prompt, with " .. with or "prompt: Enter sends, Ctrl-J breaks the line, g? tells all keys"
   for _, window in ipairs(api.nvim_list_wins()) do
     if vim.w[window].lsp_agent == "prompt" then
       windows.set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) .. "%<" })
@@ -201,7 +201,7 @@ function M.refresh()
   end
 end
 
---- Sends what is written in the prompt's window.
+--- Sends what is written in the prompt's window, or runs the slash command that it names.
 ---@param options? { steer?: boolean }
 function M.send(options)
   local bufnr = windows.prompt_bufnr()
@@ -210,6 +210,12 @@ function M.send(options)
     return
   end
   api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+  local command = vim.trim(text):match("^/([%w_.:-]+)$") or vim.trim(text):match("^/([%w_.:-]+%s.*)$")
+  if command then
+    require("lsp_agent.history").add(text)
+    require("lsp_agent.slash_commands").run(command)
+    return
+  end
   require("lsp_agent.prompts").write({
     text = text,
     held = context.take(),

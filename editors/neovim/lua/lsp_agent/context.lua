@@ -204,15 +204,10 @@ function M.named(text, client)
   return found
 end
 
---- An 'omnifunc' for such names.
----@param find_start 0|1
+--- Names of files and folders that begin so, from the project's folder.
 ---@param base string
----@return integer|string[]
-function M.complete(find_start, base)
-  if find_start == 1 then
-    local before = api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
-    return (" " .. before):match("%s@()%S*$") and before:find("@%S*$") or -3
-  end
+---@return string[]
+function M.names(base)
   local session = require("lsp_agent.chat").session()
   local folder, start = base:match("^(.*/)([^/]*)$")
   folder, start = folder or "", start or base

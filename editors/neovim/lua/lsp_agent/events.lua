@@ -1,8 +1,8 @@
 --- What `agent/event` tells of a session, and how its conversation shows it.
 
+local calls = require("lsp_agent.calls")
 local sessions = require("lsp_agent.sessions")
 local tell = require("lsp_agent.tell")
-local transcript = require("lsp_agent.transcript")
 
 local M = {}
 
@@ -49,7 +49,7 @@ local function tool_titles(session, event)
     about = vim.json.encode(args)
   end
   local full = ("%s: %s"):format(event.tool, about)
-  return full, transcript.shortened(full:gsub("\n.*", " …"), TITLE_LENGTH)
+  return full, calls.shortened(full:gsub("\n.*", " …"), TITLE_LENGTH)
 end
 
 ---@param content table[]
@@ -144,7 +144,7 @@ local function headline(entries)
   end
   local count = #entries > 0 and ("Plan %d/%d"):format(done, #entries) or "Plan given up"
   current = current or next_one
-  return transcript.shortened(current and count .. " · " .. current or count, TITLE_LENGTH)
+  return calls.shortened(current and count .. " · " .. current or count, TITLE_LENGTH)
 end
 
 -- One in a turn, which gets on where it is.
@@ -169,7 +169,7 @@ function on.toolCall(session, event)
   local full, short = tool_titles(session, event)
   session.tools[event.toolCallId] = { above = full ~= short and full .. "\n" or "", output = "" }
   session.transcript:block(event.toolCallId, short, {
-    state = transcript.RUNNING,
+    state = calls.RUNNING,
     highlight = "LspAgentState",
     folds = true,
   })
@@ -188,7 +188,7 @@ function on.toolResult(session, event)
   if tool then
     session.tools[event.toolCallId] = nil
     session.transcript:update(event.toolCallId, {
-      state = event.isError and transcript.FAILED or transcript.DONE,
+      state = event.isError and calls.FAILED or calls.DONE,
       highlight = event.isError and "LspAgentFailed" or "LspAgentDone",
       body = indented(tool.above .. text_of(event.content)),
     })

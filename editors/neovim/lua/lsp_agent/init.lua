@@ -44,25 +44,55 @@ function M.stop()
   end
 end
 
+---@class lsp_agent.Status
+---@field state "asks"|"working"|"idle"
+---@field queued integer prompts that wait
+---@field agent? string
+---@field model? string
+---@field title? string
+---@field window? { used: integer, size?: integer }
+---@field usage? { input?: integer, output?: integer, cacheRead?: integer, cost?: number }
+---@field to_review integer
+
+--- What there is to say of the current buffer in a status line of your own, or nil where no server
+--- is: `state` ("asks", "working" or "idle"), `queued` (how many prompts wait), `agent`, `model` and
+--- `title` of the session, `window` (how full the model's is: `used` and `size`, in tokens), `usage`
+--- (what the session took: `input`, `output`, `cost`), and `to_review` (the open changes of this
+--- buffer). What is not known is nil.
+---@return lsp_agent.Status?
+function M.status()
+  -- Asked for all the time, and the folder of a file without a server is looked for on disk.
+  local found = #require("lsp_agent.client").all() > 0 and require("lsp_agent.chat").client()
+  if not found then
+    return nil
+  end
+  local session = require("lsp_agent.sessions").project_of(found).current
+  return {
+    state = session.questions[1] and "asks" or session.busy and "working" or "idle",
+    queued = #session.queued,
+    agent = session.agent,
+    model = session.model,
+    title = session.title,
+    window = session.window,
+    usage = session.usage,
+    to_review = require("lsp_agent.marks").count(vim.api.nvim_get_current_buf()),
+  }
+end
+
 --- For 'statusline': what the agent of the current buffer's project does, and what there is to
 --- review in this buffer; empty where no server is.
 ---@return string
 function M.statusline()
-  -- Drawn all the time, and the folder of a file without a server is looked for on disk.
-  local found = #require("lsp_agent.client").all() > 0 and require("lsp_agent.chat").client()
-  if not found then
+  local status = M.status()
+  if not status then
     return ""
   end
-  local session = require("lsp_agent.sessions").project_of(found).current
   local parts = { "agent" }
-  if next(session.questions) then
-    table.insert(parts, "asks")
-  elseif session.busy then
-    table.insert(parts, "working")
+  if status.state ~= "idle" then
+    table.insert(parts, status.state)
   end
-  local count = require("lsp_agent.marks").count(vim.api.nvim_get_current_buf())
-  if count > 0 then
-    table.insert(parts, ("%d to review"):format(count))
+  if status.to_review > 0 then
+    table.insert(parts, ("%d to review"):format(status.to_review))
   end
   return table.concat(parts, " · ")
 end

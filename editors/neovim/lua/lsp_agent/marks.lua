@@ -4,6 +4,8 @@ local client = require("lsp_agent.client")
 local config = require("lsp_agent.config")
 local key_hints = require("lsp_agent.key_hints")
 local lines_of = require("lsp_agent.lines_of")
+local looks = require("lsp_agent.looks")
+local pieces = require("lsp_agent.pieces")
 
 local M = {}
 
@@ -22,6 +24,12 @@ local SETTLE_MS = 300
 ---@field turn? string the id of its turn
 ---@field old string text
 ---@field new string
+---@field beside string[] the lines that are shown beside the text, old or proposed
+---@field there string[] those in it
+---@field options vim.api.keyset.set_extmark of the mark
+---@field look? lsp_agent.Look once it is known
+---@field lines? lsp_agent.Chunk[][] that stand beside the text, in that look
+---@field ground? integer the mark that colours its lines in the text
 
 ---@class lsp_agent.Review
 ---@field hunks table<integer, lsp_agent.Hunk> by extmark
@@ -31,55 +39,113 @@ local SETTLE_MS = 300
 ---@type table<integer, lsp_agent.Review> by buffer
 local reviews = {}
 
----@param text string
----@param highlight string
----@return [string, string][][]
-local function virtual_lines(text, highlight)
-  return vim.tbl_map(function(line)
-    -- An empty line would show no colour.
-    return { { line == "" and " " or line, highlight } }
-  end, lines_of(text))
+---@param hunk lsp_agent.Hunk
+---@return string
+local function key_of(hunk)
+  return ("%s %s %s"):format(hunk.edit_id, hunk.hunk_id, hunk.proposed)
+end
+
+---@param one string[]
+---@param other string[]
+---@return boolean
+local function is_same(one, other)
+  for index, line in ipairs(one) do
+    if line ~= other[index] then
+      return false
+    end
+  end
+  return #one == #other
+end
+
+-- Shows a hunk, in the look that is known of it.
+---@param bufnr integer
+---@param hunk lsp_agent.Hunk
+---@param row integer
+local function draw(bufnr, hunk, row)
+  if hunk.beside[1] and (hunk.proposed or config.options.review.old_text) then
+    hunk.lines = hunk.lines or looks.lines(bufnr, hunk)
+    hunk.options.virt_lines = hunk.lines
+  end
+  hunk.mark = api.nvim_buf_set_extmark(bufnr, namespace, row, 0, hunk.options)
+  hunk.options.id = hunk.mark
+  looks.colour(bufnr, hunk, row)
 end
 
 ---@param bufnr integer
 ---@param edit table
 ---@param hunk table
-local function mark(bufnr, edit, hunk)
+---@param known table<string, lsp_agent.Hunk> as they were shown last, by their ids
+local function mark(bufnr, edit, hunk, known)
   local proposed = hunk.status == "proposed"
   local count = api.nvim_buf_line_count(bufnr)
   local first = math.min(hunk.range.start.line, count - 1)
   local last = math.min(hunk.range["end"].line, count)
-  local there = last > first
+  local there = api.nvim_buf_get_lines(bufnr, first, math.max(first, last), true)
   -- What went from the end stands below the last line: no line is left that was behind it.
   local behind = hunk.range.start.line >= count or hunk.range.start.character > 0
   local options = {
     -- Signs and colours of lines include the end's.
-    end_row = there and last - 1 or first,
-    end_col = there and #api.nvim_buf_get_lines(bufnr, last - 1, last, true)[1] or 0,
-    end_right_gravity = there,
+    end_row = there[1] and last - 1 or first,
+    end_col = #(there[#there] or ""),
+    end_right_gravity = there[1] ~= nil,
     right_gravity = false,
-    sign_text = there and "┃" or "▁",
+    sign_text = there[1] and "┃" or "▁",
     sign_hl_group = proposed and "LspAgentProposal" or "LspAgentChange",
+    virt_lines_above = not behind,
     strict = false,
   }
-  if there then
-    options.line_hl_group = proposed and "LspAgentOld" or "LspAgentNew"
-  end
-  local aside = proposed and hunk.newText or hunk.oldText
-  if aside ~= "" and (proposed or config.options.review.old_text) then
-    options.virt_lines = virtual_lines(aside, proposed and "LspAgentNew" or "LspAgentOld")
-    options.virt_lines_above = not behind
-  end
-  local id = api.nvim_buf_set_extmark(bufnr, namespace, first, 0, options)
-  reviews[bufnr].hunks[id] = {
-    mark = id,
+  local shown = {
     edit_id = edit.editId,
     hunk_id = hunk.hunkId,
     proposed = proposed,
     turn = edit.turnId,
     old = hunk.oldText,
     new = hunk.newText,
+    there = there,
+    options = options,
   }
+  local before = known[key_of(shown)]
+  if before and before.old == shown.old and before.new == shown.new then
+    shown.beside = before.beside
+    if is_same(before.there, there) then
+      shown.look, shown.lines = before.look, before.lines
+    end
+  end
+  shown.beside = shown.beside or lines_of(proposed and hunk.newText or hunk.oldText)
+  draw(bufnr, shown, first)
+  reviews[bufnr].hunks[shown.mark] = shown
+end
+
+-- Finds out in pieces how the hunks look of which that is not known, those near the cursor first.
+---@param bufnr integer
+local function find_looks(bufnr)
+  local rows, waiting = {}, {}
+  local window = vim.fn.bufwinid(bufnr)
+  local cursor = window ~= -1 and api.nvim_win_get_cursor(window)[1] - 1 or 0
+  for id, hunk in pairs(reviews[bufnr].hunks) do
+    if not hunk.look then
+      rows[id] = M.rows(bufnr, hunk)
+      table.insert(waiting, hunk)
+    end
+  end
+  table.sort(waiting, function(one, other)
+    return math.abs(rows[one.mark] - cursor) < math.abs(rows[other.mark] - cursor)
+  end)
+  local tick = api.nvim_buf_get_changedtick(bufnr)
+  pieces.run(bufnr, function()
+    for _, hunk in ipairs(waiting) do
+      local row = rows[hunk.mark]
+      local behind = not hunk.there[1] and not hunk.options.virt_lines_above
+      local look = looks.of(bufnr, hunk, behind and row + 1 or row)
+      local same = api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_changedtick(bufnr) == tick
+      if not same then
+        return -- it is marked anew
+      end
+      hunk.look, hunk.lines = look, nil
+      draw(bufnr, hunk, row)
+      coroutine.yield()
+    end
+  end)
 end
 
 -- Neovim leaves out virtual lines above the first line wherever it comes to the top of the text.
@@ -105,15 +171,21 @@ end
 ---@param bufnr integer
 ---@param edits table[]
 local function show(bufnr, edits)
+  local known = {}
+  for _, hunk in pairs(reviews[bufnr].hunks) do
+    known[key_of(hunk)] = hunk
+  end
   api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  looks.clear(bufnr)
   reviews[bufnr].hunks = {}
   for _, edit in ipairs(edits) do
     for _, hunk in ipairs(edit.hunks or {}) do
       if hunk.status == "applied" or hunk.status == "proposed" then
-        mark(bufnr, edit, hunk)
+        mark(bufnr, edit, hunk, known)
       end
     end
   end
+  find_looks(bufnr)
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
     show_above_first(window)
   end
@@ -258,6 +330,7 @@ function M.on_attach(bufnr)
     M.hint(bufnr)
   end)
   on("BufWipeout", function()
+    pieces.drop(bufnr)
     local timer = reviews[bufnr].timer
     if timer then
       timer:close()

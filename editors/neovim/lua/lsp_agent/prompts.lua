@@ -213,6 +213,9 @@ function M.write(prompt)
   if require("lsp_agent.config").options.chat.open and not prompt.quiet then
     shown, err = pcall(chat.open)
   end
+  if not prompt.quiet then
+    require("lsp_agent.follow").all_to_end(session.transcript:buffer())
+  end
   M.advance(session) -- whether or not the chat has room
   if not shown then
     error(err, 0)

@@ -9,21 +9,29 @@ local M = {}
 -- How long a completion waits for an agent that has to be started for it.
 local PATIENCE_MS = 1000
 
+--- Asks for them; there are none where they cannot be asked for, which is said where one is run.
+---@param on_told fun(commands: { name: string, description?: string }[])
+function M.ask(on_told)
+  local session, to = chat.session(), chat.client()
+  if not session or not to then
+    on_told({})
+    return
+  end
+  require("lsp_agent.sessions").when_open(session, to, function()
+    client.request(to, "agent/commands", { sessionId = session.id }, function(result)
+      on_told(result.commands)
+    end, function()
+      on_told({})
+    end)
+  end)
+end
+
 --- Their names, as far as the agent tells them soon.
 ---@return string[]
 function M.names()
-  local session, to = chat.target()
-  if not session or not to then
-    return {}
-  end
   local told
-  require("lsp_agent.sessions").when_open(session, to, function()
-    local params = { sessionId = session.id }
-    client.request(to, "agent/commands", params, function(result)
-      told = result.commands
-    end, function()
-      told = {} -- it is said where one is run
-    end)
+  M.ask(function(commands)
+    told = commands
   end)
   -- A request that takes longer goes on: to cancel it would cancel the start of an agent as well.
   vim.wait(PATIENCE_MS, function()

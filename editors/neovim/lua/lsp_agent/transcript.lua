@@ -1,10 +1,9 @@
 --- The buffer that a session's conversation is written to: only ever appended to, but for tool
 --- calls, whose bodies grow where they are, and plans, which change where they are.
 
-local M = {}
+local follow = require("lsp_agent.follow")
 
---- States of tool calls.
-M.RUNNING, M.DONE, M.FAILED = "… ", "✓ ", "✗ "
+local M = {}
 
 local api = vim.api
 local blocks = api.nvim_create_namespace("lsp_agent.blocks")
@@ -16,6 +15,7 @@ local marks = api.nvim_create_namespace("lsp_agent.transcript")
 ---@field private kept? table what the buffer had, when it went
 ---@field private streaming boolean whether the last line is one of text that goes on
 ---@field private blocks table<string, lsp_agent.Block>
+---@field private newest_call? lsp_agent.Block
 ---@field private tail string[] lines that stay the last
 ---@field private tail_mark? integer
 local Transcript = {}
@@ -119,9 +119,7 @@ end
 function Transcript:write(change)
   local bufnr = self:buffer()
   local last = api.nvim_buf_line_count(bufnr) - #self.tail
-  local following = vim.tbl_filter(function(window)
-    return api.nvim_win_get_cursor(window)[1] >= last
-  end, vim.fn.win_findbuf(bufnr))
+  local following = follow.windows(bufnr, last)
   vim.bo[bufnr].modifiable = true
   if self.tail[1] then
     api.nvim_buf_set_lines(bufnr, last, -1, true, {})
@@ -130,9 +128,7 @@ function Transcript:write(change)
   self:put_tail()
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].modified = false
-  for _, window in ipairs(following) do
-    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
-  end
+  vim.tbl_map(follow.to_end, following)
   if not fine then
     error(err, 0)
   end
@@ -199,7 +195,7 @@ function Transcript:clear()
     api.nvim_buf_clear_namespace(self.bufnr, blocks, 0, -1)
     api.nvim_buf_clear_namespace(self.bufnr, marks, 0, -1)
     api.nvim_buf_set_lines(self.bufnr, 0, -1, true, {})
-    self.blocks, self.streaming = {}, false
+    self.blocks, self.newest_call, self.streaming = {}, nil, false
   end)
 end
 
@@ -227,8 +223,7 @@ function Transcript:mark(name, row, end_row)
   block.mark = api.nvim_buf_set_extmark(self.bufnr, blocks, row, 0, {
     id = block.mark,
     end_row = end_row,
-    right_gravity = false,
-    end_right_gravity = false,
+    end_right_gravity = false, -- and what is put between two calls is the first one's
     virt_text = block.state and { { block.state, block.highlight } },
     virt_text_pos = block.state and "inline",
   })
@@ -259,6 +254,14 @@ function Transcript:rows_of(name)
   end
 end
 
+-- Whether nothing has come behind the newest call: the next one stands in the row below.
+---@private
+---@return boolean
+function Transcript:ends_with_call()
+  local last_row = api.nvim_buf_line_count(self.bufnr) - 1
+  return self.newest_call ~= nil and select(2, self:rows(self.newest_call)) == last_row
+end
+
 --- A line with a body, such as a tool call with its result.
 ---@param name string
 ---@param header string one line
@@ -266,7 +269,10 @@ end
 function Transcript:block(name, header, block)
   self.blocks[name] = block
   self:write(function()
-    self:paragraph()
+    if not (block.state and self:ends_with_call()) then
+      self:paragraph()
+    end
+    self.newest_call = block.state and block or nil
     local row = api.nvim_buf_line_count(self.bufnr) - 1
     api.nvim_buf_set_lines(self.bufnr, row, row, true, { header })
     self:mark(name, row, row + 1)
@@ -337,6 +343,7 @@ function Transcript:update(name, change)
       api.nvim_buf_set_lines(self.bufnr, end_row, end_row, true, body)
     end
     self:mark(name, row, body and row + 1 + #body or end_row)
+    -- The windows that follow are brought to the end with their folds closed.
     if body and block.folds and end_row == row + 1 then
       for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
         fold(window, row, row + 1 + #body)
@@ -358,43 +365,6 @@ function Transcript:fold(window)
       fold(window, row, end_row)
     end
   end
-end
-
---- A line without its middle, where it is too long: its beginning says what it is, its end is what
---- paths differ in.
----@param text string
----@param width integer in cells
----@return string
-function M.shortened(text, width)
-  if vim.fn.strdisplaywidth(text) <= width then
-    return text
-  end
-  local half = math.max(math.floor((width - 1) / 2), 1)
-  local count = vim.fn.strchars(text)
-  return vim.fn.strcharpart(text, 0, half) .. "…" .. vim.fn.strcharpart(text, count - half, half)
-end
-
---- 'foldtext': the header, with its state before it; while the call runs, its newest output.
----@return [string, string][]
-function M.fold_text()
-  local first = vim.v.foldstart
-  local at = { first - 1, 0 }
-  local header = vim.fn.getline(first)
-  local mark = api.nvim_buf_get_extmarks(0, blocks, at, at, { details = true })[1]
-  local state = mark and mark[4].virt_text and mark[4].virt_text[1]
-  local newest = vim.trim(vim.fn.getline(vim.v.foldend))
-  local parts = state and { state } or {}
-  local room = api.nvim_win_get_width(0) - (state and 2 or 0)
-  -- Before there is output the body is the whole of what the header is a part of.
-  local says_more = not vim.startswith(newest, (header:gsub("….*$", "")))
-  if state and state[1] == M.RUNNING and says_more then
-    local half = math.floor(room / 2)
-    table.insert(parts, { M.shortened(header, half - 2), "LspAgentTool" })
-    table.insert(parts, { "  " .. M.shortened(newest, room - half), "LspAgentState" })
-  else
-    table.insert(parts, { M.shortened(header, room), "LspAgentTool" })
-  end
-  return parts
 end
 
 return M

@@ -32,7 +32,7 @@ local OPTIONS = {
     conceallevel = 0, -- a command that is asked about is seen as it is
     foldenable = true,
     foldmethod = "manual",
-    foldtext = "v:lua.require'lsp_agent.transcript'.fold_text()",
+    foldtext = "v:lua.require'lsp_agent.calls'.fold_text()",
     fillchars = "fold: ",
   }),
   prompt = options({ winfixheight = true }),
@@ -95,7 +95,7 @@ local function fill(window, transcript)
   api.nvim_win_set_buf(window, bufnr)
   dress(window, "chat")
   transcript:fold(window)
-  api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })
+  require("lsp_agent.follow").to_end(window)
 end
 
 --- Has the chat's window, if it is open, show a conversation.
