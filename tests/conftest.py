@@ -6,6 +6,7 @@ Without anything set, slow tests are left out and tests of an absent tool are sk
 the summary says so.
 """
 
+import gc
 import itertools
 import os
 import re
@@ -20,6 +21,9 @@ import pytest
 
 from lsp_agent.sandbox import bubblewrap, landlock
 from lsp_agent.sandbox.hold import CannotHold, Holder
+
+# What is collected stays until the end, and is much: nobody looks through it for what is free.
+gc.disable()
 
 # No example is timed: the machine may be busy with other tests. Each run has the same examples;
 # `make fuzz` loads "fresh", whose seed it chooses (docs: Hypothesis, derandomize).
@@ -193,20 +197,37 @@ def pytest_xdist_auto_num_workers() -> int:
     return (len(allowed) or os.cpu_count() or 1) * 2
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Each worker begins to collect elsewhere: in a fresh clone each file is to be compiled, which
+    one worker then does for all."""
+    worker = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
+    first = len(config.args) * int(worker["workerid"][2:]) // worker["workercount"]
+    config.args[:] = config.args[first:] + config.args[:first]
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.nodeid.partition("::")[0])  # as each worker has it
     left_out = set(UNAVAILABLE) if ALL else _slow_unless_asked_for(config)
-    removed = [item for item in items if left_out & _markers(item)]
-    if removed:
+    marked = [(item, _markers(item)) for item in items]
+    if removed := [item for item, markers in marked if left_out & markers]:
         config.hook.pytest_deselected(items=removed)
-        items[:] = [item for item in items if item not in removed]
+        marked = [(item, markers) for item, markers in marked if not left_out & markers]
     # Last come the short ones, so that no worker is alone with a long one at the end.
-    items.sort(key=lambda item: "slow" not in _markers(item))
+    marked.sort(key=lambda each: "slow" not in each[1])
+    items[:] = [item for item, _ in marked]
     for name, missing in TOOLS.items():
         reason = missing()
         if reason is not None:
-            for item in items:
-                if name in _markers(item):
+            for item, markers in marked:
+                if name in markers:
                     item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def _markers(item: pytest.Item) -> set[str]:

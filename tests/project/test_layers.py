@@ -2,10 +2,9 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).parents[2] / "lsp_agent"
 ROOT = PACKAGE.parent
@@ -51,23 +50,33 @@ CHANGES = {"add", "append", "clear", "extend", "insert", "pop", "popitem", "remo
 CHANGES |= {"update", "discard", "appendleft"}
 
 
-def each_module(*below: str) -> pytest.MarkDecorator:
+def faults(found_in: Callable[[Path], Iterable[str]], *below: str) -> dict[str, list[str]]:
+    """By module. One test looks at all of them: as hundreds of tests they took far longer."""
     chosen = [path for path in MODULES if path.relative_to(PACKAGE).parts[: len(below)] == below]
     assert chosen
-    return pytest.mark.parametrize("module", chosen, ids=lambda path: str(path.relative_to(ROOT)))
+    found = {str(path.relative_to(ROOT)): sorted(found_in(path)) for path in chosen}
+    return {module: names for module, names in found.items() if names}
 
 
-def imports(module: Path) -> Iterator[str]:
+@cache
+def tree(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(module: Path) -> frozenset[str]:
     """The dotted names that a module imports, wherever in it; relative ones made whole."""
     package = module.relative_to(ROOT).parts[:-1]
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    names = set[str]()
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            names.update(name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join((*above, *([node.module] if node.module else [])))
-            yield base
-            yield from (f"{base}.{name.name}" for name in node.names)
+            names.add(base)
+            names.update(f"{base}.{name.name}" for name in node.names)
+    return frozenset(names)
 
 
 def layer(module: Path) -> str | None:
@@ -79,14 +88,15 @@ def test_every_folder_is_a_layer():
     assert {layer(module) for module in MODULES} - {None} == set(BELOW)
 
 
-@each_module()
-def test_imports_only_go_down(module):
-    here = layer(module)
-    if here is None:
-        return  # __init__ and __main__ stand above all
-    ours = {name.split(".")[1] for name in imports(module) if name.startswith("lsp_agent.")}
-    layers = ours & set(BELOW)
-    assert layers <= BELOW[here] | {here}
+def test_imports_only_go_down():
+    def upwards(module: Path) -> set[str]:
+        here = layer(module)
+        if here is None:
+            return set()  # __init__ and __main__ stand above all
+        ours = {name.split(".")[1] for name in imports(module) if name.startswith("lsp_agent.")}
+        return ours & set(BELOW) - BELOW[here] - {here}
+
+    assert faults(upwards) == {}
 
 
 def test_every_room_is_on_a_floor():
@@ -100,48 +110,56 @@ def test_every_room_is_on_a_floor():
     }
 
 
-@each_module()
-def test_rooms_import_only_from_the_floors_below(module):
-    layer, room, *_ = *module.relative_to(PACKAGE).parts, ""
-    floors = ROOMS.get(layer, [])
-    mine = next((number for number, rooms in enumerate(floors) if room in rooms), len(floors))
-    closed = set[str]().union(*floors[mine:]) - {room}
-    taken = {name.removeprefix(f"lsp_agent.{layer}.").split(".")[0] for name in imports(module)}
-    assert not taken & closed
+def test_rooms_import_only_from_the_floors_below():
+    def not_below(module: Path) -> set[str]:
+        layer, room, *_ = *module.relative_to(PACKAGE).parts, ""
+        floors = ROOMS.get(layer, [])
+        mine = next((number for number, rooms in enumerate(floors) if room in rooms), len(floors))
+        closed = set[str]().union(*floors[mine:]) - {room}
+        taken = {name.removeprefix(f"lsp_agent.{layer}.").split(".")[0] for name in imports(module)}
+        return taken & closed
+
+    assert faults(not_below) == {}
 
 
-@each_module()
-def test_only_the_server_knows_pygls(module):
-    if layer(module) != "server":
-        assert not {name.split(".")[0] for name in imports(module)} & LSP
+def test_only_the_server_knows_pygls():
+    def knows(module: Path) -> set[str]:
+        return {name.split(".")[0] for name in imports(module)} & LSP
+
+    assert {name for name in faults(knows) if not name.startswith("lsp_agent/server/")} == set()
 
 
-@each_module("agents", "guard")
-def test_the_guard_needs_nothing_but_the_standard_library(module):
-    others = {name.split(".")[0] for name in imports(module)} - sys.stdlib_module_names
-    assert not others - {""}
+def test_the_guard_needs_nothing_but_the_standard_library():
+    def others(module: Path) -> set[str]:
+        return {name.split(".")[0] for name in imports(module)} - sys.stdlib_module_names - {""}
+
+    assert faults(others, "agents", "guard") == {}
 
 
-@each_module("sandbox", "starter")
-def test_what_starts_a_held_command_needs_only_itself_and_the_standard_library(module):
-    others = {name for name in imports(module) if name.split(".")[0] not in sys.stdlib_module_names}
-    assert all(name.startswith("lsp_agent.sandbox.starter") for name in others - {""})
+def test_what_starts_a_held_command_needs_only_itself_and_the_standard_library():
+    allowed = {*sys.stdlib_module_names, ""}
+
+    def others(module: Path) -> set[str]:
+        strangers = {name for name in imports(module) if name.split(".")[0] not in allowed}
+        return {name for name in strangers if not name.startswith("lsp_agent.sandbox.starter")}
+
+    assert faults(others, "sandbox", "starter") == {}
 
 
-@each_module()
-def test_no_function_changes_what_a_module_holds(module):
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    held = {
-        target.id
-        for node in tree.body
-        if isinstance(node, (ast.Assign, ast.AnnAssign))
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if isinstance(target, ast.Name)
-    }
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    bodies = [node for node in ast.walk(tree) if isinstance(node, functions)]
-    changed = {name for body in bodies for name in changes(body)} & held
-    assert not changed, f"module-level state: {sorted(changed)}"
+def test_no_function_changes_what_a_module_holds():
+    def state(module: Path) -> set[str]:
+        held = {
+            target.id
+            for node in tree(module).body
+            if isinstance(node, (ast.Assign, ast.AnnAssign))
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        bodies = [node for node in ast.walk(tree(module)) if isinstance(node, functions)]
+        return {name for body in bodies for name in changes(body)} & held
+
+    assert faults(state) == {}
 
 
 def changes(body: ast.AST) -> Iterator[str]:
