@@ -99,6 +99,10 @@ class Conversations:
         conversation = self._of(session_id)
         return conversation is not None and self._documents.at(conversation.path.path) is not None
 
+    def is_written(self, turn_id: str) -> bool:
+        """Whether more of a turn comes into its document."""
+        return turn_id in self._turns
+
     def reserved(self) -> list[Reserved]:
         """Documents that agents are kept from writing: what stands there last is sent."""
         return [Reserved(path, _OURS, readable=True) for path in self._by_path]
