@@ -74,6 +74,24 @@ class SendChatParams(Model):
     uri: str | None = None
 
 
+class ForkChatParams(Model, extra="forbid"):
+    """``line`` is one of an earlier prompt's; with ``send`` that is sent at once, from the new
+    document."""
+
+    uri: str
+    line: int = Field(ge=0)
+    send: bool = False
+
+
+class ForkChatResult(Model):
+    """``uri`` is the new document's, which is shown. ``sessionId`` is absent where the first Send
+    from it begins the session."""
+
+    uri: str
+    session_id: str | None = None
+    turn_id: str | None = None
+
+
 class PromptResult(Model):
     """At the turn's end; ``text`` is the last step's."""
 

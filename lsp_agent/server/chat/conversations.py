@@ -1,7 +1,7 @@
 """Which document goes on with which session, and the task that writes turns into it.
 
-What ties the two is kept here alone, and as long as the server runs: nothing that a document says
-leads to a session. It is written as any other text is, through the editor where it is open and to
+What ties the two is kept here, and with each session for the first Send of the next run: nothing
+that a document says leads to a session. It is written as any other text is, through the editor where it is open and to
 disk where not, but as nobody's edit: there is nothing to review.
 """
 
@@ -79,6 +79,8 @@ class Conversations:
         #: Those that run, so that a document that comes later has all of them; and those that are
         #: not in their document yet.
         self._turns: dict[str, _Written] = {}
+        #: Held while it is looked for the session of one: two Sends would begin two.
+        self.one_at_a_time = anyio.Lock()
 
     def session(self, path: str) -> Session | None:
         """The one that the document of a real path goes on with."""

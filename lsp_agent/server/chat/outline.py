@@ -1,8 +1,9 @@
 """A conversation by turns and calls: what its symbols and its folds are. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 from lsp_agent.server.chat.grammar import Section, sections
 from lsp_agent.server.client.titles import shortened
@@ -62,6 +63,28 @@ def exchanges(text: str) -> list[Exchange]:
             else:
                 found.append(Exchange(None, section))
     return found
+
+
+def earlier_prompts(text: str) -> list[Section]:
+    """Those that something came of."""
+    found = exchanges(text)
+    return [one.you for one in found if one.you is not None and one.agent is not None]
+
+
+def aligned(here: Sequence[str], kept: Sequence[str], index: int) -> int | None:
+    """Which of the ``kept`` prompts the one at ``index`` is, also where its words were changed
+    ``here``; None where that is not known for sure."""
+    matcher = SequenceMatcher(None, here, kept, autojunk=False)
+    for kind, start, end, other_start, other_end in matcher.get_opcodes():
+        if not start <= index < end:
+            continue
+        count, others = end - start, other_end - other_start
+        # What stands before the session began may be text of a file, which it knows nothing of.
+        is_first = start == 0 and other_start == 0
+        if kind == "equal" or count == others or (is_first and count > others):
+            place = other_end - (end - index)
+            return place if place >= other_start else None
+    return None
 
 
 def outline(text: str) -> list[Entry]:

@@ -36,6 +36,7 @@ NAMES = (
     "lastAnswer",
     "openChat",
     "sendChat",
+    "forkChat",
     "models",
     "agents",
     "setModel",
