@@ -1,13 +1,13 @@
 """Which document goes on with which session, and the task that writes turns into it.
 
 What ties the two is kept here, and with each session for the first Send of the next run: nothing
-that a document says leads to a session. It is written as any other text is, through the editor where it is open and to
-disk where not, but as nobody's edit: there is nothing to review.
+that a document says leads to a session. It is written as any other text is, through the editor
+where it is open and to disk where not, but as nobody's edit: there is nothing to review.
 """
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
@@ -45,8 +45,8 @@ class _Written:
 
     session_id: str
     prompt: str
+    words: Words
     here: bool = False
-    words: Words = field(default_factory=Words)
     told: int = 0
     failures: int = 0
     news: bool = True
@@ -121,7 +121,8 @@ class Conversations:
 
     def sent(self, turn: Turn, session: Session) -> None:
         """The prompt of the session's document has begun a turn."""
-        self._turns[turn.id] = _Written(session.id, turn.words, here=True)
+        words = Words(session.cwd)
+        self._turns[turn.id] = _Written(session.id, turn.words, words, here=True)
         self._tell(session.id)
 
     def take(self, stamped: StampedEvent) -> None:
@@ -134,7 +135,8 @@ class Conversations:
                 session = self._living(session_id)
                 running = session.turn if session is not None else None
                 prompt = running.words if running is not None else event.prompt
-                self._turns[turn_id] = _Written(session_id, prompt.strip())
+                words = Words(session.cwd if session is not None else "")
+                self._turns[turn_id] = _Written(session_id, prompt.strip(), words)
                 self._tell(session_id)
             return
         said, ended = turn.words.length, turn.words.ended

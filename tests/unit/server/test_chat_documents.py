@@ -249,6 +249,8 @@ def test_the_answer_is_nothing_to_review_and_the_agents_edits_are(project: Proje
     assert wait_until(lambda: answered(document))
     (change,) = editor.call("agent/edits")["edits"]
     assert change["uri"].endswith("/a.txt")
+    diff = "  - a.txt:1\n\n```diff\n-one\n+two\n```\n\n"
+    assert f"- `edit: a.txt`\n{diff}{ANSWER}" in text_of(document)
     found = actions(editor, document)
     assert titles(found) == [
         "Fork here: What is it?",
