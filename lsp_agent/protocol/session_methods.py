@@ -33,8 +33,17 @@ class ImageInput(Model):
     data: str
 
 
+class PromptLine(Model):
+    """A line of an open document in which ``text`` asks for something: ``agent: what to do``."""
+
+    uri: str
+    line: int = Field(ge=0)
+    text: str
+
+
 class PromptParams(SessionParams):
-    """``range``: "confined", where the agent may change only the ranges of ``context``."""
+    """``range``: "confined", where the agent may change only the ranges of ``context``. ``from``:
+    the line that the prompt was written in, which the command takes out once it is sent."""
 
     text: str
     context: tuple[ContextItem, ...] = ()
@@ -42,6 +51,7 @@ class PromptParams(SessionParams):
     images: tuple[ImageInput, ...] = ()
     when_busy: Literal["queue", "steer", "reject"] = "queue"
     work_done_token: str | int | None = None
+    from_: PromptLine | None = Field(default=None, alias="from")
 
 
 class RetryParams(SessionParams):

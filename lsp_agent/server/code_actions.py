@@ -41,7 +41,13 @@ def code_actions(
                 *fork_actions(document.uri, text, line),
             ]
         else:
-            last += ask_actions(document, params.range, problems, context.client.encoding)
+            last += ask_actions(
+                document,
+                params.range,
+                problems,
+                context.client.encoding,
+                take_out=context.client.quirks.asks_in_text,
+            )
     return _all(context, params, document, first, last)
 
 
