@@ -25,7 +25,7 @@ _LINES = 10_000
 
 def chat_words(setting: Setting) -> Row:
     """All deltas of a long answer become the document's words."""
-    pieces = [f"word{number % 100} " + "\n" * (number % 20 == 0) for number in range(_DELTAS)]
+    pieces = [f"word{number % 100} " + "\n" * int(number % 20 == 0) for number in range(_DELTAS)]
     deltas = [TextDelta(piece) for piece in pieces]
 
     def put_together() -> None:
