@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import report
+from bench.chat import chat_edit, chat_words
 from bench.deltas import added_delay, held_back, throughput
 from bench.edit import edit
 from bench.held import held_by_bubblewrap, held_by_landlock
@@ -42,6 +43,8 @@ BENCHES: Sequence[Callable[[Setting], Row | None]] = (
     revert,
     opened_files,
     turns_memory,
+    chat_words,
+    chat_edit,
     held_by_bubblewrap,
     held_by_landlock,
 )

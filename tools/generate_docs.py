@@ -154,6 +154,7 @@ SHARED: tuple[type[BaseModel], ...] = (
     *interfaces_of(questions),
     session_methods.ContextItem,
     session_methods.ImageInput,
+    session_methods.PromptLine,
     edit_methods.UnappliedEdit,
     edit_methods.RevertedFile,
     edit_methods.RevertResult,

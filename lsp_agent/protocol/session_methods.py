@@ -33,8 +33,17 @@ class ImageInput(Model):
     data: str
 
 
+class PromptLine(Model):
+    """A line of an open document in which ``text`` asks for something: ``agent: what to do``."""
+
+    uri: str
+    line: int = Field(ge=0)
+    text: str
+
+
 class PromptParams(SessionParams):
-    """``range``: "confined", where the agent may change only the ranges of ``context``."""
+    """``range``: "confined", where the agent may change only the ranges of ``context``. ``from``:
+    the line that the prompt was written in, which the command takes out once it is sent."""
 
     text: str
     context: tuple[ContextItem, ...] = ()
@@ -42,6 +51,7 @@ class PromptParams(SessionParams):
     images: tuple[ImageInput, ...] = ()
     when_busy: Literal["queue", "steer", "reject"] = "queue"
     work_done_token: str | int | None = None
+    from_: PromptLine | None = Field(default=None, alias="from")
 
 
 class RetryParams(SessionParams):
@@ -72,6 +82,24 @@ class SendChatParams(Model):
     """Without ``uri``: the one conversation that is open."""
 
     uri: str | None = None
+
+
+class ForkChatParams(Model, extra="forbid"):
+    """``line`` is one of an earlier prompt's; with ``send`` that is sent at once, from the new
+    document."""
+
+    uri: str
+    line: int = Field(ge=0)
+    send: bool = False
+
+
+class ForkChatResult(Model):
+    """``uri`` is the new document's, which is shown. ``sessionId`` is absent where the first Send
+    from it begins the session."""
+
+    uri: str
+    session_id: str | None = None
+    turn_id: str | None = None
 
 
 class PromptResult(Model):

@@ -1,5 +1,6 @@
 """The whole server: the face of one client joined to documents, ledger and sessions."""
 
+import logging
 import os
 from collections.abc import Callable, Collection
 from functools import partial
@@ -11,10 +12,14 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.protocol.client_requests import EVENT_NOTIFICATION
+from lsp_agent.protocol.events import QuestionAnswered, QuestionAsked, StampedEvent
 from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_COMMAND
 from lsp_agent.protocol.settings.sources import Problem
 from lsp_agent.server.chat.conversations import Conversations
+from lsp_agent.server.chat.grammar import is_chat
+from lsp_agent.server.chat.waiting import waiting
 from lsp_agent.server.client.barrier import RefreshBarrier
+from lsp_agent.server.client.capabilities import FOR_CHATS, registrations
 from lsp_agent.server.client.client_connection import ClientConnection
 from lsp_agent.server.client.diagnostics_port import DiagnosticsPort
 from lsp_agent.server.client.editor_port import EditorPort
@@ -30,6 +35,7 @@ from lsp_agent.server.questions.whole_question import WholeQuestions
 from lsp_agent.server.reserved import ReservedPlaces
 from lsp_agent.server.review.review_ui import ReviewUi
 from lsp_agent.server.rpc.dispatcher import NotificationHandler
+from lsp_agent.server.rpc.errors import ClientRefused
 from lsp_agent.server.turns.events import EventStream
 from lsp_agent.server.turns.last_answers import LastAnswers
 from lsp_agent.server.turns.progress import ProgressBoard
@@ -47,6 +53,7 @@ from lsp_agent.user_data.data_folder import data_folder, workspace_data
 from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.disk.paths import Confinement, uri_to_path
 from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.other_servers import adopt
 from lsp_agent.workspace.ledger.reviews import Reviews
@@ -62,6 +69,9 @@ Json = dict[str, Any]
 _WARNING = 2
 #: How long the sessions may take to end when the client goes.
 _END_SECONDS = 4.0
+_ANSWER_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
 
 
 class App:
@@ -96,7 +106,9 @@ class App:
         host = FileHost(documents, editor, self._ledger, reviews)
         tasks.start_soon(host.put_right_late)
         edits = Edits(self._ledger, host, documents, reviews, self._settings.of)
-        self._review = ReviewUi(face, client, tasks, documents, edits, self._settings.of)
+        self._review = ReviewUi(
+            face, client, tasks, documents, edits, self._settings.of, self._waiting
+        )
         whole = WholeQuestions(face, self._review.shower, self._review.previews, tasks)
         shown = Shown()
         questions = Questions(tasks, PersonAsker(face, client, whole, shown))
@@ -175,7 +187,9 @@ class App:
             await adopt(ledger, folder)
         reviews = Reviews(ledger)
         if lost := ledger.lost.union(await reviews.restore()):
-            face.notify("window/showMessage", {"type": _WARNING, "message": _told(lost, folder)})
+            face.notify(
+                "window/showMessage", {"type": _WARNING, "message": _lost_told(lost, folder)}
+            )
         return cls(face, client, ledger, reviews, folder, temporary, log_file)
 
     def _register(self, documents: Documents, board: ProgressBoard) -> None:
@@ -189,6 +203,8 @@ class App:
         face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
         face.feature("textDocument/codeAction", self._code_actions)
         face.feature("textDocument/codeLens", self._code_lenses)
+        for name in FOR_CHATS:
+            face.feature(f"textDocument/{name}", partial(self._of_conversation, name))
         changes = (
             ChangesInOrder(documents, face.tasks)
             if self._client.quirks.mixes_changes_up
@@ -231,7 +247,37 @@ class App:
 
         return code_lenses(self._context, params)
 
+    def _of_conversation(self, name: str, params: Any) -> object:
+        from lsp_agent.server.chat_documents import ANSWERS  # noqa: PLC0415  typed
+
+        return ANSWERS[name](self._context, params)
+
+    def _waiting(self, document: OpenDocument) -> list[Json]:
+        """What a conversation's document is waiting for."""
+        if not is_chat(document.path):
+            return []
+        chats, questions = self._context.chats, self._context.questions
+        session = chats.session(document.path or "")
+        asked = questions.open(session.id) if session is not None else []
+        return waiting(document.text.content, asked, chats.is_written)
+
+    def _told(self, stamped: StampedEvent) -> None:
+        """What waits in a conversation may be another thing."""
+        if isinstance(stamped.event, (QuestionAsked, QuestionAnswered)):
+            path = self._context.chats.document(stamped.session_id)
+            if path is not None:
+                self._review.hints.changed(path)
+
+    async def _register_for_chats(self) -> None:
+        try:
+            registered = {"registrations": registrations(self._client)}
+            await self._face.ask("client/registerCapability", registered, _ANSWER_SECONDS)
+        except (ClientRefused, TimeoutError) as exc:
+            log.info("nothing is registered for conversations: %s", exc or "no answer")
+
     async def _initialized(self) -> None:
+        if registrations(self._client):
+            self._face.tasks.start_soon(self._register_for_chats)
         self._face.tasks.start_soon(self._recovery.run)
         self._pull.refresh(self._face.tasks)
         await self._pull.current()
@@ -264,6 +310,7 @@ class App:
         session.log.subscribe(self._context.displays.take)
         session.log.subscribe(self._context.answers.take)
         session.log.subscribe(self._context.chats.take)
+        session.log.subscribe(self._told)
         session.log.subscribe(self._review.take)
         session.log.subscribe(self._context.reverts.take)
         if self._client.events:
@@ -290,7 +337,7 @@ class App:
             await anyio.to_thread.run_sync(self._temporary.cleanup)
 
 
-def _told(lost: Collection[str], folder: str) -> str:
+def _lost_told(lost: Collection[str], folder: str) -> str:
     """``lost`` are the paths whose changes can be reviewed no more."""
     names = sorted({escaped_line(os.path.basename(path)) for path in lost})  # noqa: PTH119
     shown = first_of(names)

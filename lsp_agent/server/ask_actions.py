@@ -8,12 +8,10 @@ from lsprotocol import types
 
 from lsp_agent.server.client.diagnostics_port import SOURCE
 from lsp_agent.server.client.titles import shortened
+from lsp_agent.server.prompt_lines import marked
 from lsp_agent.server.review.actions import action
 from lsp_agent.text.positions import Encoding, to_column
 from lsp_agent.workspace.documents.open_document import OpenDocument
-
-_MARKER = "agent:"
-_COMMENT_ENDS = ("*/", "-->", "*)", "#}")
 
 #: Of ASCII: a prompt in other scripts may have no spaces. Helix sends the character under the
 #: cursor, Emacs the word.
@@ -31,12 +29,15 @@ def ask_actions(
     range_: types.Range,
     diagnostics: Sequence[types.Diagnostic],
     encoding: Encoding,
+    *,
+    take_out: bool,
 ) -> Iterator[types.CodeAction]:
-    """First those on ``diagnostics``, then the one on the selection or the line."""
+    """First those on ``diagnostics``, then the one on the selection or the line; ``take_out``: a
+    line that was written to ask goes once it is sent."""
     theirs = [each for each in diagnostics if each.source != SOURCE]
     for problem in sorted(theirs, key=_order)[:_MOST_PROBLEMS]:
         yield from _on_problem(document, problem)
-    yield from _on_text(document, range_, encoding)
+    yield from _on_text(document, range_, encoding, take_out=take_out)
 
 
 def _order(problem: types.Diagnostic) -> tuple[int, int]:
@@ -85,39 +86,29 @@ def _quoted(problem: types.Diagnostic) -> str:
 
 
 def _on_text(
-    document: OpenDocument, range_: types.Range, encoding: Encoding
+    document: OpenDocument, range_: types.Range, encoding: Encoding, *, take_out: bool
 ) -> Iterator[types.CodeAction]:
     """What follows ``agent:`` in the selection or the cursor's line is the prompt, else the
     selection itself; either way the selection goes along as context."""
     text = _selected(document, range_, encoding)
     line = document.lines[range_.start.line] if range_.start.line < len(document.lines) else ""
-    prompt = _marked(text) or _marked(line) or text.strip()
+    prompt = marked(text) or marked(line) or text.strip()
     if not prompt:
         return
     excerpt = {"uri": document.uri, "range": _json(range_)}
+    argument: dict[str, Any] = {
+        "text": prompt,
+        "context": [excerpt if text else {"uri": document.uri}],
+    }
+    if take_out and not text and marked(line):
+        number = range_.start.line
+        argument["from"] = {"uri": document.uri, "line": number, "text": line.rstrip("\r\n")}
     yield action(
         f"Ask the agent: {shortened(prompt)}",
         types.CodeActionKind.Refactor,
         "lspAgent.prompt",
-        {"text": prompt, "context": [excerpt if text else {"uri": document.uri}]},
+        argument,
     )
-
-
-def _marked(text: str) -> str:
-    """The prompt of the first line with ``agent: what to do``, without what closes a comment
-    behind it; "" where there is none. No regular expression: a line may be very long."""
-    for line in text.split("\n"):
-        at = line.find(_MARKER)
-        while at > 0 and (line[at - 1].isalnum() or line[at - 1] == "_"):  # part of a word
-            at = line.find(_MARKER, at + 1)
-        if at >= 0 and (prompt := _without_comment_end(line[at + len(_MARKER) :].strip())):
-            return prompt
-    return ""
-
-
-def _without_comment_end(text: str) -> str:
-    end = next((end for end in _COMMENT_ENDS if text.endswith(end)), "")
-    return text.removesuffix(end).rstrip()
 
 
 def _selected(document: OpenDocument, range_: types.Range, encoding: Encoding) -> str:

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from lsp_agent.protocol.methods import ANSWER_COMMAND, SHOW_QUESTION_COMMAND
 from lsp_agent.server.ask_actions import ask_actions
-from lsp_agent.server.chat.chat_actions import send_action, session_actions
+from lsp_agent.server.chat.chat_actions import fork_actions, send_action, session_actions
 from lsp_agent.server.chat.grammar import is_chat
 from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.context import Context
@@ -35,9 +35,19 @@ def code_actions(
     if document is not None:
         problems = params.context.diagnostics
         if is_chat(document.path):
-            first += send_action(document.uri, document.text.content)
+            text, line = document.text.content, params.range.start.line
+            first += [
+                *send_action(document.uri, text),
+                *fork_actions(document.uri, text, line),
+            ]
         else:
-            last += ask_actions(document, params.range, problems, context.client.encoding)
+            last += ask_actions(
+                document,
+                params.range,
+                problems,
+                context.client.encoding,
+                take_out=context.client.quirks.asks_in_text,
+            )
     return _all(context, params, document, first, last)
 
 

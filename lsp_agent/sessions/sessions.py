@@ -306,6 +306,19 @@ class Sessions:
             if self._sessions.pop(session_id, None) is not None:
                 del self._recorders[session_id]
 
+    def keep_document(self, session: Session, path: str) -> None:
+        """That the document of this real path goes on with it."""
+        self._recorders[session.id].entry.change(document=path)
+
+    async def of_document(self, path: str) -> str | None:
+        """The session of an earlier run that this document went on with last, if it can be taken
+        up."""
+        for listed in await self._store.listed():
+            about = listed.about
+            if about.document == path and about.id not in self._sessions:
+                return None if listed.elsewhere else about.id
+        return None
+
     async def clear(self, session: Session) -> None:
         """Drops the transcript. :raises RequestFailed: "busy", "unsupported\""""
         await session.clear()
@@ -380,4 +393,5 @@ class Sessions:
 def _copy(about: About, mark: str, ref: str | None = None) -> About:
     """Of another session with what was said in this one. Two never share the agent's own."""
     title = about.title and f"{about.title.removesuffix(f' ({mark})')} ({mark})"
-    return about.model_copy(update={"id": new_id(), "title": title, "ref": ref})
+    changes = {"id": new_id(), "title": title, "ref": ref, "document": None}
+    return about.model_copy(update=changes)

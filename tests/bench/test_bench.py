@@ -43,6 +43,8 @@ def test_every_figure_comes_with_the_floor_of_the_same_run() -> None:
         "revert",
         "opened_files",
         "turns_memory",
+        "chat_words",
+        "chat_edit",
     ]
     for row in rows:
         assert row["floor"] > 0

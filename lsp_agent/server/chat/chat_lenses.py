@@ -7,6 +7,7 @@ from lsprotocol import types
 from lsp_agent.protocol.methods import ANSWER_COMMAND, SHOW_QUESTION_COMMAND
 from lsp_agent.protocol.questions import Question
 from lsp_agent.server.chat.grammar import marker_of, prompt_of, sections
+from lsp_agent.server.chat.outline import earlier_prompts
 from lsp_agent.server.questions.whole_question import SHOW_ALL, WholeQuestions
 from lsp_agent.server.review.code_lenses import lens
 from lsp_agent.sessions.session import Session
@@ -22,6 +23,9 @@ def chat_lenses(
     if prompt_of(text) is not None:
         line = text.count("\n", 0, sections(text)[-1].start)
         yield lens(line, "Send to the agent", "lspAgent.sendChat", {"uri": uri})
+    for section in earlier_prompts(text):
+        line = text.count("\n", 0, section.start)
+        yield lens(line, "Fork here", "lspAgent.forkChat", {"uri": uri, "line": line})
     turn = session.turn if session is not None else None
     at = text.rfind(marker_of(turn.id)) if turn is not None else -1
     if session is None or at < 0:

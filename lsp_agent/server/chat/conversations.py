@@ -1,13 +1,13 @@
 """Which document goes on with which session, and the task that writes turns into it.
 
-What ties the two is kept here alone, and as long as the server runs: nothing that a document says
-leads to a session. It is written as any other text is, through the editor where it is open and to
-disk where not, but as nobody's edit: there is nothing to review.
+What ties the two is kept here, and with each session for the first Send of the next run: nothing
+that a document says leads to a session. It is written as any other text is, through the editor
+where it is open and to disk where not, but as nobody's edit: there is nothing to review.
 """
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
@@ -45,8 +45,8 @@ class _Written:
 
     session_id: str
     prompt: str
+    words: Words
     here: bool = False
-    words: Words = field(default_factory=Words)
     told: int = 0
     failures: int = 0
     news: bool = True
@@ -79,6 +79,8 @@ class Conversations:
         #: Those that run, so that a document that comes later has all of them; and those that are
         #: not in their document yet.
         self._turns: dict[str, _Written] = {}
+        #: Held while it is looked for the session of one: two Sends would begin two.
+        self.one_at_a_time = anyio.Lock()
 
     def session(self, path: str) -> Session | None:
         """The one that the document of a real path goes on with."""
@@ -99,6 +101,10 @@ class Conversations:
         conversation = self._of(session_id)
         return conversation is not None and self._documents.at(conversation.path.path) is not None
 
+    def is_written(self, turn_id: str) -> bool:
+        """Whether more of a turn comes into its document."""
+        return turn_id in self._turns
+
     def reserved(self) -> list[Reserved]:
         """Documents that agents are kept from writing: what stands there last is sent."""
         return [Reserved(path, _OURS, readable=True) for path in self._by_path]
@@ -115,7 +121,8 @@ class Conversations:
 
     def sent(self, turn: Turn, session: Session) -> None:
         """The prompt of the session's document has begun a turn."""
-        self._turns[turn.id] = _Written(session.id, turn.words, here=True)
+        words = Words(session.cwd)
+        self._turns[turn.id] = _Written(session.id, turn.words, words, here=True)
         self._tell(session.id)
 
     def take(self, stamped: StampedEvent) -> None:
@@ -128,7 +135,8 @@ class Conversations:
                 session = self._living(session_id)
                 running = session.turn if session is not None else None
                 prompt = running.words if running is not None else event.prompt
-                self._turns[turn_id] = _Written(session_id, prompt.strip())
+                words = Words(session.cwd if session is not None else "")
+                self._turns[turn_id] = _Written(session_id, prompt.strip(), words)
                 self._tell(session_id)
             return
         said, ended = turn.words.length, turn.words.ended

@@ -71,6 +71,11 @@ def marker_of(turn_id: str) -> str:
     return _MARKER.format(turn_id)
 
 
+def marked(text: str) -> list[tuple[str, int]]:
+    """The turns that the document says are at work, and where."""
+    return [(mark[1], mark.start()) for mark in _MARKERS.finditer(text)]
+
+
 def is_chat(path: str | None) -> bool:
     """Whether the file of that name is a conversation."""
     return path is not None and path.endswith(ENDING)

@@ -1,12 +1,13 @@
 """What a turn reads like in a document: its events as Markdown that only grows. Pure.
 
 Words are the agent's own; a line of them that would be one of our headings is moved in by a space.
-Calls, questions and what became of them are a line each.
+Calls, questions and what became of them are a line each; a change has its place and its lines.
 """
 
 import re
 from typing import assert_never
 
+from lsp_agent.protocol.edits import Edit
 from lsp_agent.protocol.events import (
     AgentStatus,
     AssistantMessage,
@@ -44,23 +45,32 @@ from lsp_agent.server.chat.grammar import HEADINGS
 from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.questions.whole_question import fits_menu
 from lsp_agent.server.turns.turn_display import ENDINGS, tool_title
+from lsp_agent.sessions.stored.excerpts import fenced
 from lsp_agent.sessions.stored.recap import closed, code
 from lsp_agent.text.lines import split_lines
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.text.surrogates import whole
+from lsp_agent.workspace.disk.paths import uri_to_path
 
 #: What an editor would break lines at, or not show; tabs and line feeds stay.
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029]")
 #: Of one turn, in characters. An editor would not show more, and no document keeps it.
 LONGEST = 1 << 20
+#: Lines of one change, and of all of a turn, that are shown.
+MOST_CHANGED, MOST_CHANGED_IN_ALL = 60, 600
+_LONGEST_LINE = 500
 _TOO_LONG = "*(too long: lspAgent.lastAnswer shows all of it)*"
 _ASKS = "> **The agent asks:** {}  \n> Answer it by a code action."
 
 
 class Words:
-    """``take`` a turn's events, in order; ``said`` is what they come to so far."""
+    """``take`` a turn's events, in order; ``said`` is what they come to so far. Files in ``folder``
+    are named from there."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str = "") -> None:
+        self._folder = folder
+        self._changes: set[str] = set()
+        self._change_lines = 0
         self.ended = False
         self._said: list[str] = []
         self._length = 0
@@ -103,8 +113,10 @@ class Words:
                 self._question(event)
             case Plan(entries) if entries:
                 self._add("call", f"- {escaped_line(headline(entries))}")
+            case EditChanged("editApplied", edit):
+                self._change(edit)
             case EditChanged(name, edit) if name in _EDITS:
-                file = escaped_line(edit.uri.rpartition("/")[2])
+                file = escaped_line(named(edit.uri, self._folder))
                 self._add("call", f"- {file}: {_EDITS[name]}")
             case TurnEnded():
                 self._finish(event)
@@ -205,6 +217,26 @@ class Words:
         of = "" if event.tool_call_id == self._last_call else f"{code(title)}: "
         self._add("call", f"  - {of}{told}")
 
+    def _change(self, edit: Edit) -> None:
+        """Where it is and what, once: it may be taken out and put in again."""
+        if edit.edit_id in self._changes or not edit.hunks:
+            return
+        self._changes.add(edit.edit_id)
+        file = named(edit.uri, self._folder)
+        lines: list[str] = []
+        for hunk in edit.hunks:
+            self._add("call", f"  - {escaped_line(file)}:{hunk.range.start.line + 1}")
+            lines += [f"-{line}" for line in hunk.old_text.splitlines()]
+            lines += [f"+{line}" for line in hunk.new_text.splitlines()]
+        room = min(MOST_CHANGED, MOST_CHANGED_IN_ALL - self._change_lines)
+        shown = [_CONTROL.sub("", whole(line[:_LONGEST_LINE])) for line in lines[: max(room, 0)]]
+        if not shown:
+            return
+        self._change_lines += len(shown)
+        if len(lines) > len(shown):
+            shown.append(f"… {len(lines) - len(shown)} more lines")
+        self._add("change", fenced("\n".join(shown), "diff"))
+
     def _question(self, event: QuestionAsked | QuestionAnswered) -> None:
         if isinstance(event, QuestionAsked):
             question = event.question
@@ -225,6 +257,12 @@ class Words:
         ending = escaped_line(event.error) if event.error else ENDINGS.get(event.stop_reason, "")
         if event.stop_reason != "endTurn" or event.error or not self._said:
             self._add("", f"*({ending or event.stop_reason})*")
+
+
+def named(uri: str, folder: str) -> str:
+    """The file of a URI, from ``folder`` on if it is in it."""
+    path = uri_to_path(uri) or uri
+    return path.removeprefix(folder.rstrip("/") + "/") if folder else path.rpartition("/")[2]
 
 
 _EDITS = {

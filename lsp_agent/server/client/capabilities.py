@@ -36,6 +36,7 @@ NAMES = (
     "lastAnswer",
     "openChat",
     "sendChat",
+    "forkChat",
     "models",
     "agents",
     "setModel",
@@ -61,6 +62,17 @@ METHODS = [f"agent/{name}" for name in NAMES]
 COMMANDS = [f"lspAgent.{name}" for name in (*NAMES, "answer", "showQuestion")]
 NOTIFICATIONS = ["agent/event"]
 
+#: What is answered for conversations alone (``chat_documents.py``), by its name in a client's
+#: capabilities, with its options.
+FOR_CHATS: dict[str, Json] = {
+    "completion": {"triggerCharacters": ["@", "/"]},
+    "definition": {},
+    "documentLink": {},
+    "documentSymbol": {},
+    "foldingRange": {},
+}
+_CHATS = [{"pattern": "**/*.chat.md"}]
+
 _INCREMENTAL = 2
 
 
@@ -85,6 +97,10 @@ def initialize_result(client: ClientInfo) -> Json:
             "agent": {"version": VERSION, "methods": METHODS, "notifications": NOTIFICATIONS}
         },
     }
+    # For all documents where it cannot be said which; a client with a chat of its own needs none.
+    if not client.events:
+        for name in FOR_CHATS.keys() - client.registers:
+            served[f"{name}Provider"] = FOR_CHATS[name]
     # Providers of nothing: asked anew, the client sends what it held back first (barrier.py).
     if client.quirks.refresh == "semanticTokens":
         legend: Json = {"tokenTypes": [], "tokenModifiers": []}
@@ -98,3 +114,16 @@ def initialize_result(client: ClientInfo) -> Json:
         "capabilities": served,
         "serverInfo": {"name": "lsp-agent", "version": __version__},
     }
+
+
+def registrations(client: ClientInfo) -> list[Json]:
+    """For conversations alone, where a client can be told so."""
+    return [
+        {
+            "id": f"lsp-agent-{name}",
+            "method": f"textDocument/{name}",
+            "registerOptions": {"documentSelector": _CHATS, **options},
+        }
+        for name, options in FOR_CHATS.items()
+        if name in client.registers
+    ]

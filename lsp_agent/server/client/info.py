@@ -40,6 +40,8 @@ class ClientInfo:
     show_document: bool = False
     publish_diagnostics: bool = False
     code_lens_refresh: bool = False
+    #: The names of its ``textDocument`` capabilities that can be registered while it runs.
+    registers: frozenset[str] = frozenset()
 
     @property
     def quirks(self) -> Quirks:
@@ -77,6 +79,11 @@ class ClientInfo:
             or quirks.shows_documents,
             publish_diagnostics=isinstance(document.get("publishDiagnostics"), dict),
             code_lens_refresh=_object(workspace, "codeLens").get("refreshSupport") is True,
+            registers=frozenset(
+                name
+                for name in document
+                if _object(document, name).get("dynamicRegistration") is True
+            ),
         )
 
 

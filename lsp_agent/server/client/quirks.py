@@ -37,6 +37,8 @@ class Quirks:
     waits_for_a_key: bool = False
     #: The error of a command goes into its log, and nobody sees it.
     hides_command_errors: bool = False
+    #: Its commands take no words, so what is asked is written into the text.
+    asks_in_text: bool = False
     #: ``window/showDocument`` works, and it does not say so.
     shows_documents: bool = False
     #: What makes it ask anew at once, and send before that what it holds back.
@@ -63,6 +65,7 @@ _TABLE = {
         mixes_changes_up=True,
         hides_command_errors=True,
         shows_documents=True,
+        asks_in_text=True,
     ),
     "Eglot": Quirks(checks_versions="synced", holds_back=True),
 }

@@ -47,6 +47,7 @@ HANDLERS: dict[str, Handler] = {
     "lastAnswer": answers.last_answer,
     "openChat": chat.open_chat,
     "sendChat": chat.send_chat,
+    "forkChat": chat.fork_chat,
     "models": sessions.models,
     "agents": known_agents.agents,
     "setModel": sessions.set_model,

@@ -1,19 +1,31 @@
-"""``agent/openChat`` and ``agent/sendChat``: the conversation as a document."""
+"""``agent/openChat``, ``agent/sendChat`` and ``agent/forkChat``: the conversation as a document."""
 
 import os
 import re
+from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from functools import partial
 
 from lsp_agent.protocol.edits import Position, Range
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.protocol.session_methods import (
+    ForkChatParams,
+    ForkChatResult,
     OpenChatParams,
     OpenChatResult,
     PromptStarted,
     SendChatParams,
 )
-from lsp_agent.server.chat.grammar import ENDING, YOU, earlier, is_chat, prompt_of, sections
+from lsp_agent.server.chat.grammar import (
+    ENDING,
+    YOU,
+    earlier,
+    is_chat,
+    prompt_of,
+    sections,
+    without_stale,
+)
+from lsp_agent.server.chat.outline import aligned, earlier_prompts
 from lsp_agent.server.context import Context
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.stored.excerpts import Excerpt
@@ -27,6 +39,7 @@ from lsp_agent.workspace.documents.open_document import OpenDocument
 _FOLDER = ".lsp-agent"
 _IGNORED = "# Conversations with the agent. To commit one, move it elsewhere.\n*\n"
 _NOTHING = f"There is nothing to send: write it under the last `{YOU}`."
+_NO_PROMPT = "There is no earlier prompt in line {}."
 _EARLIER = "{}, from its beginning on, which is text of a file and nothing that you have said"
 #: Of what a document says was said before, in characters.
 _EARLIER_LIMIT = 12_000
@@ -53,8 +66,8 @@ async def open_chat(context: Context, params: OpenChatParams) -> OpenChatResult:
     return OpenChatResult(session_id=session.id, uri=uri)
 
 
-def send_chat(context: Context, params: SendChatParams) -> PromptStarted:
-    """Answers at once: what comes of it can be read in the document.
+def send_chat(context: Context, params: SendChatParams) -> Awaitable[PromptStarted]:
+    """Answers at once: what comes of it can be read in the document, which is sent as it is now.
 
     :raises RequestFailed: "conflict" where nothing can be sent, or it is not said what;
         "outsideWorkspace"; as ``Session.prompt`` does
@@ -64,21 +77,94 @@ def send_chat(context: Context, params: SendChatParams) -> PromptStarted:
     prompt = prompt_of(text)
     if prompt is None:
         raise RequestFailed("conflict", _NOTHING)
-    path = _confined(context, document.path or "")
+    return _sent(context, _confined(context, document.path or ""), text, prompt.words)
+
+
+async def _sent(context: Context, path: SafePath, text: str, words: str) -> PromptStarted:
+    """``words`` are the prompt of ``text``, which is the document's."""
     context.settings.forget()
-    session, excerpts = context.chats.session(path.path), list[Excerpt]()
-    is_new = session is None
-    if session is None:
-        session = context.sessions.open(context.sessions.folder_of(path.path))
-        if before := earlier(text):
-            name = _EARLIER.format(os.path.basename(path.path))  # noqa: PTH119
-            excerpts.append(Excerpt(name, before[-_EARLIER_LIMIT:]))
-    turn = session.prompt(prompt.words, excerpts)
-    context.displays.begin(session, turn, prompt.words, None)
-    context.chats.sent(turn, session)
-    if is_new:
-        context.chats.tie(path, session)
+    excerpts: list[Excerpt] = []
+    async with context.chats.one_at_a_time:
+        session = context.chats.session(path.path)
+        is_tied = session is not None
+        if session is None:
+            session = await _taken_up(context, path, text)
+        if session is None:
+            session = context.sessions.open(context.sessions.folder_of(path.path))
+            if before := earlier(text):
+                name = _EARLIER.format(os.path.basename(path.path))  # noqa: PTH119
+                excerpts.append(Excerpt(name, before[-_EARLIER_LIMIT:]))
+        turn = session.prompt(words, excerpts)
+        context.displays.begin(session, turn, words, None)
+        context.chats.sent(turn, session)
+        if not is_tied:
+            _tie(context, path, session)
     return PromptStarted(session_id=session.id, turn_id=turn.id)
+
+
+async def _taken_up(context: Context, path: SafePath, text: str) -> Session | None:
+    """The session that the document went on with before the server was started. That is known from
+    what the server has kept, and the document has to have its last prompt: another one may stand
+    in its place by now."""
+    session_id = await context.sessions.of_document(path.path)
+    if session_id is None:
+        return None
+    here = [text[one.body : one.end].strip() for one in earlier_prompts(text)]
+    try:
+        kept = await context.sessions.prompts(session_id)
+        if not kept or kept[-1].words.strip() not in here:
+            return None
+        return await context.sessions.resume(session_id)
+    except RequestFailed:
+        return None  # as of an agent that is not to be had any more: a new one goes on
+
+
+def _tie(context: Context, path: SafePath, session: Session) -> None:
+    context.chats.tie(path, session)
+    context.sessions.keep_document(session, path.path)
+
+
+def fork_chat(context: Context, params: ForkChatParams) -> Awaitable[ForkChatResult]:
+    """Goes on from an earlier prompt as it stands there now, in a document of its own beside; the
+    one that it is forked from stays as it is.
+
+    :raises RequestFailed: "conflict" where there is no such prompt; as ``send_chat`` does
+    """
+    document = _document(context, params.uri)
+    text = document.text.content
+    prompts = earlier_prompts(text)
+    for index, section in enumerate(prompts):
+        first = text.count("\n", 0, section.start)
+        if first <= params.line < first + text.count("\n", section.start, section.end):
+            here = [text[one.body : one.end].strip() for one in prompts]
+            before = text[: section.start]
+            return _forked(context, document.path or "", before, here, index, send=params.send)
+    raise RequestFailed("conflict", _NO_PROMPT.format(params.line + 1))
+
+
+async def _forked(
+    context: Context, path: str, before: str, here: Sequence[str], index: int, *, send: bool
+) -> ForkChatResult:
+    """``here`` are the earlier prompts of the document at ``path``; ``before`` is what stands
+    before that at ``index``."""
+    context.settings.forget()
+    made = _unused(context, path.removesuffix(ENDING) + "-fork")
+    text = f"{without_stale(before, ())}{YOU}\n\n{here[index]}\n"
+    session, fork = context.chats.session(path), None
+    if session is not None:
+        kept = await context.sessions.prompts(session.id)
+        place = aligned(here, [one.words.strip() for one in kept], index)
+        if place is not None:
+            fork, _ = await context.sessions.fork(session.id, kept[place].turn_id)
+    await context.host.put(made, partial(_if_missing, text), "agent: conversation")
+    if fork is not None:
+        _tie(context, made, fork)
+    uri = path_to_uri(made.path)
+    context.review.shower.show(uri, _end(Text.of(text)), f"The fork: {escaped_line(made.path)}")
+    if send:
+        sent = await _sent(context, made, text, here[index])
+        return ForkChatResult(uri=uri, session_id=sent.session_id, turn_id=sent.turn_id)
+    return ForkChatResult(uri=uri, session_id=fork.id if fork else None)
 
 
 def _document(context: Context, uri: str | None) -> OpenDocument:
@@ -115,7 +201,7 @@ async def _made(context: Context, session: Session) -> str:
     running = session.turn.words if session.turn is not None else None
     for file, text in ((ignore, _IGNORED), (path, begun(said, running))):
         await context.host.put(file, partial(_if_missing, text), "agent: conversation")
-    context.chats.tie(path, session)
+    _tie(context, path, session)
     return path.path
 
 

@@ -1,28 +1,34 @@
 """``agent/prompt`` and ``agent/abort``."""
 
+import os
 from collections.abc import Awaitable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 
 from lsp_agent.protocol.edits import Range
-from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.errors import BadParams, LspAgentError, RequestFailed
 from lsp_agent.protocol.session_methods import (
     AbortParams,
     AbortResult,
     ContextItem,
+    PromptLine,
     PromptParams,
     PromptResult,
     PromptStarted,
     RetryParams,
 )
 from lsp_agent.server.context import Context, path_of
+from lsp_agent.server.prompt_lines import without_prompt
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.shared.confinement import ConfinedLines, Confinement
 from lsp_agent.sessions.shared.turn import Turn
 from lsp_agent.sessions.stored.excerpts import Excerpt
+from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding, to_column
+from lsp_agent.workspace.changing.file_host import View
 from lsp_agent.workspace.documents.open_document import OpenDocument
 
 
@@ -41,7 +47,24 @@ def start_prompt(
     asked = _asked(context, params)
     if asked.steers:
         return _steering_started(context, asked)
-    return _started(asked.session, _begun(context, asked))
+    started = _started(asked.session, _begun(context, asked))
+    return started if params.from_ is None else _taken_out(context, params.from_, started)
+
+
+async def _taken_out(context: Context, line: PromptLine, started: PromptStarted) -> PromptStarted:
+    """The line that was sent goes out of its document, as an edit of nobody's."""
+    document = context.documents.get(line.uri)
+    if document is not None and document.path is not None:
+
+        def resolve(view: View) -> Text:
+            text = view.require_text()
+            left = without_prompt(text.lines, line.line, line.text) if view.open else None
+            return text if left is None else Text.of("".join(left), like=text)
+
+        with suppress(LspAgentError):  # it stays where the editor takes no edit
+            path = context.confinement(False).confine(document.path, os.sep, write=True)
+            await context.host.put(path, resolve, "agent: taken out")
+    return started
 
 
 def retry(context: Context, params: RetryParams) -> Awaitable[PromptResult]:

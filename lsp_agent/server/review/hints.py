@@ -1,4 +1,5 @@
-"""Hint diagnostics: that there is something to review, and where (``edits.hints``).
+"""Hint diagnostics: that there is something to review, and where (``edits.hints``); and what else
+is to be said of a document.
 
 Pushed for open documents only, anew when a review changes and when the typing in a document
 pauses, and taken back when nothing is left.
@@ -38,12 +39,15 @@ class Hints:
         documents: Documents,
         reviews: OpenReviews,
         settings: Callable[[str], Settings],
+        others: Callable[[OpenDocument], list[Json]] = lambda _document: [],
     ) -> None:
+        """``others`` are those that stand beside what is to be reviewed."""
         self._connection = connection
         self._able = client.publish_diagnostics
         self._documents = documents
         self._reviews = reviews
         self._settings = settings
+        self._others = others
         self._due: dict[str, float] = {}  # by URI, in the loop's time
         self._typed: set[str] = set()  # of those, which may be put off
         self._shown: set[str] = set()
@@ -55,8 +59,8 @@ class Hints:
             "textDocument/didClose": self._closed,
         }
 
-    def review_changed(self, path: str) -> None:
-        """The review of a file may look different."""
+    def changed(self, path: str) -> None:
+        """What there is to say of a file may be different."""
         self._later((d for d in self._documents.all() if d.path == path), _SOON)
 
     def settings_changed(self) -> None:
@@ -99,7 +103,7 @@ class Hints:
             review = await self._reviews.of(document)
             found = per_file(review) if kind == "file" else per_hunk(review)
         if not document.closed:
-            self._publish(document.uri, found)
+            self._publish(document.uri, [*self._others(document), *found])
 
     def _publish(self, uri: str, found: list[Json]) -> None:
         if found or uri in self._shown:

@@ -1,6 +1,7 @@
 """The review as standard LSP shows it: what lenses, hints, code actions and previews share."""
 
 from collections.abc import Callable
+from typing import Any
 
 from anyio import create_task_group
 from anyio.abc import TaskGroup
@@ -19,7 +20,10 @@ from lsp_agent.server.rpc.connection import Connection
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.disk.paths import path_to_uri
 from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.review.edits import Edits
+
+Json = dict[str, Any]
 
 #: Turns whose prompts are remembered.
 _TURNS = 200
@@ -40,15 +44,17 @@ class ReviewUi:
         documents: Documents,
         edits: Edits,
         settings: Callable[[str], Settings],
+        others: Callable[[OpenDocument], list[Json]],
     ) -> None:
+        """``others``: what is to be said of a document beside."""
         self.reviews = OpenReviews(edits)
-        self.hints = Hints(connection, client, documents, self.reviews, settings)
+        self.hints = Hints(connection, client, documents, self.reviews, settings, others)
         self.shower = Shower(connection, client, tasks)
         self.previews = PreviewFiles()
         self.walk = Walk()
         self._lenses = LensRefresh(connection, client, documents)
         self._prompts: dict[str, str] = {}
-        edits.subscribe(self.hints.review_changed)
+        edits.subscribe(self.hints.changed)
         edits.subscribe(self._lenses.review_changed)
 
     async def run(self) -> None:

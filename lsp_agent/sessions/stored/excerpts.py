@@ -34,9 +34,10 @@ def _block(excerpt: Excerpt) -> str:
     return f"\n{excerpt.path}{place}:\n{fenced(excerpt.text)}\n"
 
 
-def fenced(text: str) -> str:
-    """As a block of Markdown, in a fence longer than any inside; ends without a line end."""
+def fenced(text: str, kind: str = "") -> str:
+    """As a block of Markdown of that ``kind``, in a fence longer than any inside; without a line
+    end behind it."""
     longest = max(map(len, _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(longest + 1, 3)
     body = text if text.endswith("\n") else text + "\n"
-    return f"{fence}\n{body}{fence}"
+    return f"{fence}{kind}\n{body}{fence}"

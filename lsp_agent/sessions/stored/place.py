@@ -31,7 +31,7 @@ _LOCK_TRIES, _LOCK_PAUSE = 10, 0.02
 class About(Model):
     """What a session is. ``agent`` is a name of the settings, ``ref`` what that agent can take
     the session up by (``sessionRef``), ``options`` are those that the person chose; times are
-    seconds since the epoch."""
+    seconds since the epoch. ``document`` is the real path of the one that went on with it."""
 
     format: Literal[1] = 1
     id: str
@@ -43,6 +43,7 @@ class About(Model):
     updated: float
     ref: str | None = None
     options: dict[str, str] | None = None
+    document: str | None = None
 
 
 class Place:

@@ -21,18 +21,35 @@ OWN = """
 """
 
 
+#: Eglot without our package.
+ALONE = """
+(add-to-list 'auto-mode-alist '("\\\\.md\\\\'" . text-mode))
+(with-eval-after-load 'eglot
+  (add-to-list 'eglot-server-programs '(text-mode . ("lsp-agent" "serve"))))
+"""
+
+
 class Emacs(Terminal):
-    def __init__(self, project: PlainProject, shows: str = "agent: nap") -> None:
-        project.write("emacs/init.el", OWN)
-        subprocess.run(
-            ["lsp-agent", "setup", "emacs", "--yes"],
-            env=project.environment,
-            check=True,
-            capture_output=True,
-        )
+    def __init__(
+        self,
+        project: PlainProject,
+        shows: str = "agent: nap",
+        file: str = "notes.txt",
+        *,
+        alone: bool = False,
+    ) -> None:
+        """``alone``: without our package."""
+        project.write("emacs/init.el", OWN + (ALONE if alone else ""))
+        if not alone:
+            subprocess.run(
+                ["lsp-agent", "setup", "emacs", "--yes"],
+                env=project.environment,
+                check=True,
+                capture_output=True,
+            )
         init = project.config / "emacs" / "init.el"
         program = FETCHED / "emacs" / "bin" / "emacs"
-        command = [program, "-nw", "-q", "-l", init, "notes.txt"]
+        command = [program, "-nw", "-q", "-l", init, file]
         super().__init__(command, project.folder, project.environment)
         self.wait_for(shows)
         self.keys("M-x")

@@ -15,6 +15,7 @@ TITLES = (
     "Show the",
     "Stop the",
     "Send to",
+    "Fork here",
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from plain_emacs import Emacs
 from plain_project import NAP, NOTES, PlainProject, napping
-from plain_terminal import until
+from plain_terminal import UNREAD, until
 
 pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -91,6 +91,38 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
     answer = " ".join(f"n{number}" for number in range(1, 61))
     wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello "
     assert until(lambda: file.read_text().rstrip("\n").endswith(wanted)), file.read_text()
+
+
+def test_eglot_alone_shows_it_while_it_comes_beside_what_is_typed(project: PlainProject) -> None:
+    (project.folder / "x.chat.md").write_text("## You\n\ncount to sixty\n")
+    emacs = Emacs(project, "count to sixty", "x.chat.md", alone=True)
+    try:
+        emacs.keys("M-x")
+        emacs.type("imenu")  # answered once the server is up: Eglot gives a request ten seconds
+        emacs.keys("Enter")
+        emacs.wait_for("Index item")
+        emacs.keys("C-g")
+        emacs.keys("M-x")
+        emacs.type("eglot-code-actions")
+        emacs.keys("Enter")
+        emacs.wait_for("Pick an action")
+        emacs.type("Send to the agent: count to sixty")
+        emacs.wait_for("Send to the agent: count to sixty")
+        time.sleep(UNREAD)
+        emacs.keys("Enter")
+        assert "n60" not in emacs.wait_for("n3 ")
+        emacs.keys("M-<")
+        for number in range(30):
+            emacs.type(f"k{number}\n" if number % 6 == 5 else f"k{number} ")
+            time.sleep(0.1)
+        emacs.wait_for(lambda screen: "at work" not in screen)
+        emacs.save()
+    finally:
+        emacs.close()
+    mine = "".join(f"k{n}\n" if n % 6 == 5 else f"k{n} " for n in range(30))
+    answer = " ".join(f"n{number}" for number in range(1, 61))
+    wanted = f"{mine}## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n"
+    assert (project.folder / "x.chat.md").read_text().rstrip("\n") == wanted.rstrip("\n")
 
 
 def test_a_running_command_is_stopped(emacs: Emacs) -> None:

@@ -12,6 +12,10 @@ from plain_terminal import until
 pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
+#: The line that asked is gone.
+SENT = NOTES.replace("agent: shout about beta\n", "")
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> PlainProject:
     return PlainProject(tmp_path)
@@ -39,7 +43,7 @@ def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
     helix.choose(3, "Keep the agent's change (line 3)")
     helix.wait_for(lambda screen: "to review" not in screen)
     helix.write()
-    wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
+    wanted = "not saved\n" + SENT.replace("beta\ngamma", "BETA\ngamma")
     assert until(lambda: project.saved() == wanted)
 
 
@@ -50,7 +54,7 @@ def test_an_edit_is_undone_by_key(helix: Helix, project: PlainProject) -> None:
     helix.type(" lu")
     helix.wait_for(lambda screen: "BETA" not in screen)
     helix.write()
-    assert until(lambda: project.saved() == "typed since\n" + NOTES)
+    assert until(lambda: project.saved() == "typed since\n" + SENT)
 
 
 def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainProject) -> None:
@@ -62,7 +66,7 @@ def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainP
     helix.wait_for("BETA")
     helix.write()
     wanted = "".join(f"{line}\n" for line in reversed(typed))
-    wanted += NOTES.replace("beta\ngamma", "BETA\ngamma")
+    wanted += SENT.replace("beta\ngamma", "BETA\ngamma")
     assert until(lambda: project.saved() == wanted)
 
 
@@ -114,6 +118,30 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
     answer = " ".join(f"n{number}" for number in range(1, 61))
     wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello \n"
     assert until(lambda: file.read_text().endswith(wanted)), file.read_text()
+
+
+def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(
+    helix: Helix, project: PlainProject
+) -> None:
+    (project.folder / "shop.py").write_text("one\ntwo\n")
+    said = "## You\n\nWhy so?\n\n## Agent\n\n- `bash: make`\n\nSee shop.py:2\n\n## You\n\n"
+    (project.folder / "x.chat.md").write_text(said)
+    helix.type(":open x.chat.md")
+    helix.keys("Enter")
+    helix.wait_for("Why so?")
+    helix.type(" s")
+    helix.wait_for(lambda screen: "event    Why so?" in screen and "function bash: make" in screen)
+    helix.keys("Escape")
+    helix.type("9ggfhgd")
+    helix.wait_for(lambda screen: " shop.py " in screen and " 2:1" in screen)
+    helix.keys("C-o")
+    helix.wait_for("Why so?")
+    helix.type("geo")
+    helix.wait_for("INS")
+    helix.type("look at @sh")
+    helix.wait_for("@shop.py file")
+    helix.keys("C-n", "Enter")
+    helix.wait_for("look at @shop.py\n")
 
 
 def test_a_running_command_is_stopped(helix: Helix) -> None:

@@ -147,3 +147,36 @@ def test_fixing_a_problem_runs_a_turn(project: Project) -> None:
     fix, _explain = actions_on(editor, document, problem("unused import"))
     run(editor, fix)
     assert wait_until(lambda: document.text.content.startswith("from math import pi\n"))
+
+
+# A line that was written to ask
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("agent: add a test", None),
+        ("    # agent: add a test", None),
+        ("<!-- agent: add a test -->", None),
+        ("x = 1  # agent: why one?", "x = 1"),
+    ],
+)
+def test_in_helix_it_is_taken_out_once_it_is_sent(
+    project: Project, line: str, left: str | None
+) -> None:
+    editor = project.editor(step("Done.", delay_ms=200), clientInfo={"name": "helix"})
+    path = project.file("a.py", f"one\n{line}\ntwo\n")
+    document = editor.open(path)
+    (ask,) = actions_on(editor, document, at=1)
+    editor.type(document, 0, f"{line}, not this\n")  # since the menu was opened
+    run(editor, ask)
+    kept = f"{left}\n" if left else ""
+    assert document.text.content == f"{line}, not this\none\n{kept}two\n"
+    assert path.read_text() == f"one\n{line}\ntwo\n"  # nothing is saved for the person
+    assert editor.call("agent/edits")["edits"] == []
+
+
+def test_elsewhere_it_stays(shared: Editor) -> None:
+    document = opened(shared, "agent: add a test\n")
+    (ask,) = actions_on(shared, document)
+    assert "from" not in argument(ask)

@@ -102,7 +102,7 @@ class Desk:
 
 async def talk(desk: Desk) -> None:
     host: Any = Host(desk.document, desk.editor)
-    session: Any = type("Session", (), {"id": "s", "turn": None})()
+    session: Any = type("Session", (), {"id": "s", "turn": None, "cwd": "/"})()
     nobody: Any = None
     async with anyio.create_task_group() as tasks:
         chats = Conversations(nobody, host, desk.documents, tasks, lambda _id: session)

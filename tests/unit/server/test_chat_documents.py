@@ -249,8 +249,12 @@ def test_the_answer_is_nothing_to_review_and_the_agents_edits_are(project: Proje
     assert wait_until(lambda: answered(document))
     (change,) = editor.call("agent/edits")["edits"]
     assert change["uri"].endswith("/a.txt")
+    diff = "  - a.txt:1\n\n```diff\n-one\n+two\n```\n\n"
+    assert f"- `edit: a.txt`\n{diff}{ANSWER}" in text_of(document)
     found = actions(editor, document)
     assert titles(found) == [
+        "Fork here: What is it?",
+        "Fork here and send: What is it?",
         "Keep all of the agent's changes",
         "Undo the agent's last turn",
         "New conversation",
@@ -337,13 +341,15 @@ def test_lenses_send_answer_and_stop_where_it_stands(project: Project) -> None:
     run(editor, lenses()[0])
     assert wait_until(lambda: "**The agent asks:**" in text_of(document))
     found = drawn()
-    assert {line[:23] for line, _ in found} == {"<!-- the agent is at wo"}
-    assert [title for _, title in found] == ["Show all of it", "Allow", "Deny", "Stop the agent"]
+    assert found[0] == ("## You\n", "Fork here")
+    assert {line[:23] for line, _ in found[1:]} == {"<!-- the agent is at wo"}
+    answers = ["Show all of it", "Allow", "Deny", "Stop the agent"]
+    assert [title for _, title in found[1:]] == answers
     time.sleep(UNREAD)
-    run(editor, lenses()[1])
+    run(editor, lenses()[2])
     assert wait_until(lambda: answered(document))
     assert (project.folder / "made.txt").exists()
-    assert drawn() == []
+    assert drawn() == [("## You\n", "Fork here")]
 
 
 # A conversation that comes with a repository

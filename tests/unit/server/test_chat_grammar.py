@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_agent.protocol.events import StepStarted, TextDelta, TurnEnded
+from lsp_agent.protocol.edits import Edit, Hunk, Position, Range
+from lsp_agent.protocol.events import EditChanged, StepStarted, TextDelta, TurnEnded
 from lsp_agent.server.chat.grammar import (
     HEADINGS,
     Part,
@@ -16,7 +17,7 @@ from lsp_agent.server.chat.grammar import (
     without_stale,
     written,
 )
-from lsp_agent.server.chat.words import LONGEST, Words
+from lsp_agent.server.chat.words import LONGEST, MOST_CHANGED_IN_ALL, Words
 
 TURN = Part("t-0123456789ab", "Fix it.")
 LINES = [
@@ -164,3 +165,25 @@ def test_of_an_answer_without_an_end_the_beginning_stands_there() -> None:
     assert text.startswith("word word")
     assert len(text) < LONGEST + 200
     assert text.endswith("*(too long: lspAgent.lastAnswer shows all of it)*")
+
+
+def changed(lines: int, name: str = "e") -> EditChanged:
+    place = Range(start=Position(line=4, character=0), end=Position(line=5, character=0))
+    new = "".join(f"## You {number}```\n" for number in range(lines))
+    hunk = Hunk(hunk_id="0", status="applied", range=place, old_text="", new_text=new)
+    uri = "file:///shop/src/a.py"
+    edit = Edit(edit_id=name, session_id="s", uri=uri, status="applied", hunks=(hunk,))
+    return EditChanged("editApplied", edit)
+
+
+def test_a_change_has_its_place_and_its_lines_once_and_not_without_end() -> None:
+    words = Words("/shop")
+    words.take(changed(2))
+    words.take(changed(2))
+    diff = "````diff\n+## You 0```\n+## You 1```\n````"
+    assert words.said == f"  - src/a.py:5\n\n{diff}"
+    for number in range(40):
+        words.take(changed(100, f"e{number}"))
+    assert words.said.count("… 40 more lines") == 9
+    assert words.said.count("\n+") == MOST_CHANGED_IN_ALL
+    assert words.said.count("src/a.py:5") == 41

@@ -71,7 +71,7 @@ class Desk:
             OpenReviews(self.edits),  # type: ignore[arg-type]
             lambda _path: Settings(edits=EditSettings(hints=self.kind)),  # type: ignore[arg-type]
         )
-        self.edits.subscribe(self.hints.review_changed)
+        self.edits.subscribe(self.hints.changed)
         self.tell("didOpen")
 
     def tell(self, kind: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from pydantic.alias_generators import to_camel
 from pygls.lsp.server import LanguageServer
 from pytest_lsp import client_capabilities
 
@@ -47,6 +48,18 @@ def of_pygls(params: Json) -> Json:
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
     served.code_action_provider = types.CodeActionOptions(code_action_kinds=kinds)
     served.code_lens_provider = types.CodeLensOptions(resolve_provider=False)
+    client = ClientInfo.of(params, "utf-16")
+    if not client.events:
+        of_chats: dict[str, Any] = {
+            "completion": types.CompletionOptions(trigger_characters=["@", "/"]),
+            "definition": types.DefinitionOptions(),
+            "document_link": types.DocumentLinkOptions(),
+            "document_symbol": types.DocumentSymbolOptions(),
+            "folding_range": types.FoldingRangeOptions(),
+        }
+        for name, options in of_chats.items():
+            if to_camel(name) not in client.registers:
+                setattr(served, f"{name}_provider", options)
     served.experimental = {
         "agent": {
             "version": capabilities.VERSION,
@@ -54,7 +67,7 @@ def of_pygls(params: Json) -> Json:
             "notifications": capabilities.NOTIFICATIONS,
         }
     }
-    match ClientInfo.of(params, "utf-16").quirks.refresh:
+    match client.quirks.refresh:
         case "semanticTokens":
             legend = types.SemanticTokensLegend(token_types=[], token_modifiers=[])
             served.semantic_tokens_provider = types.SemanticTokensOptions(legend=legend, full=True)
@@ -103,6 +116,11 @@ able = st.fixed_dictionaries(
                 ),
                 "codeAction": dynamic,
                 "codeLens": dynamic,
+                "completion": dynamic,
+                "definition": dynamic,
+                "documentLink": dynamic,
+                "documentSymbol": dynamic,
+                "foldingRange": dynamic,
                 "diagnostic": dynamic,
                 "rename": st.fixed_dictionaries({}, optional={"prepareSupport": flags}),
             },
