@@ -1,4 +1,4 @@
-"""How the settings name a host: by a name, by all below one (``*.npmjs.org``), by an address."""
+"""How the settings name a host: by a name, by all below one (``*.gnu.org``), by an address."""
 
 from typing import Annotated
 

@@ -83,7 +83,7 @@ class PermissionSettings(_Section):
     network: Literal["allow", "deny"] | list[Host] = Field(
         default="deny",
         description="whether a command in the sandbox reaches the network; of hosts, such as"
-        ' ["pypi.org", "*.npmjs.org"], these alone, on the ports 80 and 443: user file or editor'
+        ' ["python.org", "*.gnu.org"], these alone, on the ports 80 and 443: user file or editor'
         " only",
     )
     hidden: list[str] = Field(

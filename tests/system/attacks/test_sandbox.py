@@ -201,7 +201,7 @@ def test_a_host_that_was_not_named_is_named_to_the_person_and_to_the_agent(
 ) -> None:
     code = "import sys, urllib.request as u; u.urlopen(sys.argv[1])"
     command = f"{os.path.realpath(sys.executable)} -ISc '{code}' https://evil.example/"
-    options = {"permissions": {"command": "sandbox", "network": ["pypi.org"]}}
+    options = {"permissions": {"command": "sandbox", "network": ["python.org"]}}
     editor = ground.attacked("hosted", step("", bash(command)), step("Done."), options=options)
     editor.handlers["agent/ask"] = lambda _question: {"optionId": "deny"}
     editor.result(editor.prompt("Go."), timeout=60)

@@ -56,8 +56,8 @@ def test_it_names_what_holds_commands_and_which_agents_are_held(
     [
         ("allow", "agents' commands reach the whole network"),
         (
-            ["pypi.org", "*.npmjs.org"],
-            "agents' commands reach these hosts alone: pypi.org, *.npmjs.org",
+            ["python.org", "*.gnu.org"],
+            "agents' commands reach these hosts alone: python.org, *.gnu.org",
         ),
     ],
 )
@@ -69,7 +69,7 @@ def test_it_says_what_commands_reach(
 
 
 def test_it_warns_where_hosts_cannot_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = says(monkeypatch, Seatbelt(), command=True, network=["pypi.org"])
+    told = says(monkeypatch, Seatbelt(), command=True, network=["python.org"])
     assert told[1] == (
         "warning",
         "sandbox-exec cannot hold commands to some hosts: they have no network",

@@ -15,7 +15,7 @@ from lsp_agent.sandbox.network import proxy
 TOKEN = "the-token"
 AUTH = f"Proxy-Authorization: Basic {base64.b64encode(f'held:{TOKEN}'.encode()).decode()}\r\n"
 NAMES = {
-    "pypi.org": PUBLIC,
+    "python.org": PUBLIC,
     "inner.org": "10.0.0.5",
     "evil.example": PUBLIC,
     "gone.org": "10.9.9.9",
@@ -47,7 +47,7 @@ class Desk:
 
 @pytest_asyncio.fixture
 async def desk() -> AsyncIterator[Desk]:
-    far = FarHosts(["pypi.org", "*.npmjs.org", "inner.org", "nowhere.npmjs.org"], NAMES)
+    far = FarHosts(["python.org", "*.gnu.org", "inner.org", "nowhere.gnu.org"], NAMES)
     refused: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
@@ -63,17 +63,17 @@ def get(uri: str, more: str = "", auth: str = AUTH) -> str:
 
 
 async def test_a_named_host_is_reached(desk: Desk) -> None:
-    assert (await desk.says(get("http://PyPI.org./simple?a=1"))).endswith("hello")
+    assert (await desk.says(get("http://Python.org./simple?a=1"))).endswith("hello")
     assert desk.far.sent == [
-        b"GET /simple?a=1 HTTP/1.1\r\nHost: pypi.org\r\nConnection: close\r\n\r\n"
+        b"GET /simple?a=1 HTTP/1.1\r\nHost: python.org\r\nConnection: close\r\n\r\n"
     ]
-    assert (desk.far.looked_up, desk.far.connected) == (["pypi.org"], [f"{PUBLIC} 80"])
+    assert (desk.far.looked_up, desk.far.connected) == (["python.org"], [f"{PUBLIC} 80"])
     assert desk.refused == []
 
 
 async def test_a_tunnel_leads_there_and_back(desk: Desk) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", desk.port)
-    writer.write(f"CONNECT pypi.org:443 HTTP/1.1\r\nHost: x\r\n{AUTH}\r\nping".encode())
+    writer.write(f"CONNECT python.org:443 HTTP/1.1\r\nHost: x\r\n{AUTH}\r\nping".encode())
     assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
     assert await reader.readexactly(4) == b"ping"
     writer.write_eof()
@@ -85,23 +85,23 @@ async def test_a_tunnel_leads_there_and_back(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("target", "named"),
     [
-        ("CONNECT evil-pypi.org:443", "evil-pypi.org"),
-        ("CONNECT pypi.org.evil.com:443", "pypi.org.evil.com"),
-        ("CONNECT npmjs.org:443", "npmjs.org"),
+        ("CONNECT evil-python.org:443", "evil-python.org"),
+        ("CONNECT python.org.evil.com:443", "python.org.evil.com"),
+        ("CONNECT gnu.org:443", "gnu.org"),
         ("CONNECT 93.184.216.34:443", "93.184.216.34"),
         ("CONNECT [2606:2800:220:1::1]:443", "2606:2800:220:1::1"),
         ("CONNECT 127.0.0.1:80", "127.0.0.1"),
         ("CONNECT 2130706433:80", "2130706433"),
-        ("CONNECT pypi.org:22", "pypi.org:22"),
+        ("CONNECT python.org:22", "python.org:22"),
         ("GET http://evil.example/", "evil.example"),
         ("GET http://127.0.0.1/", "127.0.0.1"),
-        ("GET http://pypi.org:8080/", "pypi.org:8080"),
+        ("GET http://python.org:8080/", "python.org:8080"),
     ],
 )
 async def test_no_other_host_is_looked_up_or_reached_and_it_is_told(
     desk: Desk, target: str, named: str
 ) -> None:
-    answer = await desk.says(f"{target} HTTP/1.1\r\nHost: pypi.org\r\n{AUTH}\r\n")
+    answer = await desk.says(f"{target} HTTP/1.1\r\nHost: python.org\r\n{AUTH}\r\n")
     assert answer.startswith("HTTP/1.1 403")
     assert desk.refused == [named]
     assert (desk.far.looked_up, desk.far.connected) == ([], [])
@@ -117,37 +117,37 @@ async def test_a_named_host_that_leads_to_a_private_network_is_not_reached(desk:
 
 
 async def test_one_that_leads_nowhere_is_told_as_such(desk: Desk) -> None:
-    assert (await desk.says(get("http://nowhere.npmjs.org/"))).startswith("HTTP/1.1 502")
+    assert (await desk.says(get("http://nowhere.gnu.org/"))).startswith("HTTP/1.1 502")
     assert desk.refused == []
 
 
 @pytest.mark.parametrize(
     "sent",
     [
-        get("http://pypi.org@evil.example/"),
-        get("http://evil.example@pypi.org/"),
-        get("http://pypi.org\\@evil.example/"),
-        get("http://pypi.org%2f@evil.example/"),
-        get("http://pypi.org:80:80/"),
-        get("https://pypi.org/"),
-        get("ftp://pypi.org/"),
-        get("/simple", "Host: pypi.org\r\n"),
+        get("http://python.org@evil.example/"),
+        get("http://evil.example@python.org/"),
+        get("http://python.org\\@evil.example/"),
+        get("http://python.org%2f@evil.example/"),
+        get("http://python.org:80:80/"),
+        get("https://python.org/"),
+        get("ftp://python.org/"),
+        get("/simple", "Host: python.org\r\n"),
         get("*"),
         get("http:///x"),
-        get("http://pypi.org/ x"),
-        get("http://pypi.org/", "no header\r\n"),
-        get("http://pypi.org/", " Host: evil.example\r\n"),
-        get("http://pypi.org/", "Host : evil.example\r\n"),
-        get("http://pypi.org/", "X: a\nHost: evil.example\r\n"),
-        get("http://pypi.org/", "X: a\rHost: evil.example\r\n"),
-        get("http://pypi.org/", "Content-Length: 1\r\nContent-Length: 2\r\n"),
-        get("http://pypi.org/", "Content-Length: +1\r\n"),
-        get("http://pypi.org/", "Transfer-Encoding: chunked\r\n") + "0\r\n\r\n",
-        f"CONNECT pypi.org HTTP/1.1\r\n{AUTH}\r\n",
-        f"CONNECT pypi.org@evil.example:443 HTTP/1.1\r\n{AUTH}\r\n",
-        f"CONNECT http://pypi.org:443 HTTP/1.1\r\n{AUTH}\r\n",
-        f"get http://pypi.org/ HTTP/1.1\r\n{AUTH}\r\n",
-        f"GET http://pypi.org/ HTTP/2.0\r\n{AUTH}\r\n",
+        get("http://python.org/ x"),
+        get("http://python.org/", "no header\r\n"),
+        get("http://python.org/", " Host: evil.example\r\n"),
+        get("http://python.org/", "Host : evil.example\r\n"),
+        get("http://python.org/", "X: a\nHost: evil.example\r\n"),
+        get("http://python.org/", "X: a\rHost: evil.example\r\n"),
+        get("http://python.org/", "Content-Length: 1\r\nContent-Length: 2\r\n"),
+        get("http://python.org/", "Content-Length: +1\r\n"),
+        get("http://python.org/", "Transfer-Encoding: chunked\r\n") + "0\r\n\r\n",
+        f"CONNECT python.org HTTP/1.1\r\n{AUTH}\r\n",
+        f"CONNECT python.org@evil.example:443 HTTP/1.1\r\n{AUTH}\r\n",
+        f"CONNECT http://python.org:443 HTTP/1.1\r\n{AUTH}\r\n",
+        f"get http://python.org/ HTTP/1.1\r\n{AUTH}\r\n",
+        f"GET http://python.org/ HTTP/2.0\r\n{AUTH}\r\n",
         "\x16\x03\x01\r\n\r\n",
     ],
 )
@@ -158,7 +158,7 @@ async def test_what_could_be_read_in_two_ways_is_refused(desk: Desk, sent: str) 
 
 @pytest.mark.parametrize("auth", ["", AUTH.replace("Basic ", "Basic x"), AUTH + AUTH])
 async def test_nobody_is_served_without_the_token(desk: Desk, auth: str) -> None:
-    answer = await desk.says(get("http://pypi.org/", auth=auth))
+    answer = await desk.says(get("http://python.org/", auth=auth))
     assert answer.startswith("HTTP/1.1 407")
     assert "Proxy-Authenticate: Basic" in answer
     assert desk.far.looked_up == []
@@ -166,25 +166,25 @@ async def test_nobody_is_served_without_the_token(desk: Desk, auth: str) -> None
 
 async def test_the_host_of_the_address_counts_and_no_header_beside_it(desk: Desk) -> None:
     more = "Host: evil.example\r\nConnection: x-a\r\nX-A: b\r\nUpgrade: h2c\r\nX-B: c\r\n"
-    await desk.says(get("http://pypi.org/", more))
+    await desk.says(get("http://python.org/", more))
     (sent,) = desk.far.sent
-    assert sent == b"GET / HTTP/1.1\r\nHost: pypi.org\r\nConnection: close\r\nX-B: c\r\n\r\n"
+    assert sent == b"GET / HTTP/1.1\r\nHost: python.org\r\nConnection: close\r\nX-B: c\r\n\r\n"
 
 
 async def test_a_second_request_on_a_connection_is_sent_to_nobody(desk: Desk) -> None:
-    first = get("http://pypi.org/", "Content-Length: 2\r\n") + "ab"
+    first = get("http://python.org/", "Content-Length: 2\r\n") + "ab"
     await desk.says(first + get("http://evil.example/secret", "Host: evil.example\r\n"))
     assert b"".join(desk.far.sent).endswith(b"\r\n\r\nab")
     assert desk.far.connected == [f"{PUBLIC} 80"]
 
 
 async def test_where_an_answer_leads_is_asked_for_anew(desk: Desk) -> None:
-    assert "Location: http://evil.example/" in await desk.says(get("http://pypi.org/away"))
+    assert "Location: http://evil.example/" in await desk.says(get("http://python.org/away"))
     assert desk.far.connected == [f"{PUBLIC} 80"]
 
 
 async def test_a_head_that_does_not_end_is_refused(desk: Desk) -> None:
-    answer = await desk.says(get("http://pypi.org/", "X: " + "y" * 70000))
+    answer = await desk.says(get("http://python.org/", "X: " + "y" * 70000))
     assert answer == "" or answer.startswith("HTTP/1.1 431")
     assert desk.far.looked_up == []
 
@@ -198,8 +198,8 @@ async def test_who_is_slow_is_sent_away_and_keeps_nobody_out(
         for _ in range(proxy._MOST_CONNECTIONS)
     ]
     for _, writer in slow:
-        writer.write(b"GET http://pypi.org/ HT")
-    assert (await desk.says(get("http://pypi.org/"))).endswith("hello")
+        writer.write(b"GET http://python.org/ HT")
+    assert (await desk.says(get("http://python.org/"))).endswith("hello")
     assert (await slow[0][0].read()).startswith(b"HTTP/1.1 408")
     for _, writer in slow:
         writer.close()
@@ -207,4 +207,4 @@ async def test_who_is_slow_is_sent_away_and_keeps_nobody_out(
 
 async def test_a_host_that_is_no_longer_named_is_refused_at_once(desk: Desk) -> None:
     desk.far.named.clear()
-    assert (await desk.says(get("http://pypi.org/"))).startswith("HTTP/1.1 403")
+    assert (await desk.says(get("http://python.org/"))).startswith("HTTP/1.1 403")

@@ -101,7 +101,7 @@ def _ran(words: list[str]) -> "subprocess.CompletedProcess[str]":
 
 @asynccontextmanager
 async def desk(base: Path, holder: Holder) -> AsyncIterator[Desk]:
-    far = FarHosts(["pypi.org"], {"pypi.org": PUBLIC, "evil.example": PUBLIC})
+    far = FarHosts(["python.org"], {"python.org": PUBLIC, "evil.example": PUBLIC})
     async with far.door(str(base / "door")) as door:
         yield Desk(base, holder, far, door)
 
@@ -112,14 +112,14 @@ async def test_programs_find_the_way_to_a_named_host_and_to_no_other(
     curl = [["curl", "-sSfL"]] if shutil.which("curl") else []
     async with desk(tmp_path, working()) as here:
         for program in (URLLIB, *curl):
-            done = await here.run(*program, "http://pypi.org/simple")
+            done = await here.run(*program, "http://python.org/simple")
             assert "hello" in done.stdout, done
             for address in ("http://evil.example/", "https://evil.example/"):
                 done = await here.run(*program, address)
                 assert done.returncode
                 assert "hello" not in done.stdout
                 assert here.refused.pop() == "evil.example"
-            assert (await here.run(*program, "http://pypi.org/away")).returncode
+            assert (await here.run(*program, "http://python.org/away")).returncode
             assert here.refused.pop() == "evil.example"
         assert set(here.far.connected) == {f"{PUBLIC} 80"}
 
@@ -128,7 +128,7 @@ async def test_a_tunnel_holds_in_a_thread_that_does_not_block(
     working: Working, tmp_path: Path
 ) -> None:
     async with desk(tmp_path, working()) as here:
-        done = await here.run(PYTHON, "-ISc", ASYNCIO, "pypi.org")
+        done = await here.run(PYTHON, "-ISc", ASYNCIO, "python.org")
         assert "200 Connection established" in done.stdout, done
         assert done.stdout.endswith("b'ping'\n")
 

@@ -60,7 +60,7 @@ async def test_where_no_way_leads_to_hosts_there_is_no_network_and_it_is_said_on
 ) -> None:
     told: list[Event] = []
     monkeypatch.setattr(holders, "working", Seatbelt)
-    named = Settings(permissions=PermissionSettings(command="sandbox", network=["pypi.org"]))
+    named = Settings(permissions=PermissionSettings(command="sandbox", network=["python.org"]))
     view = SessionView("s1", str(tmp_path), lambda event, _: told.append(event), lambda: named,
                        lambda: None, "a")  # fmt: skip
     holding = Holding(view, lambda _anywhere: Confinement([str(tmp_path)]))
