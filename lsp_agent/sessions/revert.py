@@ -25,6 +25,7 @@ from lsp_agent.sessions.revert_parts import (
     is_revert,
     meant,
     new_revert_id,
+    parts_given_up,
     parts_in,
     without,
 )
@@ -32,7 +33,6 @@ from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import is_in
 from lsp_agent.workspace.changing.file_host import Origin, Placed, View
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
 from lsp_agent.workspace.ledger.ledger import Change
@@ -207,16 +207,12 @@ class Reverts:
         try:
             safe = self._confined(path)
             loaded = [await self._services.ledger.loaded(change.id) for change in named]
-            shown = await self._services.host.view(safe, None)
-            given_up = [each for each in loaded if self._was_given_up(each, shown)]
-            self._found_out({each.change_id: each.hunks for each in parts_in(given_up)})
-            changes = [each for each in loaded if each not in given_up]
-            parts = await anyio.to_thread.run_sync(parts_in, changes)
+            parts = await self._parts(loaded, await self._services.host.view(safe, None))
             if not parts:
                 return FileReverted(path, uri, "unchanged")
             takes_out = {part.change_id: part.hunks for part in parts}
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
-            back = any(is_revert(change.turn_id) for change in changes)
+            back = any(is_revert(change.turn_id) for change in named)
             gone = (
                 [] if back else [await self._gone_part(change) for change in self._reverted(path)]
             )
@@ -232,15 +228,20 @@ class Reverts:
             self._found_out(takes_out)
         return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
 
-    def _was_given_up(self, change: Change, shown: View) -> bool:
-        """Whether its document was closed without saving it. What it took out is not to be put
-        back: of that, what had not been saved either is gone with it."""
-        if shown.open or change.on_disk or change.status == "unknown":
-            return False
+    async def _parts(self, changes: Sequence[Change], shown: View) -> list[Part]:
+        """What of them is in. Of the rest it is known from now on that it is out."""
+        unsaved = [] if shown.open else [each for each in changes if self._is_unsaved(each)]
+        given_up = await anyio.to_thread.run_sync(parts_given_up, unsaved, _text_of(shown))
+        out = {part.change_id: part.hunks for part in given_up}
+        self._found_out(out)
+        parts = await anyio.to_thread.run_sync(parts_in, changes)
+        return [part for part in parts if part.change_id not in out]
+
+    def _is_unsaved(self, change: Change) -> bool:
+        """Whether it has never been on disk, and no other change is known to have put it there."""
         others = self._services.ledger.changes(path=change.path)
-        if any(change.id in other.takes_out for other in others):  # another one has put it back
-            return False
-        return not is_in((change.before, change.after), _text_of(shown))
+        taken_out = any(change.id in other.takes_out for other in others)
+        return not (change.on_disk or change.status == "unknown" or taken_out)
 
     def _reverted(self, path: str) -> list[Change]:
         """What earlier reverts took out of a file, or found to be out of it."""

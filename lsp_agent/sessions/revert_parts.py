@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lsp_agent.text.diff import diff
 from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, taken_out, with_only
+from lsp_agent.text.presence import Clash, Step, is_in, taken_out, with_only
 from lsp_agent.workspace.ledger.ledger import Change
 
 _PREFIX = "r-"
@@ -82,6 +82,14 @@ def without(parts: Sequence[Part], now: Text | None, earlier: Sequence[Text]) ->
 
 def parts_in(changes: Sequence[Change]) -> list[Part]:
     return [part for change in changes if (part := _part_in(change)) is not None]
+
+
+def parts_given_up(changes: Sequence[Change], now: Text | None) -> list[Part]:
+    """Those of ``changes``, which were never on disk, that went when their document was closed:
+    the file is ``now`` without them. What they took out is not to be put back, since of that, what
+    had not been saved either went with it."""
+    out = [change for change in changes if not is_in((change.before, change.after), now)]
+    return parts_in(out)
 
 
 def _part_in(change: Change) -> Part | None:
