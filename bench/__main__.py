@@ -20,6 +20,7 @@ from bench.held import held_by_bubblewrap, held_by_landlock
 from bench.keystroke import keystroke
 from bench.measure import Row
 from bench.opened import opened_files
+from bench.reopened import chat_reopened
 from bench.review import hunk_list, revert, undo
 from bench.seen import write_seen, write_seen_many
 from bench.setting import FULL, QUICK, Setting
@@ -45,6 +46,7 @@ BENCHES: Sequence[Callable[[Setting], Row | None]] = (
     turns_memory,
     chat_words,
     chat_edit,
+    chat_reopened,
     held_by_bubblewrap,
     held_by_landlock,
 )

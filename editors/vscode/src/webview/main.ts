@@ -14,6 +14,7 @@ import { ConnectCard } from "./connect";
 import { button, el, icon, isComposed } from "./dom";
 import type { Folds } from "./fold";
 import { showEnds } from "./fold";
+import { Later } from "./later";
 import { questionElement, renderFooter, renderPart, renderPrompt, spoken, thoughtTime } from "./parts";
 import type { Laid } from "./reads";
 import { gather } from "./reads";
@@ -28,12 +29,16 @@ interface ShownTurn extends Laid {
   footer: HTMLElement;
 }
 
+/** Between two older turns where a browser tells not when it is idle: WebKit. */
+const IDLE_MILLISECONDS = 50;
+
 const vscode = acquireVsCodeApi<[string, boolean][]>();
 const post = (message: FromView): void => vscode.postMessage(message);
 
 const shown = new Map<string, ShownTurn>();
 const folds: Folds = new Map(vscode.getState());
 let sessionId = "";
+let later = new Later([]);
 
 const composer = new Composer(post);
 const log = el("div", { id: "log", role: "log", "aria-live": "off", "aria-label": "Conversation", tabindex: "0" });
@@ -46,11 +51,12 @@ toEnd.hidden = true;
 
 let isBusy = false;
 let isFollowing = true;
-/** All of a conversation is being made: to look where its end is for each text took half a minute. */
+/** Turns are being made: to look where the end is for each text of theirs took half a minute. */
 let isMaking = false;
 log.addEventListener("scroll", () => {
   isFollowing = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
   toEnd.hidden = isFollowing;
+  if (log.scrollTop < 2 * log.clientHeight) makeOlder();
 });
 new ResizeObserver(() => follow()).observe(log);
 log.addEventListener("click", (event) => {
@@ -72,6 +78,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToView>) => {
 post({ type: "ready" });
 
 function take(message: ToView): void {
+  if (later.take(message)) return;
   switch (message.type) {
     case "chat":
       return showChat(message.head, message.turns);
@@ -104,15 +111,56 @@ function take(message: ToView): void {
 }
 
 function showChat(head: Head, turns: Turn[]): void {
-  shown.clear();
   if (head.sessionId !== sessionId) isFollowing = true;
   sessionId = head.sessionId;
+  const read = isFollowing ? undefined : firstSeen();
+  const top = read && topOf(read.element);
+  shown.clear();
   log.replaceChildren();
+  later = new Later(turns);
   if (turns.length === 0) log.append(welcome());
   isMaking = true;
-  for (const turn of turns) showTurn(turn);
+  for (const turn of later.atOnce) log.append(made(turn));
   isMaking = false;
+  while (read && later.has(read.turn.id)) makeOlder();
+  const again = read && shown.get(read.turn.id);
+  if (again && top !== undefined) log.scrollTop += topOf(again.element) - top;
+  log.querySelectorAll("article").forEach(showEnds);
   showHead(head);
+  makeWhenIdle(later);
+}
+
+/** The turn at the top of what is seen. */
+function firstSeen(): ShownTurn | undefined {
+  const top = topOf(log);
+  return [...shown.values()].find(({ element }) => element.getBoundingClientRect().bottom > top);
+}
+
+function topOf(element: Element): number {
+  return element.getBoundingClientRect().top;
+}
+
+/** The others of a conversation, until there are none or another is shown. */
+function makeWhenIdle(of: Later): void {
+  const go = (): void => {
+    if (of === later && makeOlder()) makeWhenIdle(of);
+  };
+  if ("requestIdleCallback" in window) requestIdleCallback(go);
+  else setTimeout(go, IDLE_MILLISECONDS);
+}
+
+/** Puts the next older turn before the others, which stay where they are seen. */
+function makeOlder(): boolean {
+  const turn = later.next();
+  if (turn === undefined) return false;
+  const below = log.scrollHeight - log.scrollTop;
+  isMaking = true;
+  const element = made(turn);
+  log.prepend(element);
+  isMaking = false;
+  showEnds(element);
+  log.scrollTop = log.scrollHeight - below;
+  return true;
 }
 
 function showHead(head: Head): void {
@@ -163,7 +211,11 @@ function showHead(head: Head): void {
 function showTurn(turn: Turn): void {
   log.querySelector(".welcome")?.remove();
   const known = shown.get(turn.id);
-  if (known === undefined) return addTurn(turn);
+  if (known === undefined) {
+    const element = made(turn);
+    log.append(element);
+    return showEnds(element);
+  }
   const before = known.turn;
   known.element.setAttribute("aria-label", labelOf(turn));
   if (!isSame(saidIn(before), saidIn(turn))) known.prompt = replaced(known.prompt, promptOf(turn), log);
@@ -175,18 +227,18 @@ function showTurn(turn: Turn): void {
   if (before.state !== "ended" && turn.state === "ended") announce(spokenEnd(turn));
 }
 
-function addTurn(turn: Turn): void {
+/** A turn that was not there. */
+function made(turn: Turn): HTMLElement {
   const element = el("article", { "aria-label": labelOf(turn) });
   const prompt = promptOf(turn);
   const parts = el("div", { class: "parts" });
   const footer = renderFooter(turn, changedFiles(turn), post);
   element.append(prompt, parts, footer);
-  log.append(element);
   const known = { turn, element, prompt, parts, footer, elements: [], reads: new Map() };
   shown.set(turn.id, known);
   turn.parts.forEach((_, index) => put(known, index));
   showWorking(known);
-  showEnds(element);
+  return element;
 }
 
 function promptOf({ id: turnId, prompt, context, began }: Turn): HTMLElement {
