@@ -256,8 +256,7 @@ local function is_ours(bufnr)
   return vim.startswith(api.nvim_buf_get_name(bufnr), "lsp-agent://")
 end
 
---- Called once.
-function M.listen()
+local function listen()
   local group = api.nvim_create_augroup("lsp_agent.windows", {})
   local function on(event, callback)
     api.nvim_create_autocmd(event, { group = group, callback = callback })
@@ -316,5 +315,7 @@ function M.listen()
     end)
   end)
 end
+
+listen()
 
 return M
