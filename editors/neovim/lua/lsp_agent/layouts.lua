@@ -27,8 +27,9 @@ end
 local function floating(role)
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight
   local width, height = cells(FLOAT_SHARE, columns), cells(FLOAT_SHARE, lines)
-  local chat_height = math.max(height - PROMPT_HEIGHT - 2 * BORDER, 1)
-  local top = math.floor((lines - height) / 2)
+  local chat_height = math.max(height - PROMPT_HEIGHT - 2 * BORDER, 3) -- one is the bar's
+  local both = chat_height + PROMPT_HEIGHT + 2 * BORDER
+  local top = math.max(math.floor((lines - both) / 2), 0)
   return {
     relative = "editor",
     row = role == "chat" and top or top + chat_height + BORDER,
