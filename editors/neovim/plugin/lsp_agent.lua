@@ -27,7 +27,8 @@ vim.api.nvim_create_autocmd("OptionSet", {
   callback = set_highlights,
 })
 
-for _, module in ipairs({ "client", "edits", "ask", "windows", "marks", "elsewhere" }) do
+-- What else there is listens from when it is first used.
+for _, module in ipairs({ "client", "elsewhere" }) do
   require("lsp_agent." .. module).listen()
 end
 

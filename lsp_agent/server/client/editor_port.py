@@ -93,8 +93,11 @@ class EditorPort:
         """The client's answer; empty where it gave none."""
         try:
             answer: Any = await self._connection.ask(method, params, timeout)
-        except (ClientRefused, TimeoutError) as exc:
-            log.warning("%s for %s: %s", method, params["uri"], exc or "no answer")
+        except ClientRefused as exc:
+            log.warning("%s for %s: %s", method, params["uri"], exc)
+            return {}
+        except TimeoutError:
+            log.warning("%s for %s: no answer within %g s", method, params["uri"], timeout)
             return {}
         return cast(Json, answer) if isinstance(answer, dict) else {}
 

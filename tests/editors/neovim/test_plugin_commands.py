@@ -1,4 +1,4 @@
-"""Slash commands of the agent's extensions, by ``:Agent run``."""
+"""Slash commands of the agent's extensions, by ``:Agent run``; what is loaded before any."""
 
 import pytest
 from plugin_desk import PluginDesk
@@ -16,6 +16,23 @@ PATIENT = """
 local wait = vim.wait
 vim.wait = function(_, done, interval) _G.came = wait(20000, done, interval) end
 """
+
+
+LOADED = """
+local names = {}
+for name in pairs(package.loaded) do
+  table.insert(names, name:match('^lsp_agent%.(.*)$') or name:match('^vim%.lsp$'))
+end
+table.sort(names)
+return names
+"""
+
+
+def test_what_is_loaded_as_neovim_starts(desk: PluginDesk) -> None:
+    at_start = ["client", "config", "elsewhere", "highlights", "stand_in", "tell", "tints"]
+    assert set(desk.nvim.lua(LOADED)) <= {*at_start, "vim.lsp"}  # which 0.10 loads itself
+    desk.setup()
+    assert [name for name in desk.nvim.lua(LOADED) if name != "vim.lsp"] == at_start
 
 
 def test_a_slash_command_is_completed_picked_and_run(desk: PluginDesk) -> None:

@@ -77,6 +77,16 @@ def test_the_words_that_differ(desk: PluginDesk) -> None:
     assert differ(["a = 1", "b = 2"], ["a = 1", "b = 3"]) == [["2"], ["3"]]
 
 
+def test_a_line_beside_a_changed_one_has_no_marks_of_its_own(desk: PluginDesk) -> None:
+    for old, new, words in (
+        (["f(a)"], ["f(a, b)", "g(a)"], [", b"]),
+        (["f(a)"], ["f(a, b)", "g(a)", "h(a)"], [", b"]),
+        (["  return g(a)"], ["  return x", "  return g(a, b)"], [", b"]),
+    ):
+        assert desk.nvim.lua(DIFFERS, old, new) == [[], words]
+        assert desk.nvim.lua(DIFFERS, new, old) == [words, []]
+
+
 def test_no_word_is_marked_where_all_of_a_line_is_another(desk: PluginDesk) -> None:
     for old, new in (["one"], ["other"]), ([], ["new"]), (["  indented"], ["indented"]):
         assert desk.nvim.lua(DIFFERS, old, new) == [[], []]

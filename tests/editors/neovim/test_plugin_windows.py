@@ -2,7 +2,7 @@
 
 import pytest
 from plugin_desk import PluginDesk
-from support.neovim import wait_until
+from support.neovim import NeovimError, wait_until
 from support.neovim_desk import step
 
 pytestmark = pytest.mark.neovim
@@ -104,6 +104,73 @@ def test_a_chat_that_is_alone_is_closed_for_a_file(desk: PluginDesk) -> None:
     wait_until(lambda: roles(desk) == ["file"])
     assert desk.nvim.lines() == ["one"]
     assert complaints(desk) == []
+
+
+# Of the chat's window: the tab page's number, whether it floats, its place on the screen, its size.
+PLACE = """
+local window = ...
+local at = vim.fn.win_screenpos(window)
+return {
+  vim.api.nvim_tabpage_get_number(vim.api.nvim_win_get_tabpage(window)),
+  vim.api.nvim_win_get_config(window).relative ~= '',
+  at[1], at[2], vim.api.nvim_win_get_width(window), vim.api.nvim_win_get_height(window),
+}
+"""
+
+
+def place(desk: PluginDesk) -> tuple[int, bool, int, int, int, int]:
+    tab, floats, *box = desk.nvim.lua(PLACE, wait_until(lambda: desk.window("chat")))
+    return tab, floats, *box
+
+
+def lay_out(desk: PluginDesk, layout: str) -> tuple[int, bool, int, int, int, int]:
+    desk.agent(f"chat {layout}")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("<Esc>")
+    return place(desk)
+
+
+def test_the_chat_stands_where_one_wants_it(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"match": "Look", "text": "I see."}, {"match": "Again", "text": "I saw."})
+    columns = desk.nvim.lua("return vim.o.columns")
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    tab, floats, row, column, width, _height = place(desk)
+    assert (tab, floats, row, column + width) == (1, False, 1, columns + 1)
+
+    tab, floats, row, column, width, height = lay_out(desk, "bottom")
+    assert (tab, floats, column, width) == (1, False, 1, columns)
+    assert row > 1
+    desk.nvim.command("wincmd t | split | wincmd = | close")  # which leaves its height alone
+    assert place(desk)[-1] == height
+
+    tab, floats, _row, column, width, _height = lay_out(desk, "float")
+    assert (tab, floats) == (1, True)
+    assert column > 1
+    assert width < columns
+    desk.nvim.command("wincmd t")  # a file, which it covered
+    wait_until(lambda: roles(desk) == ["file"])
+    desk.agent("ask Again.")  # and so it takes the cursor where it opens by itself
+    desk.wait_for_chat("I saw.")
+    assert desk.nvim.lua("return vim.w.lsp_agent") == "chat"
+
+    tab, floats, _row, _column, width, _height = lay_out(desk, "tab")
+    assert (tab, floats, width) == (2, False, columns)
+    assert roles(desk) == ["chat", "prompt"]
+    desk.nvim.command("tabfirst")
+    assert roles(desk) == ["file"]
+    desk.agent("chat")  # to the one that is open
+    wait_until(lambda: roles(desk) == ["chat", "prompt"])
+    desk.nvim.keys("<Esc>q")
+    wait_until(lambda: roles(desk) == ["file"])
+    assert desk.nvim.lua("return #vim.api.nvim_list_tabpages()") == 1
+    assert complaints(desk) == []
+
+
+def test_a_layout_that_is_none_is_refused_by_its_name(desk: PluginDesk) -> None:
+    with pytest.raises(NeovimError, match='no layout "left", but right, bottom, float, tab'):
+        desk.setup(chat={"layout": "left"})
 
 
 # Of a session with two questions: which one was answered, and how.

@@ -464,6 +464,14 @@ def test_traits_by_client(
 
 
 @in_virtual_time
+async def test_a_client_that_does_not_answer_a_sync_is_logged_with_the_time_it_had(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await port(Wire(agent__sync=TimeoutError()), ClientInfo(sync=True)).sync("file:///a")
+    assert caplog.messages == ["agent/sync for file:///a: no answer within 0.3 s"]
+
+
+@in_virtual_time
 async def test_save_and_reload_ask_only_a_client_that_can() -> None:
     wire = Wire(agent__saveDocument={"saved": True}, agent__reloadDocument=REFUSED)
     plain, able = port(wire, ClientInfo()), port(wire, ClientInfo(save=True, reload=True))

@@ -234,8 +234,7 @@ function M.open(session)
   return session and session.questions[1] or waiting[1]
 end
 
---- Called once, by `plugin/lsp_agent.lua`.
-function M.listen()
+local function listen()
   local click = vim.keycode("<LeftMouse>")
   vim.on_key(function(key, typed)
     if typed == nil or typed ~= "" then
@@ -262,5 +261,7 @@ function M.listen()
     end,
   })
 end
+
+listen()
 
 return M

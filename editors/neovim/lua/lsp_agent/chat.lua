@@ -157,13 +157,14 @@ function M.open(options)
     tell("open a file first: its folder is the one that an agent works in", vim.log.levels.WARN)
     return
   end
-  local width = config.options.chat.width
-  width = math.floor(width < 1 and vim.o.columns * width or width)
-  local prompt = windows.open(session.transcript, width)
+  local here = vim.w.lsp_agent
+  local chat, prompt = windows.open(session.transcript)
   M.show(session)
   if options and options.focus then
     api.nvim_set_current_win(prompt)
     vim.cmd.startinsert()
+  elseif not here and vim.list_contains({ "float", "tab" }, config.options.chat.layout) then
+    api.nvim_set_current_win(chat) -- it covers the file
   end
 end
 
@@ -175,6 +176,15 @@ function M.toggle()
   else
     M.open({ focus = true })
   end
+end
+
+--- Shows the chat elsewhere, from now on.
+---@param layout lsp_agent.Layout
+function M.lay_out(layout)
+  config.lay_out(layout)
+  M.close()
+  windows.close_tab()
+  M.open({ focus = true })
 end
 
 --- The session is the one that the chat shows, if the chat is open, and that prompts go to.

@@ -128,6 +128,16 @@ local function executable()
   return false
 end
 
+-- A function of a module that is loaded when it is first called.
+---@param module string
+---@param name string
+---@return lsp.Handler
+local function handler(module, name)
+  return function(...)
+    return require("lsp_agent." .. module)[name](...)
+  end
+end
+
 --- What `vim.lsp.config()` takes; `lsp/lsp_agent.lua` returns it.
 ---@return vim.lsp.Config
 function M.config()
@@ -142,7 +152,6 @@ function M.config()
       diagnostics = true,
     },
   }
-  local edits, ask = require("lsp_agent.edits"), require("lsp_agent.ask")
   return {
     name = M.NAME,
     cmd = config.cmd(),
@@ -154,20 +163,26 @@ function M.config()
       end
     end,
     handlers = {
-      ["workspace/applyEdit"] = edits.apply,
-      ["agent/sync"] = edits.sync,
-      ["agent/saveDocument"] = edits.save,
-      ["agent/reloadDocument"] = edits.reload,
-      ["agent/ask"] = ask.ask,
-      ["agent/diagnostics"] = require("lsp_agent.diagnostics").answer,
-      ["window/showDocument"] = function(err, params, context)
-        return require("lsp_agent.review_tab").show_document(err, params, context)
-      end,
+      ["workspace/applyEdit"] = handler("edits", "apply"),
+      ["agent/sync"] = handler("edits", "sync"),
+      ["agent/saveDocument"] = handler("edits", "save"),
+      ["agent/reloadDocument"] = handler("edits", "reload"),
+      ["agent/ask"] = handler("ask", "ask"),
+      ["agent/diagnostics"] = handler("diagnostics", "answer"),
+      ["window/showDocument"] = handler("review_tab", "show_document"),
       ["window/showMessage"] = function(_, params)
         tell(params.message, LEVELS[params.type])
       end,
       ["agent/event"] = function(_, event, context)
         require("lsp_agent.events").on_event(context.client_id, event)
+      end,
+    },
+    commands = {
+      -- A code action's prompt goes on with the conversation, as one that is written does.
+      ["lspAgent.prompt"] = function(command)
+        local asked = command.arguments[1]
+        local prompt = { text = asked.text, held = {}, context = asked.context or {} }
+        require("lsp_agent.prompts").write(prompt)
       end,
     },
     on_init = function(client)
@@ -395,12 +410,6 @@ end
 
 --- Called once, by `plugin/lsp_agent.lua`.
 function M.listen()
-  -- A code action's prompt goes on with the conversation, as one that is written does.
-  vim.lsp.commands["lspAgent.prompt"] = function(command)
-    local asked = command.arguments[1]
-    local prompt = { text = asked.text, held = {}, context = asked.context or {} }
-    require("lsp_agent.prompts").write(prompt)
-  end
   local group = vim.api.nvim_create_augroup("lsp_agent.client", {})
   local function on(events, callback)
     vim.api.nvim_create_autocmd(events, { group = group, callback = callback })

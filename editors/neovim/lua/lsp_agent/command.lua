@@ -108,9 +108,19 @@ M.commands = {
   },
   {
     name = "chat",
-    summary = "Shows or hides the chat.",
-    run = function()
-      require("lsp_agent.chat").toggle()
+    argument = "[layout]",
+    summary = "Shows or hides the chat; with right, bottom, float or tab shows it there from now "
+      .. "on.",
+    run = function(argument)
+      local chat = require("lsp_agent.chat")
+      if argument == "" then
+        chat.toggle()
+      else
+        chat.lay_out(argument)
+      end
+    end,
+    complete = function()
+      return require("lsp_agent.config").layouts
     end,
   },
   {

@@ -25,11 +25,16 @@ local M = {}
 ---@field answer? string|false Open the agent's question. Elsewhere than in buffers of files, map `<Plug>(lsp-agent-answer)`.
 
 ---@class lsp_agent.ChatOptions
----@field width? number Columns, or the share of the screen if below 1.
+---@field layout? "right"|"bottom"|"float"|"tab" Where it stands: beside the files, below them, over them, in a tab page of its own. Over them it closes when you go to one.
+---@field width? number At the right: columns, or the share of the screen if below 1.
+---@field height? number At the bottom: lines, or the share of the screen if below 1.
 ---@field open? boolean Show the chat when a prompt is sent.
 
 ---@class lsp_agent.ReviewOptions
 ---@field old_text? boolean Show above each change what it has replaced.
+
+---@type lsp_agent.Layout[]
+M.layouts = { "right", "bottom", "float", "tab" }
 
 ---@type lsp_agent.Options
 M.defaults = {
@@ -49,7 +54,7 @@ M.defaults = {
     chat = "<leader>aa",
     answer = "<leader>aq",
   },
-  chat = { width = 0.4, open = true },
+  chat = { layout = "right", width = 0.4, height = 0.4, open = true },
   review = { old_text = true },
   ask = "select",
   bell = true,
@@ -93,6 +98,16 @@ function M.cmd()
   return cmd
 end
 
+--- Sets where the chat stands; says so where it cannot stand there.
+---@param layout lsp_agent.Layout
+function M.lay_out(layout)
+  if not vim.list_contains(M.layouts, layout) then
+    local known = table.concat(M.layouts, ", ")
+    error(("lsp_agent: the chat has no layout %q, but %s"):format(layout, known), 0)
+  end
+  M.options = vim.tbl_deep_extend("force", M.options, { chat = { layout = layout } })
+end
+
 ---@param options? lsp_agent.Options
 function M.set(options)
   options = options or {}
@@ -107,6 +122,7 @@ function M.set(options)
   end
   M.given = options
   M.options = vim.tbl_deep_extend("force", M.defaults, options)
+  M.lay_out(M.options.chat.layout)
 end
 
 return M

@@ -55,32 +55,6 @@ function M.on_attach(bufnr)
   })
 end
 
---- Called once, by `plugin/lsp_agent.lua`.
-function M.listen()
-  local group = vim.api.nvim_create_augroup("lsp_agent.edits", {})
-  vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost" }, {
-    group = group,
-    callback = function(event)
-      stamps[event.buf] = versions[event.buf] and stamp(event.buf) or nil
-    end,
-  })
-  vim.api.nvim_create_autocmd("BufFilePost", {
-    group = group,
-    callback = function(event)
-      renamed[event.buf] = versions[event.buf] and true
-    end,
-  })
-  -- Under its new name a buffer is opened when it is written.
-  vim.api.nvim_create_autocmd("BufWritePost", {
-    group = group,
-    callback = function(event)
-      if renamed[event.buf] then
-        versions[event.buf], renamed[event.buf] = 0, nil
-      end
-    end,
-  })
-end
-
 ---@param uri string
 ---@param client_id integer
 ---@return integer? bufnr
@@ -247,5 +221,32 @@ function M.reload(_, params, context)
   vim.bo[bufnr].autoread = own
   return { reloaded = stamps[bufnr] == stamp(bufnr) }
 end
+
+local function listen()
+  local group = vim.api.nvim_create_augroup("lsp_agent.edits", {})
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost" }, {
+    group = group,
+    callback = function(event)
+      stamps[event.buf] = versions[event.buf] and stamp(event.buf) or nil
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufFilePost", {
+    group = group,
+    callback = function(event)
+      renamed[event.buf] = versions[event.buf] and true
+    end,
+  })
+  -- Under its new name a buffer is opened when it is written.
+  vim.api.nvim_create_autocmd("BufWritePost", {
+    group = group,
+    callback = function(event)
+      if renamed[event.buf] then
+        versions[event.buf], renamed[event.buf] = 0, nil
+      end
+    end,
+  })
+end
+
+listen()
 
 return M

@@ -28,7 +28,7 @@ return function(first, last)
       return vim.startswith(action.title, TITLE)
     end, actions or {})
     local function run(action)
-      vim.lsp.commands[action.command.command](action.command)
+      found.commands[action.command.command](action.command)
     end
     if #fixes == 1 then
       run(fixes[1])

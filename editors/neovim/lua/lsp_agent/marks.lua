@@ -340,8 +340,7 @@ function M.on_attach(bufnr)
   refresh_soon(bufnr, 0)
 end
 
---- Called once, by `plugin/lsp_agent.lua`.
-function M.listen()
+local function listen()
   api.nvim_create_autocmd("WinScrolled", {
     group = api.nvim_create_augroup("lsp_agent.marks", {}),
     callback = function()
@@ -354,5 +353,7 @@ function M.listen()
     end,
   })
 end
+
+listen()
 
 return M

@@ -1,11 +1,10 @@
 --- The chat's two windows in a tab page, and the buffer in which prompts are written.
 
+local layouts = require("lsp_agent.layouts")
+
 local M = {}
 
 local api = vim.api
-local PROMPT_HEIGHT = 4
-
----@alias lsp_agent.Role "chat"|"prompt"
 
 -- Those of both, with some more.
 ---@param more table<string, any>
@@ -63,6 +62,9 @@ end
 local function dress(window, role)
   vim.w[window].lsp_agent = role
   M.set(window, OPTIONS[role])
+  if vim.w[window].lsp_agent_layout == "bottom" then
+    M.set(window, { winfixheight = true })
+  end
 end
 
 --- Gives a window the person's own values of some options.
@@ -139,38 +141,49 @@ end
 
 --- Opens those of the chat's windows that are not open.
 ---@param transcript lsp_agent.Transcript
----@param width integer in cells
+---@return integer chat
 ---@return integer prompt
-function M.open(transcript, width)
+function M.open(transcript)
+  local own_tab = layouts.own_tab()
+  if own_tab then
+    api.nvim_set_current_tabpage(own_tab)
+  end
   local chat = M.of("chat")
   if not chat then
-    chat = api.nvim_open_win(transcript:buffer(), false, { split = "right", win = -1, width = width })
+    chat = layouts.open_chat(transcript:buffer())
     fill(chat, transcript)
   end
   local prompt = M.of("prompt")
   if not prompt then
-    prompt = api.nvim_open_win(M.prompt_bufnr(), false, {
-      split = "below",
-      win = chat,
-      height = PROMPT_HEIGHT,
-    })
+    prompt = layouts.open_prompt(M.prompt_bufnr(), chat)
     dress(prompt, "prompt")
   end
-  return prompt
+  return chat, prompt
 end
 
----@param window integer
----@return boolean
-local function is_float(window)
-  return api.nvim_win_get_config(window).relative ~= ""
+-- The tab page that was shown before the chat's own, or else another.
+---@return integer?
+local function tab_before()
+  local tabs = api.nvim_list_tabpages()
+  return tabs[vim.fn.tabpagenr("#")]
+    or vim.iter(tabs):find(function(tab)
+      return not vim.t[tab].lsp_agent
+    end)
 end
 
---- The windows of this tab page that are neither the chat's nor float, the current one first.
+--- The windows of this tab page that are neither the chat's nor float, the current one first; from
+--- the chat's own tab page those of the one before.
 ---@return integer[]
 function M.of_files()
-  local windows = vim.list_extend({ api.nvim_get_current_win() }, api.nvim_tabpage_list_wins(0))
+  local current, windows = api.nvim_get_current_win(), nil
+  if vim.t.lsp_agent then
+    local before = tab_before()
+    windows = before and api.nvim_tabpage_list_wins(before) or {}
+  else
+    windows = vim.list_extend({ current }, api.nvim_tabpage_list_wins(0))
+  end
   return vim.tbl_filter(function(window)
-    return not is_float(window) and not vim.w[window].lsp_agent
+    return not layouts.floats(window) and not vim.w[window].lsp_agent
   end, windows)
 end
 
@@ -192,13 +205,14 @@ local function ensure_file()
   end
   local window = api.nvim_open_win(some_bufnr(), true, { split = "left", win = -1 })
   undress(window) -- it is opened with the options of the one beside it
+  vim.t.lsp_agent = nil -- the tab page is no more the chat's own
 end
 
 -- Closes it, if it is there and not Neovim's last one.
 ---@param window? integer
 local function close(window)
   local is_last = vim.iter(api.nvim_list_wins()):all(function(each)
-    return each == window or is_float(each)
+    return each == window or layouts.floats(each)
   end)
   if window and api.nvim_win_is_valid(window) and not is_last then
     api.nvim_win_close(window, true)
@@ -206,10 +220,24 @@ local function close(window)
 end
 
 function M.close()
-  if M.of("chat") or M.of("prompt") then
+  local chat, prompt = M.of("chat"), M.of("prompt")
+  if chat or prompt then
     ensure_file()
-    close(M.of("prompt"))
-    close(M.of("chat"))
+    local back = vim.t.lsp_agent and tab_before()
+    if back then
+      api.nvim_set_current_tabpage(back)
+    end
+    close(prompt)
+    close(chat)
+  end
+end
+
+--- Closes the tab page that is the chat's own, from another one.
+function M.close_tab()
+  local tab = layouts.own_tab()
+  if tab then
+    close(M.of("prompt", tab))
+    close(M.of("chat", tab))
   end
 end
 
@@ -228,8 +256,7 @@ local function is_ours(bufnr)
   return vim.startswith(api.nvim_buf_get_name(bufnr), "lsp-agent://")
 end
 
---- Called once.
-function M.listen()
+local function listen()
   local group = api.nvim_create_augroup("lsp_agent.windows", {})
   local function on(event, callback)
     api.nvim_create_autocmd(event, { group = group, callback = callback })
@@ -247,6 +274,26 @@ function M.listen()
   on("QuitPre", function()
     if not vim.w.lsp_agent and not has_other(api.nvim_get_current_win()) then
       M.close()
+      if #api.nvim_list_tabpages() == 2 then
+        M.close_tab()
+      end
+    end
+  end)
+  -- One that floats covers the file that the person goes to.
+  on("WinEnter", function()
+    vim.schedule(function()
+      local chat = M.of("chat")
+      if chat and layouts.floats(chat) and not layouts.floats(api.nvim_get_current_win()) then
+        M.close()
+      end
+    end)
+  end)
+  on("VimResized", function()
+    for _, window in ipairs(api.nvim_list_wins()) do
+      local role = vim.w[window].lsp_agent
+      if role and layouts.floats(window) then
+        layouts.place(window, role)
+      end
     end
   end)
   -- `:bdelete` closes a buffer's windows as long as there are others, and has the last one show
@@ -268,5 +315,7 @@ function M.listen()
     end)
   end)
 end
+
+listen()
 
 return M

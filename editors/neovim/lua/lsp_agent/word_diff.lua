@@ -94,6 +94,61 @@ local function marked(tokens, changed)
   return found
 end
 
+---@param tokens lsp_agent.Token[]
+---@param at integer
+---@param step 1|-1
+---@return integer where a line ends, from there on or before it; outside of the tokens for none
+local function line_end(tokens, at, step)
+  while tokens[at] and tokens[at].text ~= "" do
+    at = at + step
+  end
+  return at
+end
+
+-- Has as many tokens, which are kept, be the changed ones in place of those alike; false where
+-- these are not.
+---@param tokens lsp_agent.Token[]
+---@param changed table<integer, true>
+---@param from integer the first of those that are changed
+---@param to integer the first of those that are kept
+---@param count integer
+---@return boolean
+local function swap(tokens, changed, from, to, count)
+  for offset = 0, count - 1 do
+    local one, other = tokens[from + offset], tokens[to + offset]
+    if not other or one.text ~= other.text or changed[to + offset] then
+      return false
+    end
+  end
+  for offset = 0, count - 1 do
+    changed[from + offset], changed[to + offset] = nil, true
+  end
+  return true
+end
+
+-- Has what only one side has be whole lines where it can be: in `f(a, b)`, `g(a)` for `f(a)` the
+-- comparison may take the second line's `)` for the one that was there, and `, b)`, `g(a` for new.
+---@param tokens lsp_agent.Token[]
+---@param changed table<integer, true>
+---@param first integer
+---@param last integer
+local function settle(tokens, changed, first, last)
+  local first_end = line_end(tokens, first, 1)
+  if first_end > last then
+    return -- all in one line
+  end
+  local tail = line_end(tokens, last + 1, 1) - last
+  local fits = first_end - tail + 1 >= first
+  if fits and swap(tokens, changed, first_end - tail + 1, last + 1, tail) then
+    return
+  end
+  local before, last_end = line_end(tokens, first - 1, -1), line_end(tokens, last, -1)
+  local head = first - 1 - before
+  if head == last - last_end then
+    swap(tokens, changed, last_end + 1, before + 1, head)
+  end
+end
+
 --- The words of each that the other has not.
 ---@param old string[] lines
 ---@param new string[]
@@ -113,6 +168,13 @@ return function(old, new)
     end
     for number = hunk[3], hunk[3] + hunk[4] - 1 do
       come[number] = true
+    end
+  end
+  for _, hunk in ipairs(hunks --[[@as integer[][] ]]) do
+    if hunk[2] == 0 then
+      settle(after, come, hunk[3], hunk[3] + hunk[4] - 1)
+    elseif hunk[4] == 0 then
+      settle(before, gone, hunk[1], hunk[1] + hunk[2] - 1)
     end
   end
   return marked(before, gone), marked(after, come)
