@@ -84,6 +84,13 @@ class SendChatParams(Model):
     uri: str | None = None
 
 
+class SendChatResult(Model):
+    """``turnId`` is absent where a command was run that prompts nothing."""
+
+    session_id: str
+    turn_id: str | None = None
+
+
 class ForkChatParams(Model, extra="forbid"):
     """``line`` is one of an earlier prompt's; with ``send`` that is sent at once, from the new
     document."""

@@ -88,8 +88,10 @@ class Session:
         images: Sequence[ImageInput] = (),
         when_busy: WhenBusy = "queue",
         confinement: Confinement | None = None,
+        words: str | None = None,
     ) -> Turn:
-        """Accepts a prompt at once; the turn's ``wait`` tells when it has ended.
+        """Accepts a prompt at once; the turn's ``wait`` tells when it has ended. ``words`` are the
+        person's where the prompt was made of them.
 
         :raises RequestFailed: "busy", "unsupported" where the agent's changes cannot be confined,
             "unknownSession" when closed
@@ -101,12 +103,12 @@ class Session:
         if confinement is not None and not self.hosting.state.hosts_files:
             message = "The agent writes files itself, so it cannot be confined to lines."
             raise RequestFailed("unsupported", message, {"feature": "confined"})
-        prompt = whole(prompt)
+        prompt, words = whole(prompt), whole(prompt if words is None else words)
         notes = [confinement.note] if confinement is not None else []
         notes += [rejected] if (rejected := self.hosting.served.rejections()) else []
         text = prompt_with_context(prompt, excerpts, "\n".join(notes))
-        turn = Turn(_turn_id(), text, prompt, tuple(images), confinement)
-        self.title = self.title or _title(prompt)
+        turn = Turn(_turn_id(), text, words, tuple(images), confinement)
+        self.title = self.title or _title(words)
         self._enqueue(turn)
         return turn
 

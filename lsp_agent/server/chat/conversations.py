@@ -6,6 +6,7 @@ where it is open and to disk where not, but as nobody's edit: there is nothing t
 """
 
 import os
+import uuid
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.errors import LspAgentError
-from lsp_agent.protocol.events import StampedEvent, TurnStarted
+from lsp_agent.protocol.events import StampedEvent, TextDelta, TurnEnded, TurnStarted
 from lsp_agent.server.chat.grammar import Part, without_stale, written
 from lsp_agent.server.chat.words import Words
 from lsp_agent.server.rpc.connection import Connection
@@ -53,9 +54,12 @@ class _Written:
 
 
 class _Conversation:
-    def __init__(self, path: SafePath, session_id: str) -> None:
+    """``is_new``: the session is not told yet what else stands in the document."""
+
+    def __init__(self, path: SafePath, session_id: str, *, is_new: bool) -> None:
         self.path = path
         self.session_id = session_id
+        self.is_new = is_new
         self.news = anyio.Event()
 
 
@@ -109,15 +113,33 @@ class Conversations:
         """Documents that agents are kept from writing: what stands there last is sent."""
         return [Reserved(path, _OURS, readable=True) for path in self._by_path]
 
-    def tie(self, path: SafePath, session: Session) -> None:
-        """From here on the session's turns are written into the document, and into no other."""
+    def tie(self, path: SafePath, session: Session, *, is_new: bool = False) -> None:
+        """From here on the session's turns are written into the document, and into no other.
+        ``is_new``: what stands there was not said in the session."""
         for before in (self._of(session.id), self._by_path.get(path.path)):
             if before is not None:
                 self._by_path.pop(before.path.path, None)
                 before.news.set()  # which ends its task
-        conversation = self._by_path[path.path] = _Conversation(path, session.id)
+        conversation = self._by_path[path.path] = _Conversation(path, session.id, is_new=is_new)
         self._tasks.start_soon(self._write_all, conversation)
         conversation.news.set()
+
+    def is_first(self, path: str) -> bool:
+        """Whether a prompt, which is sent now, is the first that a new session has of the document
+        at ``path``."""
+        conversation = self._by_path.get(path)
+        is_new = conversation is not None and conversation.is_new
+        if conversation is not None:
+            conversation.is_new = False
+        return is_new
+
+    def answered(self, prompt: str, session: Session, answer: str) -> None:
+        """Without a turn, as by a command."""
+        words = Words(session.cwd)
+        words.take(TextDelta(answer))
+        words.take(TurnEnded("endTurn"))
+        self._turns[uuid.uuid4().hex] = _Written(session.id, prompt, words, here=True)
+        self._tell(session.id)
 
     def sent(self, turn: Turn, session: Session) -> None:
         """The prompt of the session's document has begun a turn."""

@@ -110,6 +110,21 @@ def prompt_of(text: str) -> Prompt | None:
     return Prompt(words, last.body + body.index(words))
 
 
+def unheaded(said: str) -> str:
+    """With no line in it that reads as a heading."""
+    lines = split_lines(said)
+    return "".join(f" {line}" if line.rstrip() in HEADINGS else line for line in lines)
+
+
+def replaced(text: str, words: str, by: str) -> str:
+    """With the prompt that begins with ``words`` being ``by``, behind the last section where there
+    is none any more."""
+    prompt = prompt_of(text)
+    if prompt is None or not prompt.words.startswith(words):
+        return _spaced(text) + by
+    return text[: prompt.start] + by + text[prompt.start + len(words) :]
+
+
 def earlier(text: str) -> str:
     """What was said before the prompt, as it stands there; "" where nothing was."""
     found = sections(text)

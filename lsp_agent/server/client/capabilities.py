@@ -99,7 +99,8 @@ def initialize_result(client: ClientInfo) -> Json:
     }
     # For all documents where it cannot be said which; a client with a chat of its own needs none.
     if not client.events:
-        for name in FOR_CHATS.keys() - client.registers:
+        harmful = {"completion"} if client.quirks.completes_by_one else set[str]()
+        for name in FOR_CHATS.keys() - client.registers - harmful:
             served[f"{name}Provider"] = FOR_CHATS[name]
     # Providers of nothing: asked anew, the client sends what it held back first (barrier.py).
     if client.quirks.refresh == "semanticTokens":

@@ -41,6 +41,9 @@ class Quirks:
     asks_in_text: bool = False
     #: ``window/showDocument`` works, and it does not say so.
     shows_documents: bool = False
+    #: The one completion of a buffer becomes the server's, in the place of the file type's own
+    #: (`omnifunc`), also where the server has nothing to say.
+    completes_by_one: bool = False
     #: What makes it ask anew at once, and send before that what it holds back.
     refresh: RefreshKind | None = None
 
@@ -53,6 +56,7 @@ _NEOVIM = Quirks(
     may_be_deaf=True,
     prints_labels=True,
     waits_for_a_key=True,
+    completes_by_one=True,
 )
 #: By how the name begins.
 _TABLE = {

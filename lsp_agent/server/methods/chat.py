@@ -13,8 +13,8 @@ from lsp_agent.protocol.session_methods import (
     ForkChatResult,
     OpenChatParams,
     OpenChatResult,
-    PromptStarted,
     SendChatParams,
+    SendChatResult,
 )
 from lsp_agent.server.chat.grammar import (
     ENDING,
@@ -22,14 +22,17 @@ from lsp_agent.server.chat.grammar import (
     earlier,
     is_chat,
     prompt_of,
+    replaced,
     sections,
+    unheaded,
     without_stale,
 )
 from lsp_agent.server.chat.outline import aligned, earlier_prompts
 from lsp_agent.server.context import Context
+from lsp_agent.sessions.agent import slash_commands
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.stored.excerpts import Excerpt
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.changing.file_host import View
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
@@ -38,6 +41,8 @@ from lsp_agent.workspace.documents.open_document import OpenDocument
 #: In the workspace, since editors give no server to a file that lies elsewhere.
 _FOLDER = ".lsp-agent"
 _IGNORED = "# Conversations with the agent. To commit one, move it elsewhere.\n*\n"
+#: As the chats of the plugins know one.
+_COMMAND = re.compile(r"/([\w.:-]+)(?:\s+(.*))?", re.DOTALL)
 _NOTHING = f"There is nothing to send: write it under the last `{YOU}`."
 _NO_PROMPT = "There is no earlier prompt in line {}."
 _EARLIER = "{}, from its beginning on, which is text of a file and nothing that you have said"
@@ -66,11 +71,12 @@ async def open_chat(context: Context, params: OpenChatParams) -> OpenChatResult:
     return OpenChatResult(session_id=session.id, uri=uri)
 
 
-def send_chat(context: Context, params: SendChatParams) -> Awaitable[PromptStarted]:
+def send_chat(context: Context, params: SendChatParams) -> Awaitable[SendChatResult]:
     """Answers at once: what comes of it can be read in the document, which is sent as it is now.
+    One that names a command of the agent's is answered once that has run.
 
     :raises RequestFailed: "conflict" where nothing can be sent, or it is not said what;
-        "outsideWorkspace"; as ``Session.prompt`` does
+        "outsideWorkspace"; as ``Session.prompt`` and ``slash_commands.run`` do
     """
     document = _document(context, params.uri)
     text = document.text.content
@@ -80,26 +86,65 @@ def send_chat(context: Context, params: SendChatParams) -> Awaitable[PromptStart
     return _sent(context, _confined(context, document.path or ""), text, prompt.words)
 
 
-async def _sent(context: Context, path: SafePath, text: str, words: str) -> PromptStarted:
+async def _sent(context: Context, path: SafePath, text: str, words: str) -> SendChatResult:
     """``words`` are the prompt of ``text``, which is the document's."""
     context.settings.forget()
-    excerpts: list[Excerpt] = []
     async with context.chats.one_at_a_time:
-        session = context.chats.session(path.path)
-        is_tied = session is not None
-        if session is None:
-            session = await _taken_up(context, path, text)
-        if session is None:
-            session = context.sessions.open(context.sessions.folder_of(path.path))
-            if before := earlier(text):
-                name = _EARLIER.format(os.path.basename(path.path))  # noqa: PTH119
-                excerpts.append(Excerpt(name, before[-_EARLIER_LIMIT:]))
-        turn = session.prompt(words, excerpts)
-        context.displays.begin(session, turn, words, None)
-        context.chats.sent(turn, session)
-        if not is_tied:
-            _tie(context, path, session)
-    return PromptStarted(session_id=session.id, turn_id=turn.id)
+        session = context.chats.session(path.path) or await _tied(context, path, text)
+    prompt = words
+    if command := _COMMAND.fullmatch(words):
+        ran = await _ran(session, command[1], command[2] or "")
+        if ran is not None and ran[0] != "prompt":
+            await _told(context, path, session, words, *ran)
+            return SendChatResult(session_id=session.id)
+        prompt = ran[1] if ran is not None else words
+    excerpts: list[Excerpt] = []
+    if context.chats.is_first(path.path) and (before := earlier(text)):
+        name = _EARLIER.format(os.path.basename(path.path))  # noqa: PTH119
+        excerpts.append(Excerpt(name, before[-_EARLIER_LIMIT:]))
+    turn = session.prompt(prompt, excerpts, words=words)
+    context.displays.begin(session, turn, words, None)
+    context.chats.sent(turn, session)
+    return SendChatResult(session_id=session.id, turn_id=turn.id)
+
+
+async def _ran(session: Session, name: str, args: str) -> tuple[slash_commands.Action, str] | None:
+    """What comes of the agent's command; None where it has none, so that words are words."""
+    if not await slash_commands.offered(session.agent):
+        return None
+    return await slash_commands.run(session.agent, name, args)
+
+
+async def _told(
+    context: Context,
+    path: SafePath,
+    session: Session,
+    words: str,
+    action: slash_commands.Action,
+    text: str,
+) -> None:
+    """What a command that prompts nothing has said, in the document."""
+    if action == "insert":
+        resolve = partial(_put_in, words, unheaded(text))
+        await context.host.put(path, resolve, "agent: inserted")
+    else:
+        context.chats.answered(words, session, text if action == "display" else "")
+
+
+def _put_in(words: str, text: str, view: View) -> Text:
+    here = view.require_text() if view.exists else EMPTY
+    return Text.of(replaced(here.content, words, text), like=here)
+
+
+async def _tied(context: Context, path: SafePath, text: str) -> Session:
+    """The session that the document goes on with from here on."""
+    session = await _taken_up(context, path, text)
+    if session is not None:
+        _tie(context, path, session)
+        return session
+    session = context.sessions.open(context.sessions.folder_of(path.path))
+    _tie(context, path, session, is_new=True)
+    return session
 
 
 async def _taken_up(context: Context, path: SafePath, text: str) -> Session | None:
@@ -119,8 +164,8 @@ async def _taken_up(context: Context, path: SafePath, text: str) -> Session | No
         return None  # as of an agent that is not to be had any more: a new one goes on
 
 
-def _tie(context: Context, path: SafePath, session: Session) -> None:
-    context.chats.tie(path, session)
+def _tie(context: Context, path: SafePath, session: Session, *, is_new: bool = False) -> None:
+    context.chats.tie(path, session, is_new=is_new)
     context.sessions.keep_document(session, path.path)
 
 

@@ -122,6 +122,14 @@ def test_a_prompt_by_command_answers_at_once_and_edits_later(desk: Desk) -> None
     wait_until(lambda: desk.nvim.lines() == ["two"])
 
 
+def test_what_a_file_type_completes_by_stays_its_own(desk: Desk) -> None:
+    desk.nvim.command("filetype plugin on")
+    desk.open("a.c", "int one;\n")
+    desk.start(done())
+    desk.run("Hello.")
+    assert desk.nvim.lua("return vim.bo.omnifunc") == "ccomplete#Complete"
+
+
 def test_a_conversation_is_read_while_it_comes_and_written_in(desk: Desk) -> None:
     desk.open("x.chat.md", "## You\n\nCount.\n")
     words = " ".join(f"n{number}" for number in range(60))

@@ -58,7 +58,8 @@ def of_pygls(params: Json) -> Json:
             "folding_range": types.FoldingRangeOptions(),
         }
         for name, options in of_chats.items():
-            if to_camel(name) not in client.registers:
+            harms = name == "completion" and client.name == "Neovim"
+            if to_camel(name) not in client.registers and not harms:
                 setattr(served, f"{name}_provider", options)
     served.experimental = {
         "agent": {

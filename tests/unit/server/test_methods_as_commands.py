@@ -90,6 +90,7 @@ def test_the_other_commands_answer_as_their_methods(project: Project) -> None:
     agent = project.agent(step("", bash("true")), step("", bash("true")), step("A."), step("Sum."))
     editor = project.editor(agent=agent, options=ALLOWED)
     editor.ask_agent("Go.")
+    assert wait_until(lambda: "window" in editor.call("agent/state"))  # told behind the turn's end
     for name in ("state", "messages", "models", "edits", "sessions", "commands"):
         assert editor.command(name) == editor.call(f"agent/{name}"), name
     assert editor.command("setModel", {"model": "script"})["model"] == "script"
