@@ -122,6 +122,8 @@ class ReviewState:
     def on_disk(self, before: Text, now: Text, change_id: str) -> "ReviewState":
         """An agent made ``now`` of what was on disk, ``before``, under an open document."""
         known = self.other
+        if known is None and self.review.text == now and not self.steps:
+            return replace(self, other=self.review)  # it came to the document as well
         if known is None and self.review.text == before:
             known = self.review
         if known is None:

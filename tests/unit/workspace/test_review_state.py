@@ -65,3 +65,24 @@ def test_both_are_there_after_a_restart() -> None:
     assert restored == replace(closed, restored=True, review=restored.review)
     shown, outcomes = restored.opened(CUT)
     assert (texts(shown), outcomes) == (texts(unsaved()), [(KEY, "applied")])
+
+
+def test_what_a_document_read_from_the_disk_is_on_disk_though_its_undo_takes_it_out() -> None:
+    read, _ = (
+        ReviewState(Review.of(TYPED), base_exists=True)
+        .landed(LandedStep(TYPED, CUT, "c1", None), open_=True)
+        .folded(CUT)
+    )
+    undone, _ = read.on_disk(TYPED, CUT, "c1").folded(TYPED)
+    state, outcomes = undone.closed(TYPED, CUT)
+    assert (texts(state), outcomes) == (texts(read), [(KEY, "applied")])
+
+
+def test_what_was_unsaved_is_known_with_what_has_come_to_the_file_since() -> None:
+    closed, _ = unsaved().closed(CUT, DISK)
+    written = Text.of("1\none\ntwo\n")
+    state = closed.landed(LandedStep(DISK, written, "c2", None), open_=False)
+    both = Text.of("1\none\n2\n")
+    shown, outcomes = state.opened(both)
+    assert [hunk.change_id for hunk in shown.review.hunks] == ["c2", "c1"]
+    assert outcomes == [(KEY, "applied")]
