@@ -16,7 +16,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from lsp_agent.sandbox.network.hosts import plain
-from lsp_agent.sandbox.network.proxy import Proxy
+from lsp_agent.sandbox.network.proxy import Proxy, accepted
 
 _BACKLOG = 16
 #: A held command may come here as often as it likes, and say nothing.
@@ -24,7 +24,6 @@ _MOST_GREETED = 16
 _HELLO_SECONDS = 2.0
 _TICKET_BYTES = 16
 _LONGEST_HELLO = 256
-_RETRY_SECONDS = 0.1
 _OWN = ("localhost", "127.0.0.1", "::1")
 
 
@@ -60,18 +59,10 @@ class Door:
         greeted = anyio.Semaphore(_MOST_GREETED)
         while True:
             await greeted.acquire()
-            await anyio.wait_readable(listener)
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                greeted.release()
-                await anyio.sleep(_RETRY_SECONDS)
-            else:
-                tasks.start_soon(self._come, connection, greeted)
+            tasks.start_soon(self._come, await accepted(listener), greeted)
 
     async def _come(self, connection: socket.socket, greeted: anyio.Semaphore) -> None:
         with connection, suppress(OSError):
-            connection.setblocking(False)
             with anyio.move_on_after(_HELLO_SECONDS):
                 await anyio.wait_readable(connection)
             greeted.release()

@@ -50,7 +50,7 @@ class Proxy:
         async with anyio.create_task_group() as tasks:
             while True:
                 await room.acquire()
-                tasks.start_soon(self._client, await _accepted(listener), token, refused, room)
+                tasks.start_soon(self._client, await accepted(listener), token, refused, room)
 
     async def _client(
         self,
@@ -129,7 +129,8 @@ class Proxy:
             raise Refused("502 Bad Gateway", f"{host} is not found") from error
 
 
-async def _accepted(listener: socket.socket) -> socket.socket:
+async def accepted(listener: socket.socket) -> socket.socket:
+    """The next connection, which blocks nobody; where none can be accepted, it is tried again."""
     while True:
         # Only this waits, and nothing is accepted in it: a cancel loses no connection.
         await anyio.wait_readable(listener)
