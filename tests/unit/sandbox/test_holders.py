@@ -265,7 +265,7 @@ def test_what_a_killed_starter_has_left_is_taken_away_later(tmp_path: Path) -> N
     left: list[Path] = []
     for _ in range(2):
         with subprocess.Popen(
-            [*words, "sh", "-c", "echo $TMPDIR; mkdir $TMPDIR/a; cat"],
+            [*words, "sh", "-c", "mkdir $TMPDIR/a; echo $TMPDIR; cat"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         ) as process:
