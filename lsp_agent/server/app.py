@@ -57,6 +57,7 @@ from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.other_servers import adopt
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.mirror.mirror import Mirror
 from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.review.edits import Edits
@@ -123,6 +124,7 @@ class App:
             host=host,
             mirror=Mirror(documents, editor, host, self._ledger, reviews),
             ledger=self._ledger,
+            saves=Saves(self._ledger, documents, tasks),
             edits=edits,
             questions=questions,
             diagnostics=DiagnosticsPort.of(face, client),
@@ -228,9 +230,8 @@ class App:
         )
         for name, also in self._review.hints.hooks.items():
             face.notifications[name] = _both(face.notifications[name], also)
-        opened, saved = "textDocument/didOpen", "textDocument/didSave"
+        opened = "textDocument/didOpen"
         face.notifications[opened] = _both(face.notifications[opened], self._recovery.opened)
-        face.notifications[saved] = _both(face.notifications[saved], self._recovery.saved)
         face.notifications["textDocument/willSave"] = lambda _params: None
         face.notifications["window/workDoneProgress/cancel"] = board.cancelled
         face.notifications["workspace/didChangeConfiguration"] = self._configuration_changed

@@ -206,6 +206,7 @@ class Reverts:
         uri = self._uri(path)
         try:
             safe = self._confined(path)
+            await self._services.saves.noted(path)
             loaded = [await self._services.ledger.loaded(change.id) for change in named]
             parts = await self._parts(loaded, await self._services.host.view(safe, None))
             if not parts:

@@ -58,6 +58,17 @@ class Text:
     def content(self) -> str:
         return "".join(self.lines)
 
+    def begins_with(self, other: "Text") -> bool:
+        """Whether it is ``other`` and something behind it."""
+        whole, last = other.lines[:-1], other.lines[-1:]
+        at = len(whole)
+        return (
+            at < len(self.lines)
+            and self.lines[:at] == whole
+            and (not last or self.lines[at].startswith(last[0]))
+            and self.lines != other.lines
+        )
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Text) and (self.lines is other.lines or self.lines == other.lines)
 

@@ -24,12 +24,11 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import first_of
-from lsp_agent.text.presence import Step, present, unwound, with_only, without
+from lsp_agent.text.presence import Step, unwound, with_only, without
 from lsp_agent.workspace.changing.file_host import FileHost, View
 from lsp_agent.workspace.disk.files import LEFTOVER
 from lsp_agent.workspace.disk.paths import from_ledger, open_folder
 from lsp_agent.workspace.documents.documents import Documents
-from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Change, ChangeStatus, Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.placing.signs import nearer
@@ -106,15 +105,6 @@ class Recovery:
         with anyio.move_on_after(_PATIENCE):
             while asked - self._judged:
                 await self._news.wait()
-
-    def saved(self, uri: str) -> None:
-        """At a didSave: what of the document's changes is on disk now is noted."""
-        document = self._documents.get(uri)
-        if document is None or document.path is None:
-            return
-        changes = self._ledger.changes(path=document.path)
-        if any(not change.on_disk and change.status in _IN for change in changes):
-            self._tasks.start_soon(self._note_saved, document, document.path, document.text)
 
     # -- what is to be looked for
 
@@ -250,26 +240,6 @@ class Recovery:
                 f"The texts of {what} of the agent's from before the restart are gone, so that"
                 f" they can no longer be reviewed or undone: {shown}. Compare with the last commit."
             )
-
-    # -- saves
-
-    async def _note_saved(self, document: OpenDocument, path: str, text: Text) -> None:
-        """``text`` is what the document showed at the didSave; what was typed while the file was
-        written came before that."""
-        pending = [c.id for c in self._ledger.changes(path=path) if c.status in _IN]
-        await document.compared()
-        if document.saved == text:
-            self._ledger.mark_on_disk(pending)
-            return
-        try:
-            changes = [await self._ledger.loaded(change_id) for change_id in pending]
-        except (KeyError, LspAgentError) as error:
-            _log.warning("%s: it is not known which changes were saved: %s", path, error)
-            return
-        steps = [(change.before, change.after) for change in changes]
-        found = await anyio.to_thread.run_sync(present, steps, document.saved)
-        there = [c.id for c, hunks in zip(changes, found, strict=True) if hunks is not None]
-        self._ledger.mark_on_disk(there)
 
 
 def _counted(paths: Sequence[str]) -> tuple[str, str]:

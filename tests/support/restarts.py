@@ -13,6 +13,7 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.ledger.ledger import ChangeStatus, Ledger, Origin
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.recovery import Recovery
 
 LINES = "one\ntwo\nthree\nfour\nfive\n"
@@ -40,6 +41,7 @@ class Run:
         self.host = FileHost(self.documents, _NoEditor(), ledger, self.reviews)
         self.said: list[str] = []
         self._tasks = tasks
+        self._saves = Saves(ledger, self.documents, tasks)
         self.recovery: Recovery | None = None
 
     async def start(self) -> None:
@@ -66,7 +68,6 @@ class Run:
             self.documents.open(uri, 1, text)
         self.file.write_text(text if disk is None else disk)
         self.documents.save(uri)
-        self.recovery.saved(uri)
         await settle()
 
     async def change(

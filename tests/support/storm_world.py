@@ -6,12 +6,13 @@ document's own are ``<n>``; the agents' are ``⟦n⟧``, which stand in place of
 each other. Nobody but the person takes out what the person typed.
 """
 
+import asyncio
 import queue
 import random
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from unittest import mock
 
 import anyio
 import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.protocol.errors import LspAgentError
@@ -33,6 +35,7 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.mirror.mirror import Known, Mirror
 from lsp_agent.workspace.review.edits import Edits
 from support.scripted_editor import POLICIES, Point, Policy, ScriptedEditor, VirtualClock
@@ -81,6 +84,19 @@ def without_threads() -> Generator[None]:
         yield
 
 
+class Tasks:
+    """In place of a task group, whose tasks must be started by a task: here what an editor tells
+    comes by a timer of the loop."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start_soon(self, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        task = asyncio.get_running_loop().create_task(work(*args))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+
 class NobodyShows:
     """The editor while the document is closed."""
 
@@ -127,6 +143,7 @@ class World:
         self.path = confinement.confine("doc.txt", str(folder), write=True)
         services = SimpleNamespace(
             ledger=self.ledger,
+            saves=Saves(self.ledger, self.documents, cast(TaskGroup, Tasks())),
             edits=self.edits,
             host=self.host,
             documents=self.documents,

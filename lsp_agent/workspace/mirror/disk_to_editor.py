@@ -46,6 +46,8 @@ class Waits:
     reload: float = 0.5
     #: How long after a file was written its didSave may come.
     save: float = 0.1
+    #: How long if the document shows just that, since a busy disk keeps the editor waiting.
+    saved: float = 0.5
     #: How long after it said that it had reloaded an editor may take to show it.
     reloaded: float = 0.5
 
@@ -173,9 +175,13 @@ class DiskToEditor:
 
     async def _is_the_editors_save(self) -> bool:
         """A file is written a moment before its didSave comes."""
-        document = self._document
+        document, waits = self._document, self._desk.waits
+        shows = document.shows(self._now)
+        if shows and not is_long(document.lines) and not self._shown_since():
+            self._now_in()  # it showed that when the file did not have it yet
+            return True
         event = self._desk.saving.setdefault(document, anyio.Event())
-        with anyio.move_on_after(self._desk.waits.save):
+        with anyio.move_on_after(waits.saved if shows else waits.save):
             await event.wait()
         if not event.is_set():
             self._desk.saving.pop(document, None)

@@ -43,6 +43,10 @@ __all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits", "Watcher"]
 _MAX_TURNS = 5
 #: How long an editor may take to write a file, in which a person may type.
 _WRITE_SECONDS = 0.3
+#: How long a file is looked at again that an editor may be in the middle of writing, in seconds:
+#: nearly all of it is the time in which the machine has other work.
+_WRITING_SECONDS = 1.0
+_WRITING_LOOKS = 0.02
 #: Changes that are recorded at once; more of them would hold up the event loop.
 _AT_ONCE = 8
 #: Texts of a document that are remembered while agents are at work; nobody types more of them in
@@ -255,11 +259,39 @@ class Mirror:
         claim: Callable[[str], bool],
     ) -> _Finds:
         at = next(self._count)
-        seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
+        seen = await self._read(known, paths)
         changes, moved = await self._new_to(known, seen, named)
         claimed = [change for change in changes if claim(change.path)]
         others = await self._new_to_others(known, seen, claimed)
         return _Finds(at, seen | moved, claimed, others)
+
+    async def _read(self, known: Known, paths: Collection[str]) -> dict[str, Seen]:
+        """What the disk holds; of a file that an editor seems to be writing, what it then has."""
+        seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
+        begun = [path for path in seen if self._may_be_half_written(path, known, seen[path])]
+        if not begun:
+            return seen
+        with anyio.move_on_after(_WRITING_SECONDS):
+            while begun:
+                await anyio.sleep(_WRITING_LOOKS)
+                seen |= await anyio.to_thread.run_sync(look, begun, {}, abandon_on_cancel=True)
+                begun = [
+                    path for path in begun if self._may_be_half_written(path, known, seen[path])
+                ]
+        return seen
+
+    def _may_be_half_written(self, path: str, known: Known, seen: Seen) -> bool:
+        """Whether there is, anew, no more than the beginning of what its document shows, or of what
+        it has shown: most editors write into the emptied file, or put a new one in its place."""
+        document, was = self._documents.at(path), known.seen.get(path)
+        if document is None or was is None or was.content == seen.content:
+            return False
+        if not isinstance(seen.content, Text):
+            return True
+        begun = document.shown(seen.content)
+        texts = [document.text, *(text for _, text in self._shown.get(document, ()))]
+        longer = any(text.begins_with(begun) for text in texts)
+        return longer and not any(alike(text, begun) for text in texts)
 
     def _accounted_since(self, path: str, at: int) -> bool:
         last = self._accounted.get(path)

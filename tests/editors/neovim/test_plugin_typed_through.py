@@ -67,6 +67,15 @@ _G.denier:start(0, 10, vim.schedule_wrap(function()
 end))
 """
 
+WINDOWS = """
+local function told(window)
+  local buffer = vim.api.nvim_win_get_buf(window)
+  local lines = vim.api.nvim_buf_get_lines(buffer, 0, 8, false)
+  return { vim.w[window].lsp_agent or '', vim.api.nvim_buf_get_name(buffer), lines }
+end
+return { told(0), vim.tbl_map(told, vim.api.nvim_list_wins()) }
+"""
+
 # One that a picker shows, and one that it would cut.
 COMMANDS = ("echo x >> ran", "echo\necho x >> ran")
 
@@ -108,6 +117,8 @@ def check(desk: PluginDesk, record: Record, tries: int, questions: int) -> None:
     lines = ["one", "two", *type_through(desk, tries, seed=tries)]
     desk.nvim.keys("<Esc>")
     shown = desk.nvim.lines()
+    # Of each window the file or the kind that it shows, the one with the cursor first.
+    windows = desk.nvim.lua(WINDOWS)
     desk.nvim.lua("_G.denier:stop()")
     wait_until(lambda: desk.nvim.lua("return _G.tried == _G.asked"))
     asked, denied = desk.nvim.lua("return { _G.asked, _G.denied }")
@@ -120,7 +131,7 @@ def check(desk: PluginDesk, record: Record, tries: int, questions: int) -> None:
     row = " | ".join(f"{cell!s:>{widths[name]}}" for name, cell in cells.items())
     record("table", (TITLE, head, row))
     assert (asked - denied, allowed) == (0, 0), f"{head}\n{row}"
-    assert shown == lines
+    assert shown == lines, windows
     assert asked > questions
 
 

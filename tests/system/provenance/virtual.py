@@ -37,6 +37,7 @@ from lsp_agent.workspace.disk.paths import Confinement
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.review.edits import Edits, Rejection
 from provenance.desk import EDITORS
@@ -104,6 +105,7 @@ class Workshop:
                 editor=editor,
                 host=host,
                 ledger=self.ledger,
+                saves=Saves(self.ledger, self.documents, tasks),
                 edits=edits,
                 questions=None,
                 diagnostics=None,
@@ -236,8 +238,7 @@ class VirtualDesk:
             case "textDocument/didClose":
                 shop.documents.close(item["uri"])
             case "textDocument/didSave":
-                shop.documents.save(item["uri"])
-                self._soon(lambda: shop.recovery.saved(item["uri"]))
+                self._soon(lambda: shop.documents.save(item["uri"]))
             case _:
                 raise AssertionError(method)
 

@@ -724,6 +724,52 @@ async def test_a_save_that_is_told_a_little_later_is_the_persons(bench: MirrorBe
     assert bench.changes() == []
 
 
+@pytest.mark.parametrize("half", ["", "typed\none\ntw", None], ids=["empty", "begun", "away"])
+@pytest.mark.asyncio
+async def test_what_the_editor_is_writing_while_we_look_is_no_change(
+    bench: MirrorBench, half: str | None
+) -> None:
+    editor = await bench.open()
+    await bench.before()
+    editor.type(0, "typed\n")
+    await editor.settle()
+    bench.file.unlink()
+    if half is not None:
+        bench.file.write_text(half)
+
+    def written() -> None:
+        bench.file.write_text("typed\n" + TEXT)
+        bench.documents.save(editor.uri)
+
+    asyncio.get_running_loop().call_later(0.2, written)
+    await bench.after()
+    await editor.settle()
+    assert bench.shown == editor.buffer.text == "typed\n" + TEXT
+    assert bench.changes() == []
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_stays_empty_is_brought_in(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    await bench.agent("")
+    await editor.settle()
+    assert bench.shown == editor.buffer.text == ""
+
+
+@pytest.mark.asyncio
+async def test_what_was_typed_before_we_looked_and_is_told_as_saved_late_is_the_persons(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    editor.type(0, "typed\n")
+    await editor.settle()
+    await bench.before()
+    bench.file.write_text("typed\n" + TEXT)
+    (brought,) = await bench.after()
+    assert brought.what == "nothing"
+    assert bench.changes() == []
+
+
 @pytest.mark.asyncio
 async def test_what_the_agent_wrote_on_top_of_a_save_is_the_agents(bench: MirrorBench) -> None:
     editor = await bench.open()
