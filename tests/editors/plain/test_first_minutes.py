@@ -22,7 +22,7 @@ pytestmark = [
 
 NOTES = "alpha\nbeta\nagent: shout about beta\n"
 SHOUT = Call(
-    "edit", {"path": "notes.txt", "edits": [{"oldText": "beta\nagent", "newText": "BETA\nagent"}]}
+    "edit", {"path": "notes.txt", "edits": [{"oldText": "alpha\nbeta", "newText": "alpha\nBETA"}]}
 )
 INSTALL = ("uv", "tool", "install", "lsp-agent")
 

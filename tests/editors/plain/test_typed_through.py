@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.xdist_group("typed through"),
 ]
 
+SENT = "agent: nap for a while"
 TRIES = 1000
 QUESTIONS = 12
 
@@ -138,8 +139,10 @@ def check(sitting: Sitting, save: Burst, record: Record) -> None:
     """Saves, and looks at what the person typed and at what was answered."""
     project = sitting.project
     burst(sitting.editor, save, 0, sitting.rng)
-    wanted = NOTES + "".join(f"{line}\n" for line in sitting.lines)
-    until(lambda: project.saved() == wanted, 10)
+    # Helix cannot ask for words: the line that is sent is taken out.
+    notes = NOTES.replace(f"{SENT}\n", "") if isinstance(sitting.editor, Helix) else NOTES
+    wanted = notes + "".join(f"{line}\n" for line in sitting.lines)
+    until(lambda: project.saved() == wanted)
     saved = project.saved() or ""
     cells: dict[str, object] = {
         "editor": type(sitting.editor).__name__,

@@ -159,6 +159,9 @@ def done(world: World, step: Step) -> None:
         world.undo(*numbers, redo=True)
     elif name == "revert":
         world.revert(numbers[0], only=numbers[1])
+    elif name == "other" and world.mirror:
+        world.desk.hub.rest(_WAIT)  # what is written before a call is looked after, is the call's
+        world.other(*numbers)
     else:
         getattr(world, name)(*numbers)
     world.desk.barrier()
