@@ -268,16 +268,10 @@ class Mirror:
     async def _read(self, known: Known, paths: Collection[str]) -> dict[str, Seen]:
         """What the disk holds; of a file that an editor seems to be writing, what it then has."""
         seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
-        begun = [path for path in seen if self._may_be_half_written(path, known, seen[path])]
-        if not begun:
-            return seen
         with anyio.move_on_after(_WRITING_SECONDS):
-            while begun:
+            while begun := [p for p in seen if self._may_be_half_written(p, known, seen[p])]:
                 await anyio.sleep(_WRITING_LOOKS)
-                seen |= await anyio.to_thread.run_sync(look, begun, {}, abandon_on_cancel=True)
-                begun = [
-                    path for path in begun if self._may_be_half_written(path, known, seen[path])
-                ]
+                seen |= await anyio.to_thread.run_sync(look, begun, seen, abandon_on_cancel=True)
         return seen
 
     def _may_be_half_written(self, path: str, known: Known, seen: Seen) -> bool:
