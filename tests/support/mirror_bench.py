@@ -22,7 +22,7 @@ from lsp_agent.workspace.mirror.mirror import Brought, DiskChange, Known, Mirror
 from lsp_agent.workspace.placing.flight import Timings
 from support.scripted_editor import Policy, ScriptedEditor
 
-WAITS = Waits(reload=0.2, save=0.05, reloaded=0.2)
+WAITS = Waits(reload=0.2, save=0.05, saved=0.1, busy=0.4, reloaded=0.2)
 QUICK = Timings(tick=0.01, align_within=0.03, align_wait=0.04, quiet=0.08, unknown=0.6, late=5.0)
 PLAIN = Policy("plain")
 TEXT = "one\ntwo\nthree\nfour\nfive\n"

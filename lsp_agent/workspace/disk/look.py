@@ -4,6 +4,7 @@ Blocking; call it in a thread. A file that has not changed costs one ``lstat``.
 """
 
 import itertools
+import math
 import os
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -35,11 +36,13 @@ Content = Text | Unreadable | None
 @dataclass(frozen=True, slots=True)
 class Seen:
     """``stamp`` tells the file from a changed one, None if it cannot be trusted to. ``file_id``
-    (device, inode) stays with a file that is renamed."""
+    (device, inode) stays with a file that is renamed. ``written``: when, in seconds of the wall
+    clock."""
 
     content: Content
     stamp: tuple[int, ...] | None = None
     file_id: FileId | None = None
+    written: float = -math.inf
 
 
 def look(paths: Iterable[str], known: Mapping[str, Seen]) -> dict[str, Seen]:
@@ -80,7 +83,7 @@ def _look(path: str, known: Seen | None) -> Seen:
     settled = time.time() - max(status.st_mtime, status.st_ctime) >= _SETTLED_SECONDS
     # Of a file with several names the others were there before: it did not move to one of them.
     file_id = (status.st_dev, status.st_ino) if status.st_nlink == 1 else None
-    return Seen(content, stamp if settled else None, file_id)
+    return Seen(content, stamp if settled else None, file_id, status.st_mtime)
 
 
 def _content(path: str) -> Content:

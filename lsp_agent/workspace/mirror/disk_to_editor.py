@@ -4,6 +4,7 @@ The editor may reload the file by itself, at once, late or never, and the person
 save meanwhile. The edit is sent by the file host under its rule of proof, so nothing is doubled.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +24,7 @@ from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.mirror.shown import ShownTexts
 from lsp_agent.workspace.placing.flight import merged
 from lsp_agent.workspace.placing.not_made import NotMade
 
@@ -46,8 +48,11 @@ class Waits:
     reload: float = 0.5
     #: How long after a file was written its didSave may come.
     save: float = 0.1
-    #: How long if the document shows just that, since a busy disk keeps the editor waiting.
+    #: How long if the document shows just that: it may have been read from the disk.
     saved: float = 0.5
+    #: How long if it showed that when the file was written, and a busy disk keeps the editor
+    #: waiting. A sign, no proof: whoever touches a file that an editor has read makes it as well.
+    busy: float = 3.0
     #: How long after it said that it had reloaded an editor may take to show it.
     reloaded: float = 0.5
 
@@ -56,7 +61,8 @@ class Waits:
 class DiskChange:
     """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
     so soon after a save of the editor's that the document took it for what was saved, which was
-    ``before``. ``since`` is the mirror's count when it was ``before``."""
+    ``before``. ``since`` is the mirror's count when it was ``before``; ``written`` says when it was
+    changed last, in seconds of the wall clock."""
 
     path: str
     before: Content
@@ -64,6 +70,7 @@ class DiskChange:
     renamed_to: str | None = None
     over_a_save: bool = False
     since: int = 0
+    written: float = -math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +107,15 @@ class Desk:
     ledger: Ledger
     reviews: Reviews
     waits: Waits
+    shown: ShownTexts = field(default_factory=ShownTexts)
     slow: WeakSet[OpenDocument] = field(default_factory=WeakSet[OpenDocument])
     saving: dict[OpenDocument, anyio.Event] = field(default_factory=dict[OpenDocument, anyio.Event])
 
 
 class DiskToEditor:
     """One change of one file on disk, on its way into ``document``. ``awaited`` are the texts
-    that came to that file, this one first, as they are now known; ``shown_since`` those that the
-    document was since the file was ``disk.before``."""
+    that came to that file, this one first, as they are now known; ``saved_since``:
+    the editor said since we looked that it has saved that."""
 
     def __init__(
         self,
@@ -120,7 +128,7 @@ class DiskToEditor:
         kept: bool,
         still_wanted: Callable[[], bool],
         awaited: Callable[[], list[Text]],
-        shown_since: Callable[[], list[Text]],
+        saved_since: Callable[[], bool],
     ) -> None:
         self._desk = desk
         self._disk = disk
@@ -130,7 +138,7 @@ class DiskToEditor:
         self._kept = kept
         self._still_wanted = still_wanted
         self._awaited = awaited
-        self._shown_since = shown_since
+        self._saved_since = saved_since
         #: What is merged against, and what the document was saved as when it began.
         self._base: Text | None = None
         self._saved: Text | None = None
@@ -148,7 +156,7 @@ class DiskToEditor:
         self._saved = base = self._base = document.saved
         if self._disk.over_a_save:
             base = self._base = self._shown_before()
-        if document.dirty and await self._is_the_editors_save():
+        if await self._is_the_editors_save():
             return Brought(self._disk, "nothing", open=True)
         self._check_open()
         if document.shows(self._now) or base == self._theirs or self._was_shown():
@@ -174,20 +182,26 @@ class DiskToEditor:
         return self._document.shown(before) if isinstance(before, Text) else self._base
 
     async def _is_the_editors_save(self) -> bool:
-        """A file is written a moment before its didSave comes."""
-        document, waits = self._document, self._desk.waits
-        shows = document.shows(self._now)
-        if shows and not is_long(document.lines) and not self._shown_since():
-            self._now_in()  # it showed that when the file did not have it yet
-            return True
+        """A file is written a moment before its didSave comes, and by some editors before what was
+        typed last."""
+        document = self._document
+        if not document.dirty:
+            return self._saved_since()
         event = self._desk.saving.setdefault(document, anyio.Event())
-        with anyio.move_on_after(waits.saved if shows else waits.save):
+        with anyio.move_on_after(self._didsave_within()):
             await event.wait()
         if not event.is_set():
             self._desk.saving.pop(document, None)
             return False
         await document.compared()
         return document.disk == self._now
+
+    def _didsave_within(self) -> float:
+        document, waits = self._document, self._desk.waits
+        then = self._desk.shown.when(document, self._disk.written)
+        if then is not None and alike(then, self._theirs):
+            return waits.busy
+        return waits.saved if document.shows(self._now) else waits.save
 
     # The editor reloads.
 
@@ -229,7 +243,8 @@ class DiskToEditor:
     def _was_shown(self) -> bool:
         """Whether the editor read it before we looked, and was changed again: typed in, undone, or
         by what came to the disk next."""
-        return any(alike(text, self._theirs) for text in self._shown_since())
+        shown = self._desk.shown.since(self._document, self._disk.since)
+        return any(alike(text, self._theirs) for text in shown)
 
     async def _shows_the_disk(self) -> bool:
         """Whether the editor has read the file after others wrote it again."""

@@ -7,7 +7,6 @@ host wrote and what the editor saved is no agent's.
 """
 
 import itertools
-from collections import deque
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.protocol.errors import LspAgentError
-from lsp_agent.text.lines import Text, is_long
+from lsp_agent.text.lines import Text
 from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.disk.look import Content, Seen, Unreadable, look, moves
 from lsp_agent.workspace.disk.paths import from_ledger
@@ -49,9 +48,6 @@ _WRITING_SECONDS = 1.0
 _WRITING_LOOKS = 0.02
 #: Changes that are recorded at once; more of them would hold up the event loop.
 _AT_ONCE = 8
-#: Texts of a document that are remembered while agents are at work; nobody types more of them in
-#: the time that it takes to look.
-_MAX_SHOWN = 64
 
 
 class Known:
@@ -140,8 +136,6 @@ class Mirror:
         #: Texts on disk that wait to be brought in, by path, oldest first.
         self._awaited: dict[str, list[Text]] = {}
         self._recording = anyio.Semaphore(_AT_ONCE)
-        #: What open documents have shown, with the count then, oldest first.
-        self._shown: dict[OpenDocument, deque[tuple[int, Text]]] = {}
         host.on_written(self._written)
         documents.on_save(self._saved)
         documents.on_open(self._changed)
@@ -151,6 +145,8 @@ class Mirror:
     def watching(self, watcher: Watcher | None = None) -> Generator[None]:
         """While it is held, it is remembered who has written what, and ``watcher`` is told of what
         others find."""
+        if not self._watchers:
+            self._desk.shown.begin()
         self._watchers.append(watcher)
         try:
             yield
@@ -158,7 +154,6 @@ class Mirror:
             self._watchers.remove(watcher)
             if not self._watchers:
                 self._accounted.clear()
-                self._shown.clear()
 
     def open_paths(self) -> list[str]:
         """The real paths of all open documents."""
@@ -244,12 +239,14 @@ class Mirror:
             event.set()
 
     def _changed(self, document: OpenDocument) -> None:
-        if self._watchers and not is_long(document.lines):
-            shown = self._shown.setdefault(document, deque(maxlen=_MAX_SHOWN))
-            shown.append((next(self._count), document.text))
+        if self._watchers:
+            self._desk.shown.add(document, next(self._count))
 
-    def _shown_since(self, disk: DiskChange, document: OpenDocument) -> list[Text]:
-        return [text for at, text in self._shown.get(document, ()) if at > disk.since]
+    def _saved_since(self, disk: DiskChange, document: OpenDocument) -> bool:
+        last = self._accounted.get(disk.path)
+        if last is None or last.document is not document or not isinstance(last.content, Text):
+            return False
+        return isinstance(disk.now, Text) and alike(last.content, document.shown(disk.now))
 
     async def _find(
         self,
@@ -275,17 +272,13 @@ class Mirror:
         return seen
 
     def _may_be_half_written(self, path: str, known: Known, seen: Seen) -> bool:
-        """Whether there is, anew, no more than the beginning of what its document shows, or of what
-        it has shown: most editors write into the emptied file, or put a new one in its place."""
+        """Whether an editor seems to be in the middle of writing what is new there."""
         document, was = self._documents.at(path), known.seen.get(path)
         if document is None or was is None or was.content == seen.content:
             return False
         if not isinstance(seen.content, Text):
             return True
-        begun = document.shown(seen.content)
-        texts = [document.text, *(text for _, text in self._shown.get(document, ()))]
-        longer = any(text.begins_with(begun) for text in texts)
-        return longer and not any(alike(text, begun) for text in texts)
+        return self._desk.shown.may_be_half_written(document, seen.content)
 
     def _accounted_since(self, path: str, at: int) -> bool:
         last = self._accounted.get(path)
@@ -305,7 +298,16 @@ class Mirror:
             if before != now.content:
                 last = self._accounted.get(path)
                 since = max(known.at[path], last.at if last else 0)
-                changes.append(DiskChange(path, before, now.content, over_a_save=over, since=since))
+                changes.append(
+                    DiskChange(
+                        path,
+                        before,
+                        now.content,
+                        over_a_save=over,
+                        since=since,
+                        written=now.written,
+                    )
+                )
         return await self._with_renames(changes, known, named)
 
     async def _new_to_others(
@@ -397,7 +399,7 @@ class Mirror:
                 kept=kept,
                 still_wanted=still_wanted,
                 awaited=partial(self._awaited.__getitem__, disk.path),
-                shown_since=partial(self._shown_since, disk, document),
+                saved_since=partial(self._saved_since, disk, document),
             )
             with suppress(NotOpen):
                 brought = await into.run()

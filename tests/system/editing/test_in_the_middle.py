@@ -144,6 +144,27 @@ def test_a_new_file_that_is_opened_and_typed_in_takes_the_next_edit(
     assert read(client) == shown.text
 
 
+def test_a_file_that_the_editor_is_writing_is_not_what_a_command_made_of_it(
+    project: TypingProject,
+) -> None:
+    path = project.file("a.txt", TEXT)
+    client = project.client(NOTHING, "utf-16", step("", call("bash", command="make it")), step())
+    shown = client.show(path)
+    client.press(shown, 0, "typed ")
+    client.flush_all()
+    turn = client.prompt("Make it.")
+    question = client.event("questionAsked")["question"]["questionId"]
+    path.write_bytes(b"")  # most editors write into the emptied file
+    client.command("answer", {"questionId": question, "optionId": "deny"})
+    written = threading.Timer(0.4, client.save_by_hand, [shown])
+    written.start()
+    ended = client.result(turn)
+    written.join()
+    assert "Not run" in client.tool_texts()[-1]
+    assert ended["edits"] == client.call("agent/edits")["edits"] == []
+    assert shown.text == path.read_bytes().decode() == "typed " + TEXT
+
+
 class Interrupted:
     """A document that is closed in the middle of its first edit, saved with what was typed."""
 

@@ -1,0 +1,51 @@
+"""What open documents have shown while agents were at work: an editor's own writing is told from
+an agent's by it."""
+
+import math
+import time
+from collections import deque
+
+from lsp_agent.text.lines import Text, is_long
+from lsp_agent.workspace.documents.open_document import OpenDocument, alike
+
+#: Texts of a document that are remembered; nobody types more of them in the time that it takes to
+#: look.
+_MAX_SHOWN = 64
+
+
+class ShownTexts:
+    """``at`` is the mirror's count."""
+
+    def __init__(self) -> None:
+        #: With the count and the wall clock then, oldest first.
+        self._texts: dict[OpenDocument, deque[tuple[int, float, Text]]] = {}
+        self._began = math.inf
+
+    def begin(self) -> None:
+        self._texts.clear()
+        self._began = time.time()
+
+    def add(self, document: OpenDocument, at: int) -> None:
+        """Long ones are not remembered."""
+        if not is_long(document.lines):
+            texts = self._texts.setdefault(document, deque(maxlen=_MAX_SHOWN))
+            texts.append((at, time.time(), document.text))
+
+    def since(self, document: OpenDocument, at: int) -> list[Text]:
+        return [text for then, _, text in self._texts.get(document, ()) if then > at]
+
+    def when(self, document: OpenDocument, seconds: float) -> Text | None:
+        """What it showed at a time of the wall clock; None where that is not known."""
+        texts = self._texts.get(document)
+        if texts is None:
+            known = seconds >= self._began and not is_long(document.lines)
+            return document.text if known else None
+        return next((text for _, then, text in reversed(texts) if then <= seconds), None)
+
+    def may_be_half_written(self, document: OpenDocument, disk: Text) -> bool:
+        """Whether the disk has no more than the beginning of what it shows, or has shown: most
+        editors write into the emptied file, or put a new one in its place."""
+        begun = document.shown(disk)
+        texts = [document.text, *(text for *_, text in self._texts.get(document, ()))]
+        longer = any(text.begins_with(begun) for text in texts)
+        return longer and not any(alike(text, begun) for text in texts)
