@@ -174,8 +174,10 @@ async def _copy_to_end(source: StreamReader, sink: StreamWriter) -> None:
 def _said(refusal: Refused) -> bytes:
     more = 'Proxy-Authenticate: Basic realm="lsp-agent"\r\n' if "407" in refusal.status else ""
     body = f"lsp-agent: {refusal.words}\n".encode("latin-1", "replace")
+    # One more than comes: a program that takes any page for what it wanted (curl) fails as well.
+    length = len(body) + 1
     head = (
         f"HTTP/1.1 {refusal.status}\r\n{more}Content-Type: text/plain\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"Content-Length: {length}\r\nConnection: close\r\n\r\n"
     )
     return head.encode("latin-1") + body

@@ -107,6 +107,12 @@ async def test_no_other_host_is_looked_up_or_reached_and_it_is_told(
     assert (desk.far.looked_up, desk.far.connected) == ([], [])
 
 
+async def test_who_takes_any_page_for_an_answer_sees_that_it_is_cut_off(desk: Desk) -> None:
+    head, _, body = (await desk.says(get("http://evil.example/"))).partition("\r\n\r\n")
+    assert body == "lsp-agent: evil.example is not in permissions.network\n"
+    assert f"\r\nContent-Length: {len(body) + 1}\r\n" in head
+
+
 async def test_a_named_host_that_leads_to_a_private_network_is_not_reached(desk: Desk) -> None:
     assert (await desk.says(get("http://inner.org/"))).startswith("HTTP/1.1 403")
     assert desk.refused == ["inner.org (10.0.0.5)"]
