@@ -239,12 +239,26 @@ def sandbox(loaded: Loaded) -> Iterator[Finding]:
         if wanted:
             yield _network(holder, settings.permissions.network)
         if whole:
-            names = ", ".join(sorted(whole))
-            message = f"{holder.name} holds these as a whole, with the network open: {names}"
-            yield Finding("sandbox", "ok", message)
+            yield from _whole(holder, {name: settings.agents[name].network for name in whole})
         if isinstance(holder, Landlock) and (wanted or whole):
             message = "what it holds makes no new file at the top of the workspace"
             yield Finding("sandbox", "note", message, "install bubblewrap (the program bwrap)")
+
+
+def _whole(holder: Holder, agents: Mapping[str, Literal["allow"] | list[str]]) -> Iterator[Finding]:
+    """By their names, what agents in a sandbox of their own reach."""
+    led = {name: hosts for name, hosts in agents.items() if hosts != "allow"}
+    if free := ", ".join(sorted(agents.keys() - led.keys())):
+        message = f"{holder.name} holds these as a whole, with the network open: {free}"
+        yield Finding("sandbox", "ok", message)
+    for name, hosts in sorted(led.items()):
+        if holder.leads_agents:
+            reached = ", ".join(hosts) or "no host"
+            message = f"{holder.name} holds {name} as a whole, and to these hosts: {reached}"
+            yield Finding("sandbox", "ok", message)
+        else:
+            message = f"{holder.name} cannot hold {name} to the hosts named: it does not start"
+            yield Finding("sandbox", "warning", message, "install bubblewrap (the program bwrap)")
 
 
 def _network(holder: Holder, network: Literal["allow", "deny"] | list[str]) -> Finding:

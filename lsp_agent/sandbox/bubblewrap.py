@@ -33,6 +33,7 @@ class Bubblewrap:
     name = "bubblewrap"
     by_rights = False
     has_way = True
+    leads_agents = True
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
         return arguments(self.program, hold, cwd)

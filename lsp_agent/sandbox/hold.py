@@ -49,6 +49,12 @@ class Holder(Protocol):
         ...
 
     @property
+    def leads_agents(self) -> bool:
+        """Whether a whole agent, which also listens and has sockets with a path, can live with a
+        ``Way`` alone."""
+        ...
+
+    @property
     def by_rights(self) -> bool:
         """Whether what it refuses looks as if a right were missing (EACCES, EPERM)."""
         ...

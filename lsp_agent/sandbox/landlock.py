@@ -18,6 +18,7 @@ class Landlock:
     name = "Landlock"
     by_rights = True
     has_way = True
+    leads_agents = False
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
         hidden = [place.path for place in hold.hidden if place.kind == "folder"]

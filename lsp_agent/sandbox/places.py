@@ -82,8 +82,9 @@ def find(
     )
 
 
-def for_agent(hold: Hold, own: Iterable[str]) -> Hold:
-    """For a whole agent: with its own files and folders, and the network, which leads to its model.
+def for_agent(hold: Hold, own: Iterable[str], way: Way | None = None) -> Hold:
+    """For a whole agent: with its own files and folders, and the network, which leads to its model;
+    with a ``way`` that alone.
     What is not there yet is let be, since it would be there, empty, as long as the agent runs."""
     places = tuple(place.path for place in _places(own) if place.kind != "missing")
     return Hold(
@@ -94,7 +95,8 @@ def for_agent(hold: Hold, own: Iterable[str]) -> Hold:
             for place in hold.hidden
             if not any(Path(place.path).is_relative_to(path) for path in places)
         ),
-        network=True,
+        network=way is None,
+        way=way,
     )
 
 

@@ -36,6 +36,7 @@ class Seatbelt:
     name = "sandbox-exec"
     by_rights = True
     has_way = False
+    leads_agents = False
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
         return ["/bin/sh", "-c", _START, "sh", cwd, profile(hold)]

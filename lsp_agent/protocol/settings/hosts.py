@@ -1,4 +1,5 @@
-"""How the settings name a host: by a name, by all below one (``*.gnu.org``), by an address."""
+"""How the settings name a host: by a name, by all below one (``*.gnu.org``), by an address; with a
+port (``127.0.0.1:8080``), at that alone."""
 
 from typing import Annotated
 
@@ -9,7 +10,7 @@ _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?"
 Host = Annotated[
     str,
     StringConstraints(
-        max_length=253,
-        pattern=rf"^(?:(?:\*\.)?{_LABEL}(?:\.{_LABEL})*|[0-9A-Fa-f:]+:[0-9A-Fa-f:.]*)$",
+        max_length=259,
+        pattern=rf"^(?:(?:\*\.)?{_LABEL}(?:\.{_LABEL})*(?::[0-9]{{1,5}})?|[0-9A-Fa-f:]+:[0-9A-Fa-f:.]*)$",
     ),
 ]

@@ -39,6 +39,12 @@ class AgentSettings(_Section):
         default=False,
         description="whether it runs in a sandbox, with all that it starts; not of the wire zot",
     )
+    network: Literal["allow"] | list[Host] = Field(
+        default="allow",
+        description="what it reaches from its sandbox, with all that it starts: everything, or the"
+        ' hosts named, such as ["api.anthropic.com", "127.0.0.1:11434"], on the ports 80 and 443 or'
+        " the one named; these need bubblewrap",
+    )
     config: dict[str, JsonValue] = Field(
         default={},
         description="merged into its own configuration when it is started; of the wires meerkat and"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import TaskGroup
 
-from lsp_agent.sandbox.network.hosts import plain
+from lsp_agent.sandbox.network.hosts import name_of, plain
 from lsp_agent.sandbox.network.proxy import Proxy, accepted
 
 _BACKLOG = 16
@@ -99,7 +99,7 @@ def environment(port: int, token: str, named: Sequence[str]) -> dict[str, str]:
     """In the words of as many programs as possible. What a command serves itself it reaches by
     itself."""
     address = f"http://held:{token}@127.0.0.1:{port}"
-    own = ",".join(host for host in _OWN if host not in map(plain, named))
+    own = ",".join(host for host in _OWN if host not in map(plain, map(name_of, named)))
     leading = {f"{scheme}_proxy": address for scheme in ("http", "https", "all")} | {
         "no_proxy": own
     }

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 import anyio
 
 from lsp_agent.sandbox.network import requests
-from lsp_agent.sandbox.network.hosts import Address, address_of, is_named, may_be_reached
+from lsp_agent.sandbox.network.hosts import (
+    Address,
+    address_of,
+    is_named,
+    is_open,
+    may_be_reached,
+)
 from lsp_agent.sandbox.network.requests import Refused, Wanted
 
 #: Of one command, at a time; who comes later waits.
@@ -41,6 +47,8 @@ class Proxy:
     named: Callable[[], Sequence[str]]
     resolve: Resolve = resolve
     connect: Connect = asyncio.open_connection
+    #: Where the person names them.
+    setting: str = "permissions.network"
 
     async def serve(
         self, listener: socket.socket, token: str, refused: Callable[[str], None]
@@ -107,13 +115,13 @@ class Proxy:
         connected to. Raises Refused."""
         host = wanted.host
         if not is_named(host, self.named()):
-            raise Refused("403 Forbidden", f"{host} is not in permissions.network", host)
-        if wanted.port not in requests.PORTS:
+            raise Refused("403 Forbidden", f"{host} is not in {self.setting}", host)
+        if not is_open(host, wanted.port, self.named()):
             where = f"{host}:{wanted.port}"
-            raise Refused("403 Forbidden", f"{where}: only the ports 80 and 443 are open", where)
+            raise Refused("403 Forbidden", f"{where}: that port is not in {self.setting}", where)
         with anyio.move_on_after(_CONNECT_SECONDS):
             for address in (await self._addresses(host))[:_MOST_ADDRESSES]:
-                if not may_be_reached(address, self.named()):
+                if not may_be_reached(address, wanted.port, self.named()):
                     where = f"{host} ({address})"
                     raise Refused("403 Forbidden", f"{where} is not a public address", where)
                 with suppress(OSError):

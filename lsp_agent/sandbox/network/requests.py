@@ -8,9 +8,6 @@ from dataclasses import dataclass
 
 from lsp_agent.sandbox.network.hosts import plain
 
-#: No other port is let through.
-PORTS = (80, 443)
-
 _LINE = re.compile(r"([A-Z]{1,20}) ([\x21-\x7e]+) HTTP/1\.[01]")
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")

@@ -123,8 +123,8 @@ async def start_agent(
         planned = _guarded(choice.wire().launch(choice.agent, cwd, None))
         bridge = await hosting.open_bridge(planned, tasks)
     launch = _guarded(wire.launch(choice.agent, cwd, bridge.folder if bridge else None))
-    if choice.agent.sandbox:
-        launch = await hosting.sandboxed(launch, choice.name, choice.agent)
+    if choice.agent.sandbox or choice.agent.network != "allow":
+        launch = await hosting.sandboxed(launch, choice.name, choice.agent, tasks)
     hosting.agent_starts(launch, tasks)
     if _is_embedded(choice.agent.command):
         launch = replace(launch, env={**launch.env, **hosting.covering.told_by_environment()})

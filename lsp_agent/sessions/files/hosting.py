@@ -76,9 +76,11 @@ class Hosting:
         self._consent.hosts_live_in(bridge.sockets, tasks)
         return bridge
 
-    async def sandboxed(self, launch: Launch, name: str, agent: AgentSettings) -> Launch:
+    async def sandboxed(
+        self, launch: Launch, name: str, agent: AgentSettings, tasks: TaskGroup
+    ) -> Launch:
         """As ``AgentSandbox``."""
-        return await self._sandbox.around(launch, name, agent)
+        return await self._sandbox.around(launch, name, agent, tasks)
 
     def agent_starts(self, launch: Launch, tasks: TaskGroup) -> None:
         self._mirroring.live_in(tasks)

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.catalogue import known, of_program
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.settings.settings import AgentSettings
 from lsp_agent.sandbox import holders
-from lsp_agent.sandbox.hold import CannotHold
+from lsp_agent.sandbox.hold import CannotHold, Holder, Way
 from lsp_agent.sandbox.places import for_agent
+from lsp_agent.sessions.permissions.agent_hosts import AgentHosts
 from lsp_agent.sessions.permissions.holding import hold_in
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.wires.wire import Launch
@@ -34,12 +36,23 @@ class AgentSandbox:
     def __init__(self, session: SessionView, confinement: Callable[[bool], Confinement]) -> None:
         self._session = session
         self._confinement = confinement
+        self._hosts = AgentHosts(session)
 
-    async def around(self, launch: Launch, name: str, agent: AgentSettings) -> Launch:
-        """``launch`` in a sandbox.
+    async def around(
+        self, launch: Launch, name: str, agent: AgentSettings, tasks: TaskGroup
+    ) -> Launch:
+        """``launch`` in a sandbox. What leads it to its hosts lives in ``tasks`` until the next one
+        is started.
 
         :raises RequestFailed: "notConfigured" where nothing can hold it
         """
+        if not agent.sandbox:
+            raise RequestFailed(
+                "notConfigured",
+                f"agents.{name}.network names hosts, and nothing holds {name} to them: set"
+                f" agents.{name}.sandbox to true.",
+                {"agent": name},
+            )
         if agent.wire == "zot":
             raise _not_held(
                 name,
@@ -47,18 +60,20 @@ class AgentSandbox:
                 ' permissions.command to "sandbox"',
             )
         try:
-            held = await anyio.to_thread.run_sync(self._words, launch, name)
+            holder = await anyio.to_thread.run_sync(holders.working)
+            way = await self._hosts.way(holder, name, agent, tasks)
+            held = await anyio.to_thread.run_sync(self._words, holder, launch, name, way)
         except (CannotHold, OSError) as error:
             raise _not_held(name, f"nothing here can hold it: {error}") from error
         return replace(launch, held=tuple(held))
 
-    def _words(self, launch: Launch, name: str) -> Sequence[str]:
+    def _words(self, holder: Holder, launch: Launch, name: str, way: Way | None) -> Sequence[str]:
         session = self._session
         hold = hold_in(session.cwd, self._confinement(False), session.settings.permissions)
         if hold is None:
             raise CannotHold("it starts in no workspace folder, or in the whole system")
         own = list(own_places(name, launch.argv[0], {**os.environ, **launch.env}))
-        return holders.working().words(for_agent(hold, own), session.cwd)
+        return holder.words(for_agent(hold, own, way), session.cwd)
 
 
 def own_places(name: str, program: str, environment: Mapping[str, str]) -> Iterator[str]:

@@ -1,5 +1,8 @@
 """``agents.NAME.sandbox``: real agents, each held with all that it starts."""
 
+import json
+import re
+import socket
 import sys
 from collections.abc import Iterator
 
@@ -85,6 +88,62 @@ def test_an_agent_in_a_sandbox_edits_and_neither_writes_outside_nor_sees_a_secre
     assert SECRET not in told
     assert not escaped.exists()
     assert (project.folder / "sub" / "b.txt").exists()
+
+
+#: Of each runtime one.
+LED = [
+    pytest.param(
+        (kind, "bubblewrap"),
+        marks=[getattr(pytest.mark, mark), pytest.mark.bubblewrap],
+        id=kind.name,
+    )
+    for kind, mark in [(Claude, "claude"), (Opencode, "opencode"), (GeminiCli, "gemini")]
+]
+REACH = (
+    f'{sys.executable} -c \'import socket; socket.create_connection(("127.0.0.1", {{port}}), 5);'
+    ' print("reached" + "!")\'; echo tried\'.\''
+)
+
+
+@pytest.mark.parametrize("actor", LED, indirect=True)
+def test_an_agent_that_is_led_to_its_models_host_reaches_that_alone(
+    project: Project, actor: Actor
+) -> None:
+    path = project.file("sub/a.txt", "one\n")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        reach = REACH.format(port=other.getsockname()[1])
+        settings = actor.settings(
+            do(actor.read(str(path))),
+            do(actor.edit(str(path), "one\n", "two\n")),
+            do(actor.command(reach)),
+            say("Done."),
+        )
+        hosts = sorted({*re.findall(r"127\.0\.0\.1:\d+", json.dumps(settings))})
+        editor = project.editor(
+            agent=settings | {"sandbox": True, "network": hosts}, client=EVENTS, options=ALLOWED
+        )
+        editor.timeout = PATIENCE
+        ended = editor.ask_agent("Go.")
+        told = "\n".join(actor.told(editor))
+        assert path.read_text() == "two\n", (ended, told)
+        assert "tried." in told
+        assert "reached!" not in told
+
+
+@pytest.mark.parametrize("actor", LED[:1], indirect=True)
+def test_a_host_that_an_agent_is_not_led_to_is_named(project: Project, actor: Actor) -> None:
+    settings = actor.settings(say("Done."))
+    editor = project.editor(
+        agent=settings | {"sandbox": True, "network": ["model.example"]}, client=EVENTS
+    )
+    editor.timeout = PATIENCE
+    turn = editor.prompt("Go.")
+    said = editor.event("notice", level="warning")["message"]
+    assert re.fullmatch(
+        r"\w+ wanted to reach [\w.]+, which agents\.\w+\.network does not name\.", said
+    )
+    editor.call("agent/abort")
+    editor.result(turn)
 
 
 @pytest.mark.parametrize(

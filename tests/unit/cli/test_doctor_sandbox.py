@@ -21,6 +21,7 @@ def says(
     command: bool,
     agent: str = "other",
     network: Literal["allow", "deny"] | list[str] = "deny",
+    reaches: Literal["allow"] | list[str] = "allow",
 ) -> list[tuple[str, str]]:
     """Of settings with an agent "claude" that is to be held, and one that is not."""
 
@@ -30,7 +31,7 @@ def says(
         return holder
 
     monkeypatch.setattr(holders, "working", working)
-    claude = AgentSettings(wire="acp", command=["claude-agent-acp"], sandbox=True)
+    claude = AgentSettings(wire="acp", command=["claude-agent-acp"], sandbox=True, network=reaches)
     other = AgentSettings(wire="acp", command=["other"])
     settings = Settings(
         agent=agent,
@@ -74,6 +75,16 @@ def test_it_warns_where_hosts_cannot_be_held(monkeypatch: pytest.MonkeyPatch) ->
         "warning",
         "sandbox-exec cannot hold commands to some hosts: they have no network",
     )
+
+
+def test_it_says_what_an_agent_reaches_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = ["api.anthropic.com", "127.0.0.1:11434"]
+    told = says(monkeypatch, Bubblewrap("bwrap"), command=False, reaches=hosts)
+    named = "api.anthropic.com, 127.0.0.1:11434"
+    assert told[1:] == [("ok", f"bubblewrap holds claude as a whole, and to these hosts: {named}")]
+    told = says(monkeypatch, Landlock(), command=False, reaches=hosts)
+    reason = "Landlock cannot hold claude to the hosts named: it does not start"
+    assert told[1] == ("warning", reason)
 
 
 def test_it_says_what_landlock_does_not_let(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from lsp_agent.sandbox.network.hosts import is_named, may_be_reached, plain
+from lsp_agent.sandbox.network.hosts import is_named, is_open, may_be_reached, plain
 
 NAMED = ["Python.org", "*.gnu.org", "10.0.0.5", "::1"]
 
@@ -68,9 +68,33 @@ def test_nothing_else_is(host: str) -> None:
     ],
 )
 def test_no_name_leads_to_this_machine_or_a_private_network(address: str) -> None:
-    assert not may_be_reached(ipaddress.ip_address(address), ["*.example.org", "10.0.0.5"])
+    assert not may_be_reached(ipaddress.ip_address(address), 443, ["*.example.org", "10.0.0.5"])
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "10.0.0.5", "::1"])
 def test_one_leads_to_a_public_address_or_a_named_one(address: str) -> None:
-    assert may_be_reached(ipaddress.ip_address(address), NAMED)
+    assert may_be_reached(ipaddress.ip_address(address), 80, NAMED)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "opened"),
+    [
+        ("127.0.0.1", 8080, True),
+        ("127.0.0.1", 443, False),
+        ("model.gnu.org", 8443, True),
+        ("model.gnu.org", 443, False),
+        ("python.org", 443, True),
+        ("python.org", 8080, False),
+        ("other.org", 443, False),
+    ],
+)
+def test_a_host_is_open_at_the_port_that_it_is_named_with_or_at_the_webs(
+    host: str, port: int, opened: bool
+) -> None:
+    assert is_open(host, port, ["python.org", "127.0.0.1:8080", "*.gnu.org:8443"]) is opened
+
+
+def test_an_address_that_is_named_with_a_port_is_not_led_to_at_another_one() -> None:
+    address = ipaddress.ip_address("127.0.0.1")
+    assert may_be_reached(address, 8080, ["127.0.0.1:8080", "python.org"])
+    assert not may_be_reached(address, 443, ["127.0.0.1:8080", "python.org"])

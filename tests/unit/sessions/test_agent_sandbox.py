@@ -1,7 +1,9 @@
 """An agent in a sandbox of its own: what it may reach, and that it does not start without."""
 
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 
 from lsp_agent.protocol.errors import RequestFailed
@@ -32,8 +34,23 @@ def sandbox(folder: Path, workspace: str | None = None) -> AgentSandbox:
     return AgentSandbox(view, lambda _anywhere: Confinement([workspace or str(folder)]))
 
 
-def settings(wire: WireName = "acp") -> AgentSettings:
-    return AgentSettings(wire=wire, command=list(LAUNCH.argv), sandbox=True)
+def settings(wire: WireName = "acp", **others: Any) -> AgentSettings:
+    return AgentSettings(wire=wire, command=list(LAUNCH.argv), **{"sandbox": True} | others)
+
+
+async def held(box: AgentSandbox, name: str, agent: AgentSettings) -> Launch:
+    """For as long as it is made alone."""
+    failed: RequestFailed | None = None
+    launch = LAUNCH
+    async with anyio.create_task_group() as tasks:
+        try:
+            launch = await box.around(LAUNCH, name, agent, tasks)
+        except RequestFailed as error:
+            failed = error
+        tasks.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    return launch
 
 
 @pytest.mark.asyncio
@@ -43,7 +60,7 @@ async def test_where_nothing_holds_it_does_not_start(
     monkeypatch.setattr(bubblewrap, "program", lambda: None)
     monkeypatch.setattr(landlock, "fault", _no_landlock)
     with pytest.raises(RequestFailed, match="install bubblewrap") as failed:
-        await sandbox(tmp_path).around(LAUNCH, "claude", settings())
+        await held(sandbox(tmp_path), "claude", settings())
     assert failed.value.kind == "notConfigured"
 
 
@@ -53,13 +70,13 @@ async def test_nor_where_the_folders_say_nothing_of_its_place(
     workspace: str, tmp_path: Path
 ) -> None:
     with pytest.raises(RequestFailed, match="workspace folder"):
-        await sandbox(tmp_path, workspace).around(LAUNCH, "claude", settings())
+        await held(sandbox(tmp_path, workspace), "claude", settings())
 
 
 @pytest.mark.asyncio
 async def test_one_whose_commands_have_a_sandbox_each_is_sent_there(tmp_path: Path) -> None:
     with pytest.raises(RequestFailed, match="each of its commands has one"):
-        await sandbox(tmp_path).around(LAUNCH, "zot", settings("zot"))
+        await held(sandbox(tmp_path), "zot", settings("zot"))
 
 
 @pytest.mark.asyncio
@@ -68,10 +85,37 @@ async def test_the_words_of_what_holds_it_go_before_it(
 ) -> None:
     monkeypatch.setattr(bubblewrap, "program", lambda: "/bin/true")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    launch = await sandbox(tmp_path).around(LAUNCH, "claude", settings())
+    launch = await held(sandbox(tmp_path), "claude", settings())
     assert launch.argv == LAUNCH.argv
     assert launch.held[0] == "/bin/true"
     assert "--unshare-net" not in launch.held
+
+
+@pytest.mark.asyncio
+async def test_one_that_reaches_hosts_alone_has_no_other_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "program", lambda: "/bin/true")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    launch = await held(sandbox(tmp_path), "claude", settings(network=["api.anthropic.com"]))
+    assert "--unshare-net" in launch.held
+    assert launch.held[-2].endswith("/door")
+
+
+@pytest.mark.asyncio
+async def test_one_that_nothing_holds_to_its_hosts_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "program", lambda: None)
+    monkeypatch.setattr(landlock, "working", Landlock)
+    with pytest.raises(RequestFailed, match=r"agents\.claude\.network names hosts, and Landlock"):
+        await held(sandbox(tmp_path), "claude", settings(network=["api.anthropic.com"]))
+
+
+@pytest.mark.asyncio
+async def test_hosts_without_a_sandbox_hold_nothing_and_it_does_not_start(tmp_path: Path) -> None:
+    with pytest.raises(RequestFailed, match=r"set agents\.claude\.sandbox to true"):
+        await held(sandbox(tmp_path), "claude", settings(sandbox=False, network=["a.example"]))
 
 
 def test_a_known_agents_folders_are_made_and_its_files_taken_as_they_are(tmp_path: Path) -> None:
