@@ -22,7 +22,7 @@ def in_workspace(touched: Touched) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("files", "strace"), [(50_000, True), (2_000, False)], ids=["every process", "by audit hooks"]
 )

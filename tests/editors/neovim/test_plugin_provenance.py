@@ -18,7 +18,7 @@ from support.neovim_desk import seated
 
 pytestmark = [
     pytest.mark.neovim,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1200),
     # They wait more than they work: one after the other, beside others.
     pytest.mark.xdist_group("words in Neovim"),
 ]

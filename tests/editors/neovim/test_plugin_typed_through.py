@@ -17,7 +17,7 @@ from support.neovim_desk import bash, done, step
 
 pytestmark = [
     pytest.mark.neovim,
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(900),
     # They wait more than they work: one after the other, beside others.
     pytest.mark.xdist_group("typed through"),
 ]

@@ -13,7 +13,7 @@ from pathlib import Path
 FETCHED = Path(sys.prefix) / "editors"
 
 #: Generous: the machine may be busy with other tests.
-SECONDS = 40.0
+SECONDS = 90.0
 
 #: What is chosen sooner after a question has come up is no answer to it.
 UNREAD = 0.35
@@ -56,7 +56,7 @@ class Terminal:
         """Returns when nothing of it runs any more; what had to be killed is an error."""
         with contextlib.suppress(subprocess.CalledProcessError):  # it has ended by itself
             self._tmux("kill-server")
-        left = until(lambda: not processes(self._folder.name), 10)
+        left = until(lambda: not processes(self._folder.name), 30)
         stubborn = [] if left else processes(self._folder.name)
         for pid in stubborn:
             with contextlib.suppress(ProcessLookupError):

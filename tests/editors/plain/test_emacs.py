@@ -9,7 +9,7 @@ from plain_emacs import Emacs
 from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import UNREAD, until
 
-pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 @pytest.fixture

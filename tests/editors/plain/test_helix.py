@@ -9,7 +9,7 @@ from plain_helix import Helix
 from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import until
 
-pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 #: The line that asked is gone.

@@ -10,7 +10,7 @@ from support.neovim_desk import Desk
 pytestmark = [
     pytest.mark.neovim,
     pytest.mark.slow,
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(400),
     # They wait more than they work: one after the other, beside others.
     pytest.mark.xdist_group("typing in Neovim"),
 ]

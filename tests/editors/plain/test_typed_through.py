@@ -20,7 +20,7 @@ from plain_terminal import Terminal, until
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     # They wait more than they work: one after the other, beside others.
     pytest.mark.xdist_group("typed through"),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.vscode_modules import returned
 
-pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(300)]
 
 Json = dict[str, Any]
 

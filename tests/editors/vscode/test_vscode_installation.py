@@ -11,7 +11,7 @@ import pytest
 from support.vscode_modules import returned
 from support.vscode_server import bundle, wheel
 
-pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(300)]
 
 PREPARE = """
 Object.assign(process.env, { PYENV_ROOT: '', ...argument.env });

@@ -20,7 +20,7 @@ from vscode_product import ProductWorkbench, build
 pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1200),
     pytest.mark.xdist_group("vscode"),
 ]
 

@@ -17,7 +17,7 @@ from support.workbench import wait_until
 from vscode_desk import done, step
 from vscode_product import Product, build, product
 
-pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(900)]
 pytestmark.append(pytest.mark.xdist_group("vscode"))
 
 TRIES = 1000

@@ -19,7 +19,7 @@ from vscode_typist import Row, Typist, counted
 pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(400),
     pytest.mark.xdist_group("vscode"),
 ]
 

@@ -9,7 +9,7 @@ import pytest
 from support.vscode_modules import returned
 from support.vscode_server import bundle
 
-pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(300)]
 
 INSTALLED = """
 process.chdir(argument.repository);
