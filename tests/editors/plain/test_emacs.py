@@ -131,4 +131,4 @@ def test_a_running_command_is_stopped(emacs: Emacs) -> None:
     emacs.choose(1, f"Agent asks: bash: exec {NAP}: Allow")
     assert until(napping)
     emacs.keys("C-c", "a", "s")
-    assert until(lambda: not napping(), 5)
+    assert until(lambda: not napping())
