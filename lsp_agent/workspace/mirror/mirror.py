@@ -46,6 +46,8 @@ _WRITE_SECONDS = 0.3
 #: nearly all of it is the time in which the machine has other work.
 _WRITING_SECONDS = 1.0
 _WRITING_LOOKS = 0.02
+#: Likewise one that is away, which another one is about to take the place of.
+_AWAY_SECONDS = 0.1
 #: Changes that are recorded at once; more of them would hold up the event loop.
 _AT_ONCE = 8
 
@@ -265,20 +267,24 @@ class Mirror:
     async def _read(self, known: Known, paths: Collection[str]) -> dict[str, Seen]:
         """What the disk holds; of a file that an editor seems to be writing, what it then has."""
         seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
-        with anyio.move_on_after(_WRITING_SECONDS):
-            while begun := [p for p in seen if self._may_be_half_written(p, known, seen[p])]:
-                await anyio.sleep(_WRITING_LOOKS)
-                seen |= await anyio.to_thread.run_sync(look, begun, seen, abandon_on_cancel=True)
+        began = anyio.current_time()
+        while begun := [p for p in seen if self._may_be_half_written(p, known, seen[p], began)]:
+            await anyio.sleep(_WRITING_LOOKS)
+            seen |= await anyio.to_thread.run_sync(look, begun, seen, abandon_on_cancel=True)
         return seen
 
-    def _may_be_half_written(self, path: str, known: Known, seen: Seen) -> bool:
-        """Whether an editor seems to be in the middle of writing what is new there."""
+    def _may_be_half_written(self, path: str, known: Known, seen: Seen, began: float) -> bool:
+        """Whether an editor seems to be in the middle of writing what is new there, which it has
+        been looked at for since ``began``."""
         document, was = self._documents.at(path), known.seen.get(path)
         if document is None or was is None or was.content == seen.content:
             return False
+        waited = anyio.current_time() - began
         if not isinstance(seen.content, Text):
-            return True
-        return self._desk.shown.may_be_half_written(document, seen.content)
+            return waited < _AWAY_SECONDS
+        return waited < _WRITING_SECONDS and self._desk.shown.may_be_half_written(
+            document, seen.content
+        )
 
     def _accounted_since(self, path: str, at: int) -> bool:
         last = self._accounted.get(path)

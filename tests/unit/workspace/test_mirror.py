@@ -741,7 +741,7 @@ async def test_what_the_editor_is_writing_while_we_look_is_no_change(
         bench.file.write_text("typed\n" + TEXT)
         bench.documents.save(editor.uri)
 
-    asyncio.get_running_loop().call_later(0.2, written)
+    asyncio.get_running_loop().call_later(0.05 if half is None else 0.2, written)
     await bench.after()
     await editor.settle()
     assert bench.shown == editor.buffer.text == "typed\n" + TEXT
