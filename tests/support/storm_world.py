@@ -6,13 +6,12 @@ document's own are ``<n>``; the agents' are ``⟦n⟧``, which stand in place of
 each other. Nobody but the person takes out what the person typed.
 """
 
-import asyncio
 import queue
 import random
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,6 +37,7 @@ from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.mirror.mirror import Known, Mirror
 from lsp_agent.workspace.review.edits import Edits
+from support.loose_tasks import LooseTasks
 from support.scripted_editor import POLICIES, Point, Policy, ScriptedEditor, VirtualClock
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
@@ -82,19 +82,6 @@ def without_threads() -> Generator[None]:
         mock.patch("lsp_agent.workspace.ledger.journal.queue.SimpleQueue", Jobs),
     ):
         yield
-
-
-class Tasks:
-    """In place of a task group, whose tasks must be started by a task: here what an editor tells
-    comes by a timer of the loop."""
-
-    def __init__(self) -> None:
-        self._running: set[asyncio.Task[None]] = set()
-
-    def start_soon(self, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        task = asyncio.get_running_loop().create_task(work(*args))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
 
 
 class NobodyShows:
@@ -143,7 +130,7 @@ class World:
         self.path = confinement.confine("doc.txt", str(folder), write=True)
         services = SimpleNamespace(
             ledger=self.ledger,
-            saves=Saves(self.ledger, self.documents, cast(TaskGroup, Tasks())),
+            saves=Saves(self.ledger, self.documents, cast(TaskGroup, LooseTasks())),
             edits=self.edits,
             host=self.host,
             documents=self.documents,

@@ -9,6 +9,7 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.loose_tasks import LooseTasks
 from support.scripted_editor import Policy, ScriptedEditor
 
 from lsp_agent.protocol.errors import RequestFailed
@@ -23,6 +24,7 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.placing.flight import Timings
 from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.review.edits import Edits
@@ -70,6 +72,7 @@ class Bench:
         )
         services = SimpleNamespace(
             ledger=self.ledger,
+            saves=Saves(self.ledger, self.documents, cast(Any, LooseTasks())),
             edits=edits,
             host=self.host,
             documents=self.documents,
