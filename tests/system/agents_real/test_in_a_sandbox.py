@@ -20,7 +20,7 @@ from support.actors import (
 )
 from support.holders import hold_by
 from support.project import EVENTS, Project
-from support.raw_client import Json
+from support.raw_client import Json, wait_until
 from support.scripted_agents import do, say
 
 pytestmark = [
@@ -97,7 +97,12 @@ LED = [
         marks=[getattr(pytest.mark, mark), pytest.mark.bubblewrap],
         id=kind.name,
     )
-    for kind, mark in [(Claude, "claude"), (Opencode, "opencode"), (GeminiCli, "gemini")]
+    for kind, mark in [
+        (Claude, "claude"),
+        (GeminiCli, "gemini"),
+        (QwenCode, "qwen"),
+        (CopilotCli, "copilot"),
+    ]
 ]
 REACH = (
     f'{sys.executable} -c \'import socket; socket.create_connection(("127.0.0.1", {{port}}), 5);'
@@ -133,14 +138,15 @@ def test_an_agent_that_is_led_to_its_models_host_reaches_that_alone(
 @pytest.mark.parametrize("actor", LED[:1], indirect=True)
 def test_a_host_that_an_agent_is_not_led_to_is_named(project: Project, actor: Actor) -> None:
     settings = actor.settings(say("Done."))
+    settings["env"]["ANTHROPIC_BASE_URL"] = "http://elsewhere.example"
     editor = project.editor(
         agent=settings | {"sandbox": True, "network": ["model.example"]}, client=EVENTS
     )
     editor.timeout = PATIENCE
     turn = editor.prompt("Go.")
-    said = editor.event("notice", level="warning")["message"]
-    assert re.fullmatch(
-        r"\w+ wanted to reach [\w.]+, which agents\.\w+\.network does not name\.", said
+    words = "wanted to reach elsewhere.example, which "
+    assert wait_until(
+        lambda: any(words in notice["message"] for notice in editor.events("notice")), PATIENCE
     )
     editor.call("agent/abort")
     editor.result(turn)
