@@ -36,6 +36,8 @@ VSIX = REPOSITORY / "editors" / "vscode" / "lsp-agent.vsix"
 
 VIEW = "lspAgent.chat"
 
+#: As VS Code has read it: it looks at files a moment later.
+SETTING = "return vscode.workspace.getConfiguration().inspect(argument)?.workspaceValue ?? null"
 IS_FOCUSED = "(input) => document.hasFocus() && document.activeElement === input"
 
 # Whether there are so many turns and each has ended. In one look: what a turn is at and what can
@@ -129,6 +131,8 @@ class Product:
         ``settings`` are the workspace's."""
         self._script.write_text(json.dumps({"steps": steps}), encoding="utf-8")
         self.settings(settings)
+        for name, value in settings.items():
+            wait_until(lambda name=name, value=value: self.workbench.run(SETTING, name) == value)
         self.command("lspAgent.server.restart")
         self.command("lspAgent.chat.new")
         self.chat.locator(".welcome").wait_for()
