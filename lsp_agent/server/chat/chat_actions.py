@@ -35,6 +35,7 @@ def session_actions(session: Session | None, *, is_open: bool) -> Iterator[types
     kind = types.CodeActionKind.Refactor
     named = {} if session is None else {"sessionId": session.id}
     if session is not None and is_open:
+        yield action("Next change of the agent's", kind, "lspAgent.nextChange", {})
         yield action("Keep all of the agent's changes", kind, "lspAgent.keepAll", named)
     if session is not None and session.runner.last is not None and not session.busy:
         yield action("Undo the agent's last turn", kind, "lspAgent.revert", named)

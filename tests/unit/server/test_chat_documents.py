@@ -255,6 +255,7 @@ def test_the_answer_is_nothing_to_review_and_the_agents_edits_are(project: Proje
     assert titles(found) == [
         "Fork here: What is it?",
         "Fork here and send: What is it?",
+        "Next change of the agent's",
         "Keep all of the agent's changes",
         "Undo the agent's last turn",
         "New conversation",
@@ -262,6 +263,17 @@ def test_the_answer_is_nothing_to_review_and_the_agents_edits_are(project: Proje
     run(editor, the_action(found, "Undo the agent's last turn"))
     assert (project.folder / "a.txt").read_text() == "one\n"
     assert ANSWER in text_of(document)
+
+
+def test_the_review_of_its_changes_begins_there(project: Project) -> None:
+    path = project.file("x.chat.md", ASKED)
+    project.file("a.txt", "one\n")
+    editor = project.editor(step("", edit("a.txt", "one", "two")), step(ANSWER), capabilities=SHOW)
+    document = editor.open(path)
+    send(editor, document)
+    assert wait_until(lambda: answered(document))
+    run(editor, the_action(actions(editor, document), "Next change of the agent's"))
+    assert shown(editor) == project.folder / "a.txt"
 
 
 def test_headings_of_the_agents_make_no_prompt(project: Project) -> None:

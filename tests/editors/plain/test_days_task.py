@@ -1,0 +1,49 @@
+"""A day's task by keyboard, in editors that know nothing of the agent."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from day_people import InHelix, InNeovim
+from days_task import Day, DayProject, Person, Record
+from support import neovim_versions
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    # They wait more than they work: one after the other, beside others.
+    pytest.mark.xdist_group("day in plain editors"),
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> DayProject:
+    return DayProject(tmp_path)
+
+
+@pytest.fixture
+def in_helix(project: DayProject) -> Iterator[Person]:
+    yield from _seated(InHelix(project))
+
+
+@pytest.fixture(params=neovim_versions.parameters())
+def in_neovim(project: DayProject, request: pytest.FixtureRequest) -> Iterator[Person]:
+    program = neovim_versions.found()[request.param].program
+    yield from _seated(InNeovim(project, program))
+
+
+def _seated(person: Person) -> Iterator[Person]:
+    try:
+        yield person
+    finally:
+        person.editor.close()
+
+
+@pytest.mark.helix
+def test_a_days_task_is_done_in_helix(in_helix: Person, record_property: Record) -> None:
+    Day(in_helix, record_property).do()
+
+
+@pytest.mark.neovim
+def test_a_days_task_is_done_in_neovim(in_neovim: Person, record_property: Record) -> None:
+    Day(in_neovim, record_property).do()
