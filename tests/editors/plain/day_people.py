@@ -63,8 +63,7 @@ class InHelix(Person):
         self.steps += 1
         self.editor.type(" ln")
 
-    def look(self) -> None:
-        self.steps += 1
+    def to_the_end(self) -> None:
         self.editor.type("ge")
 
     def look_for(self, words: str) -> None:
@@ -128,8 +127,8 @@ class InNeovim(Person):
     def next_change(self) -> None:
         self.choose("Next change of the agent's")
 
-    def look(self) -> None:
-        """Follows by itself, with the cursor at the end."""
+    def to_the_end(self) -> None:
+        self.editor.type("G")
 
     def look_for(self, words: str) -> None:
         self._command(f"1/{words}")

@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from plain_project import PlainProject
-from plain_terminal import Terminal, until
+from plain_terminal import SECONDS, Terminal, until
 
 TITLE = "A day's task in plain editors, by keyboard"
 HEAD = f"{'in':<8} | {'what':<49} | steps | seconds"
+
+#: By which an editor tells of a question, wherever the cursor is.
+_ASKED = re.compile("Answer the agent by code action|waits for your answer")
 
 Record = Callable[[str, object], None]
 
@@ -151,8 +154,17 @@ class Person(ABC):
     def next_change(self) -> None: ...
 
     @abstractmethod
-    def look(self) -> None:
-        """At the end of the conversation, where the editor does not follow it."""
+    def to_the_end(self) -> None:
+        """The cursor goes there. No step."""
+
+    def look(self, shown: str) -> None:
+        """At the end of the conversation, where the text is to come: no editor follows it."""
+        self.steps += 1
+        deadline = time.monotonic() + SECONDS
+        while shown not in self.editor.screen:
+            assert time.monotonic() < deadline, f"{shown} is not in\n{self.editor.screen}"
+            self.to_the_end()
+            until(lambda: shown in self.editor.screen, 1)
 
     @abstractmethod
     def look_for(self, words: str) -> None:
@@ -216,11 +228,11 @@ class Day:
     def _answers(self) -> None:
         person, project = self._person, self._project
         for command, answer in ((TEST, "Allow"), (PUSH, "Deny")):
-            person.sees(lambda screen, asked=command: f"bash: {asked}" in screen)
+            person.sees(_ASKED.search)
+            person.look(f"The agent asks:** bash: {command}")
             assert not project.ran(command)
             person.choose(f"Agent asks: bash: {command}: {answer}")
-            person.look()
-            person.sees(f"> {answer}: bash: {command}")
+            person.look(f"> {answer}: bash: {command}")
         person.sees("Named and tested.")
         assert project.ran(TEST)
         assert not project.ran(PUSH)

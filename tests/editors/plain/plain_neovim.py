@@ -15,6 +15,7 @@ vim.o.statusline = "%t at %l"
 vim.o.swapfile = false
 """
 _PROMPT = "Type number and <Enter>"
+_NONE = "No code actions available"
 _ROW = re.compile(r"^(\d+): (.*)$", re.MULTILINE)
 
 
@@ -36,9 +37,10 @@ class Neovim(Terminal):
     def actions(self) -> dict[str, str]:
         """Opens the menu where the cursor is; the numbers in it by their titles, nothing where
         there is none."""
-        self.keys("Escape")
+        self.keys("Escape", "C-l")  # which clears the message
+        self.wait_for(lambda s: _NONE not in s)
         self.type("gra")
-        screen = self.wait_for(lambda s: _PROMPT in s or "No code actions available" in s)
+        screen = self.wait_for(lambda s: _PROMPT in s or _NONE in s)
         if _PROMPT not in screen:
             return {}
         return {title.strip(): number for number, title in _ROW.findall(screen)}
@@ -55,7 +57,7 @@ class Neovim(Terminal):
             found = self.actions()
             return any(each.startswith(title) for each in found)
 
-        assert until(offered), f"{title!r} is not among {[*found]}"
+        assert until(offered), f"{title!r} is not among {[*found]}\n{self.screen}"
         time.sleep(UNREAD)
         self.type(next(number for each, number in found.items() if each.startswith(title)))
         self.keys("Enter")
