@@ -261,6 +261,7 @@ class Day:
         person = self._person
         person.open(CHAT)
         person.choose("Undo the agent's last turn")
+        person.sees("Taken back in cart.py, shop.py, till.py.")
         person.save()
         for path in HUNKS:
             wanted = _after(path, lambda _: False)
