@@ -161,6 +161,16 @@ def test_who_takes_a_turn_back_from_a_menu_is_told_in_which_files(project: Proje
     assert editor.received("window/showMessage")[-1]["message"] == told
 
 
+def test_in_a_neovim_that_is_told_in_less_than_a_line(project: Project) -> None:
+    project.file("a.txt", LINES)
+    neovim = {"name": "Neovim", "version": "0.11.4"}
+    editor = project.editor(step("", edit("a.txt", "two", "TWO")), step("Done."), clientInfo=neovim)
+    editor.ask_agent("Go.")
+    editor.command("revert")
+    told = editor.notification("window/showMessage")
+    assert (told["type"], told["message"]) == (1, "Taken back in 1 file.")
+
+
 def test_a_session_at_work_is_not_taken_back(project: Project) -> None:
     project.file("a.txt", LINES)
     editor = project.editor(
