@@ -474,6 +474,15 @@ def test_the_conversation_so_far_is_shown_and_goes_on_as_a_document(project: Pro
     assert len(editor.call("agent/sessions")["sessions"]) == 1
 
 
+def test_an_editor_without_a_line_behind_the_last_is_led_to_the_last(project: Project) -> None:
+    editor = project.editor(step("One."), capabilities=SHOW, clientInfo={"name": "Neovim"})
+    editor.command("openChat")
+    path = shown(editor)
+    (params,) = editor.received("window/showDocument")
+    line = path.read_text().count("\n") - 1
+    assert params["selection"]["start"] == {"line": line, "character": 0}
+
+
 def test_one_that_is_opened_during_a_turn_has_all_of_it_once(project: Project) -> None:
     editor = project.editor(step("One."), step(LONG, pace_ms=40))
     editor.ask_agent("What is it?")
