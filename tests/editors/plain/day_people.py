@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 from days_task import DayProject, Person, place_in
+from plain_emacs import Emacs
 from plain_helix import Helix
 from plain_neovim import Neovim
 
 _HELIX_PLACE = re.compile(
     r"^ (?:NOR|INS|SEL) .*?(?P<file>[\w-]+(?:\.chat)?\.\w+)\s.*\s(?P<line>\d+):\d+\s*$", re.M
 )
+_EMACS_PLACE = re.compile(r"F1 +(?P<file>\S+) .* L(?P<line>\d+) ")
 _NEOVIM_PLACE = re.compile(r"^(?P<file>\S+) at (?P<line>\d+)$", re.M)
 
 
@@ -33,6 +35,7 @@ class InHelix(Person):
 
     def leave(self) -> None:
         self._command("wqa")
+        self.editor.wait_for_end()
 
     def open(self, file: str) -> None:
         self._command(f"open {file}")
@@ -83,6 +86,78 @@ class InHelix(Person):
         self.editor.keys("Enter")
 
 
+class InEmacs(Person):
+    """With lsp-agent.el, which can save files for the agent."""
+
+    name = "Emacs"
+    allow = "Allow as it is on disk"
+
+    def __init__(self, project: DayProject) -> None:
+        super().__init__(project)
+        self._editor: Emacs | None = None
+
+    @property
+    def editor(self) -> Emacs:
+        assert self._editor is not None
+        return self._editor
+
+    def begin(self, file: str) -> None:
+        self.steps += 2  # it, and M-x eglot
+        if self._editor is not None:
+            self._editor.close()
+        self._editor = Emacs(self.project, file, file)
+
+    def leave(self) -> None:
+        self._keys("C-x", "C-c")
+        self.editor.wait_for_end()
+
+    def open(self, file: str) -> None:
+        self._keys("C-x", "C-f")
+        self.sees("Find file: ")
+        self.editor.type(file)
+        self.editor.keys("Enter")
+        self.sees(lambda _: (self.place() or ("",))[0] == file)
+
+    def note(self, line: str) -> None:
+        self._keys("M-<")
+        self.editor.type(f"{line}\n")
+
+    def write(self, words: str) -> None:
+        self._keys("M->")
+        self.editor.type(words)
+
+    def send(self) -> None:
+        self._keys("C-c", "a", "Enter")
+
+    def choose(self, title: str) -> None:
+        self.steps += 1
+        self.editor.choose(None, title)
+
+    def next_change(self) -> None:
+        self._keys("C-c", "a", "n")
+
+    def to_the_end(self) -> None:
+        self.editor.keys("M->")
+
+    def look_for(self, words: str) -> None:
+        self._keys("M-<", "C-s")
+        self.editor.type(words)
+        self.editor.keys("Enter")
+
+    def save(self) -> None:
+        self._keys("C-x", "s")
+        screen = self.sees(lambda screen: "Save file" in screen or "No files need" in screen)
+        if "Save file" in screen:
+            self.editor.type("!")
+
+    def place(self) -> tuple[str, int] | None:
+        return place_in(self.editor.below_cursor, _EMACS_PLACE)  # of several windows
+
+    def _keys(self, *keys: str) -> None:
+        self.steps += 1
+        self.editor.keys(*keys)
+
+
 class InNeovim(Person):
     """By code actions alone, as the server has no command of its own there."""
 
@@ -106,6 +181,7 @@ class InNeovim(Person):
 
     def leave(self) -> None:
         self._command("wqa")
+        self.editor.wait_for_end()
 
     def open(self, file: str) -> None:
         self._command(f"edit {file}")

@@ -20,7 +20,7 @@ TITLE = "A day's task in plain editors, by keyboard"
 HEAD = f"{'in':<8} | {'what':<49} | steps | seconds"
 
 #: By which an editor tells of a question, wherever the cursor is.
-_ASKED = re.compile("Answer the agent by code action|waits for your answer")
+_ASKED = re.compile(r"Answer the agent by code action|waits for your answer|The agent asks:\*\*")
 
 Record = Callable[[str, object], None]
 
@@ -116,6 +116,8 @@ class Person(ABC):
     """Each method is the steps that it says, one where it says nothing."""
 
     name: str
+    #: The answer that lets a command run, while something is not saved.
+    allow = "Allow"
 
     def __init__(self, project: DayProject) -> None:
         self.project = project
@@ -227,7 +229,7 @@ class Day:
 
     def _answers(self) -> None:
         person, project = self._person, self._project
-        for command, answer in ((TEST, "Allow"), (PUSH, "Deny")):
+        for command, answer in ((TEST, person.allow), (PUSH, "Deny")):
             person.sees(_ASKED.search)
             person.look(f"The agent asks:** bash: {command}")
             assert not project.ran(command)
@@ -239,17 +241,18 @@ class Day:
         self._did("allows one command, denies another")
 
     def _decides(self) -> None:
-        person, left = self._person, {(path, each) for path, all_ in HUNKS.items() for each in all_}
+        person = self._person
+        left = {_place(path, hunk): hunk for path, hunks in HUNKS.items() for hunk in hunks}
         while left:
-            before = person.place()
             person.next_change()
-            assert until(lambda at=before: person.place() not in (None, at)), person.editor.screen
-            file, line = person.place() or ("", 0)
-            path, hunk = next(each for each in left if _line(*each) == (file, line))
+            assert until(lambda: person.place() in left), person.editor.screen
+            place = person.place()
+            assert place is not None
+            hunk = left.pop(place)
             person.sees(hunk.new)
-            person.choose(f"{'Keep' if hunk.keep else 'Undo'} the agent's change (line {line})")
+            verb = "Keep" if hunk.keep else "Undo"
+            person.choose(f"{verb} the agent's change (line {place[1]})")
             person.sees(hunk.new if hunk.keep else hunk.old)
-            left.remove((path, hunk))
         person.save()
         for path in HUNKS:
             wanted = _after(path, lambda hunk: hunk.keep)
@@ -304,7 +307,7 @@ class Day:
         self._record("table", (TITLE, HEAD, row))
 
 
-def _line(path: str, hunk: Hunk) -> tuple[str, int]:
+def _place(path: str, hunk: Hunk) -> tuple[str, int]:
     """Where the hunk is."""
     lines = _after(path, lambda _: False).splitlines()
     return path, next(n for n, line in enumerate(lines, 1) if hunk.old in line)

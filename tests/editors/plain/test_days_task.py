@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from day_people import InHelix, InNeovim
+from day_people import InEmacs, InHelix, InNeovim
 from days_task import Day, DayProject, Person, Record
 from support import neovim_versions
 
@@ -26,7 +26,16 @@ def in_helix(project: DayProject) -> Iterator[Person]:
     yield from _seated(InHelix(project))
 
 
-@pytest.fixture(params=neovim_versions.parameters())
+@pytest.fixture
+def in_emacs(project: DayProject) -> Iterator[Person]:
+    yield from _seated(InEmacs(project))
+
+
+#: With code actions by key, and what the README's lines need.
+_NEOVIMS = neovim_versions.parameters("0.11", "newest")
+
+
+@pytest.fixture(params=_NEOVIMS)
 def in_neovim(project: DayProject, request: pytest.FixtureRequest) -> Iterator[Person]:
     program = neovim_versions.found()[request.param].program
     yield from _seated(InNeovim(project, program))
@@ -42,6 +51,11 @@ def _seated(person: Person) -> Iterator[Person]:
 @pytest.mark.helix
 def test_a_days_task_is_done_in_helix(in_helix: Person, record_property: Record) -> None:
     Day(in_helix, record_property).do()
+
+
+@pytest.mark.emacs
+def test_a_days_task_is_done_in_emacs(in_emacs: Person, record_property: Record) -> None:
+    Day(in_emacs, record_property).do()
 
 
 @pytest.mark.neovim
