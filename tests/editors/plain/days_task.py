@@ -20,7 +20,7 @@ TITLE = "A day's task in plain editors, by keyboard"
 HEAD = f"{'in':<8} | {'what':<49} | steps | seconds"
 
 #: By which an editor tells of a question, wherever the cursor is.
-_ASKED = re.compile(r"Answer the agent by code action|waits for your answer|The agent asks:\*\*")
+_ASKED = ("Answer the agent by code action", "waits for your answer", "The agent asks:**")
 
 Record = Callable[[str, object], None]
 
@@ -230,7 +230,9 @@ class Day:
     def _answers(self) -> None:
         person, project = self._person, self._project
         for command, answer in ((TEST, person.allow), (PUSH, "Deny")):
-            person.sees(_ASKED.search)
+            # Emacs shows the last message alone, which may be the progress of the call that asks.
+            told = (*_ASKED, f"bash: {command}")
+            person.sees(lambda screen, told=told: any(each in screen for each in told))
             person.look(f"The agent asks:** bash: {command}")
             assert not project.ran(command)
             person.choose(f"Agent asks: bash: {command}: {answer}")
