@@ -50,10 +50,8 @@ class Helix(Terminal):
     def actions(self, line: int | None) -> list[str]:
         """Opens the menu with the cursor in a line (from 1), or where it is; the titles in it, in
         order."""
-        if line is None:
-            self.keys("Escape")
-        else:
-            self.type(f"{line}ggglgh")
+        # Clears the message, too; an Escape would make an Alt of the next key.
+        self.type("gh" if line is None else f"{line}ggglgh")
         place = "" if line is None else f" {line}:1"
         self.wait_for(lambda s: place in s and "No " not in s.splitlines()[-1])
         self.type(" a")
