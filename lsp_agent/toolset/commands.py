@@ -44,14 +44,6 @@ def exit_code(result: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def printed(result: str) -> str:
-    """What the command of a result of ``bash`` has printed; all of what is no such result."""
-    match = _EXIT.search(result)
-    if match is None or not result.startswith("$ "):
-        return result
-    return result[: match.start()].partition("\n\n")[2]
-
-
 def without_the_wait(result: str, seconds: float | None) -> str:
     """A result of ``bash`` by an agent that has counted how long a person was asked: the command
     ran for ``seconds``, or with None never did."""

@@ -46,11 +46,10 @@ from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.questions.whole_question import fits_menu
 from lsp_agent.server.turns.turn_display import ENDINGS, tool_title
 from lsp_agent.sessions.stored.excerpts import fenced
-from lsp_agent.sessions.stored.recap import closed, code
+from lsp_agent.sessions.stored.recap import closed, code, printed
 from lsp_agent.text.lines import split_lines
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.text.surrogates import whole
-from lsp_agent.toolset.commands import printed
 from lsp_agent.workspace.disk.paths import uri_to_path
 
 #: What an editor would break lines at, or not show; tabs and line feeds stay.
