@@ -17,7 +17,7 @@ from lsp_agent.server.context import Context
 from lsp_agent.server.questions.whole_question import SHOW_ALL, fits_menu
 from lsp_agent.server.review.actions import action, told_apart
 from lsp_agent.server.review.open_review import OPEN
-from lsp_agent.server.review.review_actions import review_actions
+from lsp_agent.server.review.review_actions import NEXT, review_actions
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.documents.open_document import OpenDocument
 
@@ -28,7 +28,7 @@ def code_actions(
     """Asked for at every move of the cursor. What the agent would be asked is taken from the
     text as it is at the call."""
     document = context.documents.get(params.text_document.uri)
-    if params.context.trigger_kind is not types.CodeActionTriggerKind.Automatic:
+    if _is_asked_for(params):
         _note_shown(context)
     first = [*_answers(context), *_stops(context), *_unseen(context)]
     last: list[types.CodeAction] = []
@@ -70,6 +70,13 @@ async def _all(
         ]
         if is_chat(document.path):
             last += await _of_chat(context, document)
+        elif (
+            not review.hunks
+            and _is_asked_for(params)
+            and context.edits.any_beside(document.path, OPEN)
+        ):
+            # Nothing is left to decide here: the way to where something is.
+            last.append(action(NEXT, types.CodeActionKind.QuickFix, "lspAgent.nextChange", {}))
     found = [
         each for each in (*first, *reviews, *last) if only is None or _is_wanted(each.kind, only)
     ]
@@ -84,6 +91,11 @@ async def _of_chat(context: Context, document: OpenDocument) -> Iterable[types.C
         else []
     )
     return session_actions(session, is_open=bool(found))
+
+
+def _is_asked_for(params: types.CodeActionParams) -> bool:
+    """By the person, and not for a light bulb."""
+    return params.context.trigger_kind is not types.CodeActionTriggerKind.Automatic
 
 
 def _note_shown(context: Context) -> None:

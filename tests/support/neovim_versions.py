@@ -47,10 +47,13 @@ def _name(program: Path) -> str | None:
     return f"0.{match[1]}" if int(match[1]) < 12 else "newest"
 
 
-def parameters() -> list[object]:
-    """For all tests; all but one of them slow."""
+def parameters(*names: str) -> list[object]:
+    """For all tests, or those in Neovims of these names; all but one of them slow."""
     quick = next((name for name in NAMES if name in found()), NAMES[0])
-    return [pytest.param(name, id=name, marks=_marks(name, slow=name != quick)) for name in NAMES]
+    return [
+        pytest.param(name, id=name, marks=_marks(name, slow=name != quick))
+        for name in names or NAMES
+    ]
 
 
 def _marks(name: str, *, slow: bool) -> list[pytest.MarkDecorator]:

@@ -8,6 +8,7 @@ from lsp_agent.server.chat.grammar import prompt_of
 from lsp_agent.server.chat.outline import earlier_prompts
 from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.review.actions import action
+from lsp_agent.server.review.review_actions import NEXT
 from lsp_agent.sessions.session import Session
 
 
@@ -35,6 +36,7 @@ def session_actions(session: Session | None, *, is_open: bool) -> Iterator[types
     kind = types.CodeActionKind.Refactor
     named = {} if session is None else {"sessionId": session.id}
     if session is not None and is_open:
+        yield action(NEXT, kind, "lspAgent.nextChange", {})
         yield action("Keep all of the agent's changes", kind, "lspAgent.keepAll", named)
     if session is not None and session.runner.last is not None and not session.busy:
         yield action("Undo the agent's last turn", kind, "lspAgent.revert", named)

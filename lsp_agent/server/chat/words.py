@@ -46,7 +46,7 @@ from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.questions.whole_question import fits_menu
 from lsp_agent.server.turns.turn_display import ENDINGS, tool_title
 from lsp_agent.sessions.stored.excerpts import fenced
-from lsp_agent.sessions.stored.recap import closed, code
+from lsp_agent.sessions.stored.recap import closed, code, printed
 from lsp_agent.text.lines import split_lines
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.text.surrogates import whole
@@ -83,6 +83,7 @@ class Words:
         self._is_full = False
         self._streamed = False
         self._calls: dict[str, tuple[str, bool]] = {}
+        self._titles: dict[str, str] = {}
         self._last_call = ""
         self._questions: dict[str, Question] = {}
 
@@ -204,18 +205,24 @@ class Words:
         if isinstance(event, ToolCall):
             title = tool_title(event)
             self._calls[event.tool_call_id] = title, event.kind == "command"
+            self._titles[event.tool_call_id] = title
             self._last_call = event.tool_call_id
             self._add("call", f"- {code(title)}")
             return
         title, is_command = self._calls.pop(event.tool_call_id, ("", False))
-        lines = plain_text(event.content).strip().splitlines()
+        text = plain_text(event.content)
+        lines = (text if event.is_error else printed(text)).strip().splitlines()
         if not title or not (event.is_error or (is_command and lines)):
             return
         last = code(shortened(lines[-1])) if lines and shortened(lines[-1]) else ""
         count = f"{len(lines)} {'line' if len(lines) == 1 else 'lines'}, the last: {last}"
         told = (f"failed: {last}" if last else "failed") if event.is_error else count
-        of = "" if event.tool_call_id == self._last_call else f"{code(title)}: "
-        self._add("call", f"  - {of}{told}")
+        self._add("call", f"  - {self._of(event.tool_call_id)}{told}")
+
+    def _of(self, call_id: str | None) -> str:
+        """Names the call, unless what is said of it stands under it."""
+        title = self._titles.get(call_id or "")
+        return "" if title is None or call_id == self._last_call else f"{code(title)}: "
 
     def _change(self, edit: Edit) -> None:
         """Where it is and what, once: it may be taken out and put in again."""
@@ -224,8 +231,9 @@ class Words:
         self._changes.add(edit.edit_id)
         file = named(edit.uri, self._folder)
         lines: list[str] = []
+        of = self._of(edit.tool_call_id)
         for hunk in edit.hunks:
-            self._add("call", f"  - {escaped_line(file)}:{hunk.range.start.line + 1}")
+            self._add("call", f"  - {of}{escaped_line(file)}:{hunk.range.start.line + 1}")
             lines += [f"-{line}" for line in hunk.old_text.splitlines()]
             lines += [f"+{line}" for line in hunk.new_text.splitlines()]
         room = min(MOST_CHANGED, MOST_CHANGED_IN_ALL - self._change_lines)

@@ -66,7 +66,7 @@ async def open_chat(context: Context, params: OpenChatParams) -> OpenChatResult:
     path = context.chats.document(session.id) or await _made(context, session)
     view = await context.host.view(SafePath(path, path), None)
     uri = path_to_uri(path)
-    place = _end(view.require_text())
+    place = _end(context, view.require_text())
     context.review.shower.show(uri, place, f"The conversation: {escaped_line(path)}")
     return OpenChatResult(session_id=session.id, uri=uri)
 
@@ -205,7 +205,8 @@ async def _forked(
     if fork is not None:
         _tie(context, made, fork)
     uri = path_to_uri(made.path)
-    context.review.shower.show(uri, _end(Text.of(text)), f"The fork: {escaped_line(made.path)}")
+    end = _end(context, Text.of(text))
+    context.review.shower.show(uri, end, f"The fork: {escaped_line(made.path)}")
     if send:
         sent = await _sent(context, made, text, here[index])
         return ForkChatResult(uri=uri, session_id=sent.session_id, turn_id=sent.turn_id)
@@ -279,7 +280,11 @@ def _name(session: Session) -> str:
     return "-".join([datetime.now().astimezone().strftime("%Y-%m-%d"), *words])
 
 
-def _end(text: Text) -> Range:
-    """Where the next prompt is written."""
-    line = Position(line=text.content.count("\n"), character=0)
+def _end(context: Context, text: Text) -> Range:
+    """Where the next prompt is written. Behind the last line's end some editors have no line, and
+    refuse one."""
+    behind = text.content.count("\n")
+    if context.client.quirks.keeps_last_line_end:
+        behind = max(len(text.lines) - 1, 0)
+    line = Position(line=behind, character=0)
     return Range(start=line, end=line)

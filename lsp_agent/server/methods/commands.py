@@ -20,7 +20,7 @@ from lsp_agent.server.context import Context
 from lsp_agent.server.methods import HANDLERS, Handler
 from lsp_agent.server.methods.answers import show_last_answer
 from lsp_agent.server.methods.background import list_and_show
-from lsp_agent.server.methods.edits import the_edit
+from lsp_agent.server.methods.edits import revert_and_tell, the_edit
 from lsp_agent.server.methods.prompting import abort_all, start_prompt, start_retry
 from lsp_agent.server.methods.review import (
     apply_all_and_tell,
@@ -44,6 +44,7 @@ _SHOWN: Mapping[str, Handler] = {
     "applyEdit": apply_and_tell,
     "applyAll": apply_all_and_tell,
     "previewEdit": show_preview,
+    "revert": revert_and_tell,
     "lastAnswer": show_last_answer,
     "runCommand": run_and_act,
     "backgroundCommands": list_and_show,

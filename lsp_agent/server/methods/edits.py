@@ -1,6 +1,6 @@
 """Review of the agents' edits."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from lsp_agent.protocol.edit_methods import (
     ApplyEditResult,
@@ -16,8 +16,15 @@ from lsp_agent.protocol.edit_methods import (
 )
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
+from lsp_agent.protocol.events import Notice
 from lsp_agent.server.context import Context, path_of
 from lsp_agent.sessions.revert import Reverted
+from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.disk.paths import uri_to_path
+
+_NOTHING_BACK = "There is nothing of the agent's left to take back."
+#: Of files, in a message.
+_MOST_NAMES = 3
 
 
 async def apply_edit(context: Context, params: EditParams) -> ApplyEditResult:
@@ -52,6 +59,29 @@ async def revert(context: Context, params: RevertParams) -> RevertResult:
     return revert_result(
         await context.reverts.revert(params.session_id, params.turn_id, only=params.only)
     )
+
+
+async def revert_and_tell(context: Context, params: RevertParams) -> RevertResult:
+    """The command's form: it may have changed no file that is in sight. Of those that were left as
+    they are it is said anyway."""
+    result = await revert(context, params)
+    left = any(file.outcome == "conflict" for file in result.files)
+    changed = [file for file in result.files if file.outcome not in ("conflict", "unchanged")]
+    if context.client.events or (left and not changed):
+        return result
+    if context.client.quirks.waits_for_a_key:  # it does not at an error that fits into its line
+        count = f"{len(changed)} {'file' if len(changed) == 1 else 'files'}"
+        context.displays.notice(Notice("error", f"Taken back in {count}.", "lsp-agent"))
+    else:
+        context.displays.show_text(_named(changed) if changed else _NOTHING_BACK)
+    return result
+
+
+def _named(changed: Sequence[RevertedFile]) -> str:
+    names = [(uri_to_path(file.uri) or file.uri).rpartition("/")[2] for file in changed]
+    shown, more = ", ".join(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
+    rest = f" and {more} more {'file' if more == 1 else 'files'}" if more > 0 else ""
+    return f"Taken back in {escaped_line(shown)}{rest}."
 
 
 def revert_result(reverted: Reverted) -> RevertResult:

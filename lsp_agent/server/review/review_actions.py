@@ -9,6 +9,7 @@ from lsp_agent.protocol.edits import Edit
 from lsp_agent.server.client.titles import shortened
 from lsp_agent.server.review.open_review import FileReview, OpenHunk, lost_hunks, open_hunks
 
+NEXT = "Next change of the agent's"
 #: Of many edits those nearest to the cursor; the others are found by "Next change".
 _NEAREST = 5
 #: The latest turns, and the latest edits that did not get in.
@@ -43,7 +44,7 @@ def review_actions(
     if review.hunks:
         start = {"line": range_.start.line, "character": range_.start.character}
         argument = {"uri": uri, "position": start}
-        yield _command("Next change of the agent's", "nextChange", argument)
+        yield _command(NEXT, "nextChange", argument)
         yield from _previews(review, under)
     for edit in review.stranded[-_LATEST:]:
         yield from _on_stranded(edit)

@@ -9,6 +9,7 @@ from lsp_agent.protocol.plan import checklist
 from lsp_agent.sessions.stored.excerpts import fenced
 from lsp_agent.sessions.stored.place import About
 from lsp_agent.sessions.stored.transcript import Transcript, shortened
+from lsp_agent.toolset.commands import exit_code
 
 #: Of the summary and of one message in it, in characters.
 RECAP_LIMIT = 12_000
@@ -133,3 +134,10 @@ def _subject(call: ToolCallBlock) -> str:
 
 def _result(content: list[Block]) -> str:
     return plain_text(content).strip()
+
+
+def printed(result: str) -> str:
+    """What the command of a result of ``bash`` has printed; all of what is no such result."""
+    if exit_code(result) is None or not result.startswith("$ "):
+        return result
+    return result.rpartition("\n[exit ")[0].partition("\n\n")[2]

@@ -84,6 +84,12 @@ class EditViews:
                 break
         return edits
 
+    def any_beside(self, path: str | None, statuses: Collection[EditStatus]) -> bool:
+        """Whether another file than ``path`` has such an edit, as far as is known without a look
+        at the files."""
+        changes = self._ledger.changes()
+        return any(each.status in statuses and each.path != path for each in changes)
+
     async def look(self, session_id: str) -> None:
         """Takes what was typed since into the reviews of the files that the session changed."""
         for path in {change.path for change in self._ledger.changes(session_id=session_id)}:

@@ -77,9 +77,10 @@ class Emacs(Terminal):
         self.keys("Enter")
         self.wait_for(f"L{line} ")
 
-    def choose(self, line: int, title: str) -> None:
-        """The action with this title; asks again until it is there."""
-        self.go_to(line)
+    def choose(self, line: int | None, title: str) -> None:
+        """The action with this title, at a line or where point is; asks again until it is there."""
+        if line is not None:
+            self.go_to(line)
         assert until(lambda: self._chosen(title)), self.screen
 
     def _chosen(self, title: str) -> bool:

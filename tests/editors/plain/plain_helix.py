@@ -16,25 +16,28 @@ TITLES = (
     "Stop the",
     "Send to",
     "Fork here",
+    "New conversation",
 )
 
 
 class Helix(Terminal):
-    def __init__(self, project: PlainProject, shows: str = "agent: nap") -> None:
+    def __init__(
+        self, project: PlainProject, shows: str = "agent: nap", file: str = "notes.txt"
+    ) -> None:
         if not (project.config / "helix").exists():
             project.write("helix/languages.toml", block("helix.md", "toml", 0))
             project.write("helix/config.toml", block("helix.md", "toml", 1))
         program = FETCHED / "helix" / "bin" / "hx"
-        super().__init__([program, "notes.txt"], project.folder, project.environment)
+        super().__init__([program, file], project.folder, project.environment)
         self.wait_for(shows)
         assert until(self._ready), self.screen
 
     def _ready(self) -> bool:
         self.type(" a")
-        screen = self.wait_for(lambda s: "No " in s.splitlines()[-1])
+        screen = self.wait_for(_answered)
         self.keys("Escape")  # clears the message
-        self.wait_for(lambda s: "No " not in s.splitlines()[-1])
-        return "No code actions" in screen
+        self.wait_for(lambda s: not _answered(s))
+        return "No code actions" in screen or bool(menu(screen))
 
     def type_line(self, text: str) -> None:
         """Above the first line, without saving."""
@@ -44,14 +47,17 @@ class Helix(Terminal):
         self.keys("Escape")
         self.wait_for("NOR")
 
-    def actions(self, line: int) -> list[str]:
-        """Opens the menu with the cursor in a line (from 1); the titles in it, in order."""
-        self.type(f"{line}ggglgh")
-        self.wait_for(lambda s: f" {line}:1" in s and "No " not in s.splitlines()[-1])
+    def actions(self, line: int | None) -> list[str]:
+        """Opens the menu with the cursor in a line (from 1), or where it is; the titles in it, in
+        order."""
+        # Clears the message, too; an Escape would make an Alt of the next key.
+        self.type("gh" if line is None else f"{line}ggglgh")
+        place = "" if line is None else f" {line}:1"
+        self.wait_for(lambda s: place in s and "No " not in s.splitlines()[-1])
         self.type(" a")
-        return menu(self.wait_for(lambda s: menu(s) or "No " in s.splitlines()[-1]))
+        return menu(self.wait_for(_answered))
 
-    def choose(self, line: int, title: str) -> None:
+    def choose(self, line: int | None, title: str) -> None:
         """The first action whose title begins so; asks again until it is there."""
         found: list[str] = []
 
@@ -72,6 +78,11 @@ class Helix(Terminal):
     def write(self) -> None:
         self.type(":w")
         self.keys("Enter")
+
+
+def _answered(screen: str) -> bool:
+    """Whether it shows the menu of code actions, or that there are none."""
+    return bool(menu(screen)) or "No " in screen.splitlines()[-1]
 
 
 def menu(screen: str) -> list[str]:

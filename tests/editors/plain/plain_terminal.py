@@ -35,6 +35,12 @@ class Terminal:
     def screen(self) -> str:
         return self._tmux("capture-pane", "-p")
 
+    @property
+    def below_cursor(self) -> str:
+        """The screen from the cursor's row on."""
+        row = int(self._tmux("display-message", "-p", "#{cursor_y}"))
+        return "\n".join(self.screen.splitlines()[row:])
+
     def keys(self, *keys: str) -> None:
         self._tmux("send-keys", *keys)
 
@@ -51,6 +57,10 @@ class Terminal:
             if time.monotonic() > deadline:
                 raise AssertionError(f"not in time on the screen: {shown}\n{screen}")
             time.sleep(0.05)
+
+    def wait_for_end(self) -> None:
+        """Of the program and all that it started, by itself."""
+        assert until(lambda: not processes(self._folder.name)), processes(self._folder.name)
 
     def close(self) -> None:
         """Returns when nothing of it runs any more; what had to be killed is an error."""

@@ -255,6 +255,7 @@ def test_the_answer_is_nothing_to_review_and_the_agents_edits_are(project: Proje
     assert titles(found) == [
         "Fork here: What is it?",
         "Fork here and send: What is it?",
+        "Next change of the agent's",
         "Keep all of the agent's changes",
         "Undo the agent's last turn",
         "New conversation",
@@ -262,6 +263,17 @@ def test_the_answer_is_nothing_to_review_and_the_agents_edits_are(project: Proje
     run(editor, the_action(found, "Undo the agent's last turn"))
     assert (project.folder / "a.txt").read_text() == "one\n"
     assert ANSWER in text_of(document)
+
+
+def test_the_review_of_its_changes_begins_there(project: Project) -> None:
+    path = project.file("x.chat.md", ASKED)
+    project.file("a.txt", "one\n")
+    editor = project.editor(step("", edit("a.txt", "one", "two")), step(ANSWER), capabilities=SHOW)
+    document = editor.open(path)
+    send(editor, document)
+    assert wait_until(lambda: answered(document))
+    run(editor, the_action(actions(editor, document), "Next change of the agent's"))
+    assert shown(editor) == project.folder / "a.txt"
 
 
 def test_headings_of_the_agents_make_no_prompt(project: Project) -> None:
@@ -460,6 +472,15 @@ def test_the_conversation_so_far_is_shown_and_goes_on_as_a_document(project: Pro
     assert text_of(document).endswith("And then?\n\n## Agent\n\nTwo.\n\n## You\n\n")
     assert editor.command("openChat") == opened
     assert len(editor.call("agent/sessions")["sessions"]) == 1
+
+
+def test_an_editor_without_a_line_behind_the_last_is_led_to_the_last(project: Project) -> None:
+    editor = project.editor(step("One."), capabilities=SHOW, clientInfo={"name": "Neovim"})
+    editor.command("openChat")
+    path = shown(editor)
+    (params,) = editor.received("window/showDocument")
+    line = path.read_text().count("\n") - 1
+    assert params["selection"]["start"] == {"line": line, "character": 0}
 
 
 def test_one_that_is_opened_during_a_turn_has_all_of_it_once(project: Project) -> None:

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_agent.protocol.edits import Edit, Hunk, Position, Range
-from lsp_agent.protocol.events import EditChanged, StepStarted, TextDelta, TurnEnded
+from lsp_agent.protocol.events import (
+    EditChanged,
+    StepStarted,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    TurnEnded,
+)
 from lsp_agent.server.chat.grammar import (
     HEADINGS,
     Part,
@@ -18,6 +25,7 @@ from lsp_agent.server.chat.grammar import (
     written,
 )
 from lsp_agent.server.chat.words import LONGEST, MOST_CHANGED_IN_ALL, Words
+from lsp_agent.toolset.commands import CommandOutput, bash_result
 
 TURN = Part("t-0123456789ab", "Fix it.")
 LINES = [
@@ -187,3 +195,24 @@ def test_a_change_has_its_place_and_its_lines_once_and_not_without_end() -> None
     assert words.said.count("… 40 more lines") == 9
     assert words.said.count("\n+") == MOST_CHANGED_IN_ALL
     assert words.said.count("src/a.py:5") == 41
+
+
+def test_a_change_under_another_call_names_its_own() -> None:
+    words = Words("/shop")
+    words.take(ToolCall("1", "bash", "command", {"command": "make"}))
+    words.take(ToolCall("2", "edit", "edit", {}, ("src/b.py",)))
+    edit = changed(1).edit
+    words.take(EditChanged("editApplied", edit.model_copy(update={"tool_call_id": "1"})))
+    assert "- `edit: src/b.py`\n  - `bash: make`: src/a.py:5\n" in words.said
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [("", ""), ("one\n3 passed\n", "\n  - 2 lines, the last: `3 passed`")],
+)
+def test_of_a_command_it_is_told_what_it_printed(printed: str, told: str) -> None:
+    words = Words("/shop")
+    words.take(ToolCall("1", "bash", "command", {"command": "make"}))
+    text = bash_result("make", CommandOutput(printed), 0, 0.1)
+    words.take(ToolResult("1", is_error=False, content=[{"type": "text", "text": text}]))
+    assert words.said == f"- `bash: make`{told}"

@@ -9,7 +9,8 @@ from test_code_actions import actions, run, the_action, titles
 
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.server.review.open_review import FileReview
-from lsp_agent.server.review.review_actions import ReviewAction, review_actions
+from lsp_agent.server.review.review_actions import NEXT, ReviewAction, review_actions
+from lsp_agent.workspace.disk.paths import path_to_uri
 
 BEFORE: Json = {"edits": {"review": "before"}}
 LINES = "".join(f"line {n}\n" for n in range(1, 21))
@@ -217,6 +218,26 @@ def test_the_next_change_is_shown_from_the_cursor_on(project: Project) -> None:
     place = {"line": 6, "character": 0}
     assert shown["selection"] == {"start": place, "end": place}
     assert shown["takeFocus"] is True
+
+
+def test_from_a_file_in_which_all_is_decided_the_next_change_is_one_action_away(
+    project: Project,
+) -> None:
+    editor = changed(project, capabilities={"window": {"showDocument": {"support": True}}})
+    editor.handlers["window/showDocument"] = lambda _params: {"success": True}
+    (document,) = editor.documents.values()
+    run(editor, the_action(actions(editor, document), "Keep all"))
+    (found,) = actions(editor, document)
+    assert found["title"] == NEXT
+    run(editor, found)
+    editor.notification("window/showDocument", uri=path_to_uri(str(project.folder / "b.txt")))
+    light_bulb = {"diagnostics": [], "triggerKind": 2}
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
+    asked = {"textDocument": {"uri": document.uri}, "range": place, "context": light_bulb}
+    assert editor.call("textDocument/codeAction", asked) == []
+    other = editor.open(project.folder / "b.txt")
+    run(editor, the_action(actions(editor, other), "Keep all"))
+    assert actions(editor, document) == []
 
 
 def test_actions_that_would_look_alike_are_told_apart(project: Project) -> None:

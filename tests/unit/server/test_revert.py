@@ -1,7 +1,7 @@
 """``agent/revert``: turns taken back out of files that people and other sessions work in."""
 
 from support.project import EVENTS, Editor, Project, bash, call, edit, step, write
-from support.raw_client import Json
+from support.raw_client import Json, wait_until
 
 LINES = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 
@@ -142,6 +142,33 @@ def test_a_file_in_whose_lines_the_person_typed_is_named_and_the_rest_goes_on(
     told = editor.notification("window/showMessage")["message"]
     assert told == "Not taken back: a.txt (line 2 was changed since; undo the rest hunk by hunk)"
     assert sorted(statuses(editor)) == ["applied", "kept", "rejected"]
+
+
+def test_who_takes_a_turn_back_from_a_menu_is_told_in_which_files(project: Project) -> None:
+    names = ("a.txt", "b.txt", "c.txt", "d.txt", "e.txt")
+    for name in names:
+        project.file(name, LINES)
+    editor = project.editor(
+        step("", *(edit(name, "two", "TWO") for name in names)), step("Done."), step("Nothing.")
+    )
+    editor.ask_agent("Go.")
+    editor.command("revert")
+    told = "Taken back in a.txt, b.txt, c.txt and 2 more files."
+    assert editor.notification("window/showMessage")["message"] == told
+    editor.command("revert")
+    assert wait_until(lambda: len(editor.received("window/showMessage")) == 2)
+    told = "There is nothing of the agent's left to take back."
+    assert editor.received("window/showMessage")[-1]["message"] == told
+
+
+def test_in_a_neovim_that_is_told_in_less_than_a_line(project: Project) -> None:
+    project.file("a.txt", LINES)
+    neovim = {"name": "Neovim", "version": "0.11.4"}
+    editor = project.editor(step("", edit("a.txt", "two", "TWO")), step("Done."), clientInfo=neovim)
+    editor.ask_agent("Go.")
+    editor.command("revert")
+    told = editor.notification("window/showMessage")
+    assert (told["type"], told["message"]) == (1, "Taken back in 1 file.")
 
 
 def test_a_session_at_work_is_not_taken_back(project: Project) -> None:

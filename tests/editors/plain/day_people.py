@@ -1,0 +1,226 @@
+"""Who does the day's task, in each editor by that editor's own keys."""
+
+import re
+from pathlib import Path
+
+from days_task import DayProject, Person, place_in
+from plain_emacs import Emacs
+from plain_helix import Helix
+from plain_neovim import Neovim
+
+_HELIX_PLACE = re.compile(
+    r"^ (?:NOR|INS|SEL) .*?(?P<file>[\w-]+(?:\.chat)?\.\w+)\s.*\s(?P<line>\d+):\d+\s*$", re.M
+)
+_EMACS_PLACE = re.compile(r"F1 +(?P<file>\S+) .* L(?P<line>\d+) ")
+_NEOVIM_PLACE = re.compile(r"^(?P<file>\S+) at (?P<line>\d+)$", re.M)
+
+
+class InHelix(Person):
+    name = "Helix"
+
+    def __init__(self, project: DayProject) -> None:
+        super().__init__(project)
+        self._editor: Helix | None = None
+
+    @property
+    def editor(self) -> Helix:
+        assert self._editor is not None
+        return self._editor
+
+    def begin(self, file: str) -> None:
+        self.steps += 1
+        if self._editor is not None:
+            self._editor.close()
+        self._editor = Helix(self.project, file, file)
+
+    def leave(self) -> None:
+        self._command("wqa")
+        self.editor.wait_for_end()
+
+    def open(self, file: str) -> None:
+        self._command(f"open {file}")
+        self.sees(lambda _: (self.place() or ("",))[0] == file)
+
+    def note(self, line: str) -> None:
+        self.steps += 1
+        self.editor.type_line(line)
+
+    def write(self, words: str) -> None:
+        self.steps += 1
+        self.editor.type("geo")
+        self.sees("INS")
+        self.editor.type(words)
+        self.editor.keys("Escape")
+        self.sees("NOR")
+
+    def send(self) -> None:
+        self.steps += 1
+        self.editor.type(" l")
+        self.editor.keys("Enter")
+
+    def choose(self, title: str) -> None:
+        self.steps += 1
+        self.editor.choose(None, title)
+
+    def next_change(self) -> None:
+        self.steps += 1
+        self.editor.type(" ln")
+
+    def to_the_end(self) -> None:
+        self.editor.type("ge")
+
+    def look_for(self, words: str) -> None:
+        self.steps += 1
+        self.editor.type(f"gg/{words}")
+        self.editor.keys("Enter")
+
+    def save(self) -> None:
+        self._command("wa")
+
+    def place(self) -> tuple[str, int] | None:
+        return place_in(self.editor.screen, _HELIX_PLACE)
+
+    def _command(self, command: str) -> None:
+        self.steps += 1
+        self.editor.type(f":{command}")
+        self.editor.keys("Enter")
+
+
+class InEmacs(Person):
+    """With lsp-agent.el, which can save files for the agent."""
+
+    name = "Emacs"
+    allow = "Allow as it is on disk"
+
+    def __init__(self, project: DayProject) -> None:
+        super().__init__(project)
+        self._editor: Emacs | None = None
+
+    @property
+    def editor(self) -> Emacs:
+        assert self._editor is not None
+        return self._editor
+
+    def begin(self, file: str) -> None:
+        self.steps += 2  # it, and M-x eglot
+        if self._editor is not None:
+            self._editor.close()
+        self._editor = Emacs(self.project, file, file)
+
+    def leave(self) -> None:
+        self._keys("C-x", "C-c")
+        self.editor.wait_for_end()
+
+    def open(self, file: str) -> None:
+        self._keys("C-x", "C-f")
+        self.sees("Find file: ")
+        self.editor.type(file)
+        self.editor.keys("Enter")
+        self.sees(lambda _: (self.place() or ("",))[0] == file)
+
+    def note(self, line: str) -> None:
+        self._keys("M-<")
+        self.editor.type(f"{line}\n")
+
+    def write(self, words: str) -> None:
+        self._keys("M->")
+        self.editor.type(words)
+
+    def send(self) -> None:
+        self._keys("C-c", "a", "Enter")
+
+    def choose(self, title: str) -> None:
+        self.steps += 1
+        self.editor.choose(None, title)
+
+    def next_change(self) -> None:
+        self._keys("C-c", "a", "n")
+
+    def to_the_end(self) -> None:
+        self.editor.keys("M->")
+
+    def look_for(self, words: str) -> None:
+        self._keys("M-<", "C-s")
+        self.editor.type(words)
+        self.editor.keys("Enter")
+
+    def save(self) -> None:
+        self._keys("C-x", "s")
+        screen = self.sees(lambda screen: "Save file" in screen or "No files need" in screen)
+        if "Save file" in screen:
+            self.editor.type("!")
+
+    def place(self) -> tuple[str, int] | None:
+        return place_in(self.editor.below_cursor, _EMACS_PLACE)  # of several windows
+
+    def _keys(self, *keys: str) -> None:
+        self.steps += 1
+        self.editor.keys(*keys)
+
+
+class InNeovim(Person):
+    """By code actions alone, as the server has no command of its own there."""
+
+    name = "Neovim"
+
+    def __init__(self, project: DayProject, program: Path) -> None:
+        super().__init__(project)
+        self._program = program
+        self._editor: Neovim | None = None
+
+    @property
+    def editor(self) -> Neovim:
+        assert self._editor is not None
+        return self._editor
+
+    def begin(self, file: str) -> None:
+        self.steps += 1
+        if self._editor is not None:
+            self._editor.close()
+        self._editor = Neovim(self.project, self._program, file)
+
+    def leave(self) -> None:
+        self._command("wqa")
+        self.editor.wait_for_end()
+
+    def open(self, file: str) -> None:
+        self._command(f"edit {file}")
+        self.sees(lambda _: (self.place() or ("",))[0] == file)
+
+    def note(self, line: str) -> None:
+        self._type(f"ggO{line}")
+
+    def write(self, words: str) -> None:
+        self._type(f"Go{words}")
+
+    def send(self) -> None:
+        self.choose("Send to the agent: ")
+
+    def choose(self, title: str) -> None:
+        self.steps += 1
+        self.editor.choose(title)
+
+    def next_change(self) -> None:
+        self.choose("Next change of the agent's")
+
+    def to_the_end(self) -> None:
+        self.editor.type("G")
+
+    def look_for(self, words: str) -> None:
+        self._command(f"1/{words}")
+
+    def save(self) -> None:
+        self._command("wa")
+
+    def place(self) -> tuple[str, int] | None:
+        return place_in(self.editor.screen, _NEOVIM_PLACE)
+
+    def _type(self, keys: str) -> None:
+        self.steps += 1
+        self.editor.type(keys)
+        self.editor.keys("Escape")
+
+    def _command(self, command: str) -> None:
+        self.steps += 1
+        self.editor.type(f":{command}")
+        self.editor.keys("Enter")
