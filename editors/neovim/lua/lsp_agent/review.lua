@@ -68,14 +68,21 @@ function M.decide(verb, range, wanted)
   if range then
     first, last = range[1] - 1, range[2] - 1
   end
-  local hunks = vim.tbl_filter(function(hunk)
-    return not wanted or hunk.proposed == (wanted == "proposed")
-  end, answered or marks.hunks_at(bufnr, first, last))
-  if not hunks[1] then
-    tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
-    return
+  local function decide(found)
+    local hunks = vim.tbl_filter(function(hunk)
+      return not wanted or hunk.proposed == (wanted == "proposed")
+    end, found)
+    if hunks[1] then
+      M.decide_on(bufnr, hunks, verb)
+    else
+      tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
+    end
   end
-  M.decide_on(bufnr, hunks, verb)
+  if answered then
+    decide(answered)
+  else
+    marks.with_hunks_at(bufnr, first, last, decide)
+  end
 end
 
 -- Seen from the chat's windows, that of a file beside them.
@@ -140,12 +147,14 @@ end
 local function with_hunk(on_found)
   local bufnr = api.nvim_get_current_buf()
   local found = chat.client()
-  local hunk = marks.hunks_at(bufnr, api.nvim_win_get_cursor(0)[1] - 1)[1]
-  if found and hunk then
-    on_found(found, hunk)
-  else
-    tell("no change here")
-  end
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  marks.with_hunks_at(bufnr, row, row, function(hunks)
+    if found and hunks[1] then
+      on_found(found, hunks[1])
+    else
+      tell("no change here")
+    end
+  end)
 end
 
 --- The edit under the cursor as a unified diff, in a floating window.
