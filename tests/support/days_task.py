@@ -20,8 +20,11 @@ FILES = {"notes.txt": NOTES, "prices.txt": PRICES, "stock.txt": STOCK}
 #: Seven hunks: of each file what becomes what, and whether the person keeps it.
 HUNKS = {
     "notes.txt": [("sundays", "mondays", True), ("twice", "once", False)],
-    "prices.txt": [("bread 2", "bread 20", True), ("dates 4", "dates 40", False)]
-    + [("figs 6", "figs 60", True)],
+    "prices.txt": [
+        ("bread 2", "bread 20", True),
+        ("dates 4", "dates 40", False),
+        ("figs 6", "figs 60", True),
+    ],
     "stock.txt": [("bread ten", "bread two", False), ("dates ten", "dates two", True)],
 }
 #: What the person says of two changes, and what becomes of these.
