@@ -91,8 +91,9 @@ def test_a_comment_is_written_by_keyboard_alone_and_more_is_said_in_it(person: P
         person.page.locator(".review-comment .comment-body", has_text=text).wait_for()
     person.palette("Agent: Send Comments")
     person.turn.get_by_text("Seen.").wait_for()
-    prompt = person.turn.locator(".prompt").inner_text()
+    session = person.command("lspAgent.sessions")["sessions"][0]["sessionId"]
+    messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
+    prompt = messages[0]["content"][0]["text"]
     assert prompt.startswith("A comment from my review. Do what it asks.")
-    assert "line 2:" in prompt
-    assert prompt.index("Why two?") < prompt.index("Say it.")
+    assert "a.txt, line 2:\n\nWhy two?\nSay it." in prompt
     wait_until(lambda: person.page.locator(".review-widget").count() == 0)
