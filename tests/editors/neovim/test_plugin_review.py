@@ -155,6 +155,24 @@ def test_the_next_change_is_found_in_another_file(desk: PluginDesk) -> None:
     assert desk.window("chat")
 
 
+def test_keys_that_are_typed_ahead_decide_where_the_ones_before_them_lead(
+    desk: PluginDesk,
+) -> None:
+    desk.file("b.txt", "six\nseven\n")
+    desk.open("a.txt", LINES)
+    calls = edit("a.txt", "two", "TWO"), edit("a.txt", "four", "FOUR"), edit("b.txt", "six", "SIX")
+    desk.start(step(*calls), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("gg]v\\ak]v\\au]v\\ak")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
+    wait_until(lambda: desk.statuses() == ["kept", "rejected", "kept"])
+    desk.wait_for_lines("SIX", "seven")
+    desk.nvim.command("silent edit a.txt")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+
+
 # The person's key comes before the server has told of what is open in a file that is just shown.
 DECIDES_AT_ONCE = """
 local keys = ...
