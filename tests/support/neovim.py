@@ -41,6 +41,7 @@ class Neovim:
         )
         self._numbers = itertools.count(1)
         self._rows: dict[int, list[str]] = {}
+        self._width, self._height = WIDTH, HEIGHT
         #: How often it stopped at a prompt, which takes the next key.
         self.prompts = 0
         #: Whether such a prompt is dismissed, as a person does, when it holds up a request.
@@ -128,13 +129,18 @@ class Neovim:
         elif name == "grid_line":
             for _, row, column, cells, *_ in updates:
                 texts = [cell[0] for cell in cells for _ in range(cell[2] if cell[2:] else 1)]
-                line = self._rows.setdefault(row, [" "] * WIDTH)
+                line = self._rows.setdefault(row, [" "] * self._width)
                 line[column : column + len(texts)] = texts
                 self.prompts += "Press ENTER" in "".join(texts)
 
+    def resize(self, width: int, height: int) -> None:
+        """The screen."""
+        self._width, self._height = width, height
+        self.request("nvim_ui_try_resize", width, height)
+
     def screen(self) -> str:
         """What a person sees, roughly."""
-        return "\n".join("".join(self._rows.get(row, [])).rstrip() for row in range(HEIGHT))
+        return "\n".join("".join(self._rows.get(row, [])).rstrip() for row in range(self._height))
 
     def started(self) -> list[psutil.Process]:
         """All processes that it started, and theirs."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,7 +92,9 @@ class Desk:
         self._base = base
         self.log = base / "server.log"
         self._requests = itertools.count(1)
-        self.nvim = Neovim(version.program, self.folder, env | {"PATH": self._path(env["PATH"])})
+        own = env | {"PATH": self._path(env["PATH"])}
+        self._open_editor = partial(Neovim, version.program, self.folder, own)
+        self.nvim = self._open_editor()
 
     def _path(self, path: str) -> str:
         folder = self._base / "bin"

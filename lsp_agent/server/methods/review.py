@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 
 import anyio.to_thread
+from anyio.lowlevel import checkpoint
 
 from lsp_agent.protocol.edit_methods import (
     ApplyAllResult,
@@ -93,6 +94,7 @@ async def next_change(context: Context, params: NextChangeParams) -> NextChangeR
     each = found[place]
     walk.led_to(place, _key(each), previous=params.previous)
     _show(context, each, Position(line=place[1], character=place[2]))
+    await checkpoint()  # the client is asked to show it before it has this answer
     return NextChangeResult(
         uri=each.edit.uri,
         range=each.hunk.range,

@@ -77,6 +77,12 @@ class PluginDesk(Desk):
         super().__init__(Version(version.name, with_packages(version.program, base)), base, env)
         self.nvim.lua(SELECT)
 
+    def come_back(self) -> None:
+        """Another Neovim in the same home, once the person has quit."""
+        self.nvim.close()
+        self.nvim = self._open_editor()
+        self.nvim.lua(SELECT)
+
     def start(self, *steps: Json, hosting: str = "auto", **options: Any) -> None:
         """As the line in a person's ``init.lua`` does; ``options`` are settings of the server."""
         self.setup(settings=self.settings(*steps, hosting=hosting, **options))

@@ -155,6 +155,52 @@ def test_the_next_change_is_found_in_another_file(desk: PluginDesk) -> None:
     assert desk.window("chat")
 
 
+def test_keys_that_are_typed_ahead_decide_where_the_ones_before_them_lead(
+    desk: PluginDesk,
+) -> None:
+    desk.file("b.txt", "six\nseven\n")
+    desk.open("a.txt", LINES)
+    calls = edit("a.txt", "two", "TWO"), edit("a.txt", "four", "FOUR"), edit("b.txt", "six", "SIX")
+    desk.start(step(*calls), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("gg]v\\ak]v\\au]v\\ak")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
+    wait_until(lambda: desk.statuses() == ["kept", "rejected", "kept"])
+    desk.wait_for_lines("SIX", "seven")
+    desk.nvim.command("silent edit a.txt")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+
+
+# The person's key comes before the server has told of what is open in a file that is just shown.
+DECIDES_AT_ONCE = """
+local keys = ...
+vim.api.nvim_create_autocmd('BufWinEnter', {
+  pattern = '*b.txt',
+  once = true,
+  callback = vim.schedule_wrap(function() vim.api.nvim_input(keys) end),
+})
+"""
+
+
+@pytest.mark.parametrize(("keys", "left"), [("\\ak", "THREE"), ("\\au", "three")])
+def test_a_key_that_decides_waits_for_the_changes_of_a_file_that_is_just_shown(
+    desk: PluginDesk, keys: str, left: str
+) -> None:
+    desk.open("a.txt", "one\n")
+    desk.file("b.txt", "two\nthree\n")
+    desk.start(step(edit("b.txt", "three", "THREE")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.nvim.lua(DECIDES_AT_ONCE, keys)
+    desk.nvim.keys("]v")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "b.txt")
+    wait_until(lambda: desk.edits()[0]["status"] in ("kept", "rejected"))
+    desk.wait_for_lines("two", left)
+    desk.wait_for_marks()
+
+
 TOP = "return vim.fn.winsaveview()"
 
 

@@ -76,3 +76,24 @@ def test_comments_on_changes_and_lines_are_sent_as_one_prompt(person: Product) -
     assert prompt.startswith("2 comments from my review. Do what each asks.")
     person.turn.get_by_text("Seen.").wait_for()
     wait_until(lambda: person.page.locator(".review-widget").count() == 0)
+
+
+def test_a_comment_is_written_by_keyboard_alone_and_more_is_said_in_it(person: Product) -> None:
+    person.open("a.txt", LINES)
+    person.begin(step(text="Seen.", delay_ms=300))
+    for text in ("Why two?", "Say it."):
+        person.go_to("a.txt", "two")
+        person.key("Control+k")
+        person.key("Alt+i")
+        person.page.locator(".quick-input-widget input:focus").wait_for()
+        person.page.keyboard.type(text)
+        person.key("Enter")
+        person.page.locator(".review-comment .comment-body", has_text=text).wait_for()
+    person.palette("Agent: Send Comments")
+    person.turn.get_by_text("Seen.").wait_for()
+    session = person.command("lspAgent.sessions")["sessions"][0]["sessionId"]
+    messages = person.command("lspAgent.messages", {"sessionId": session})["messages"]
+    prompt = messages[0]["content"][0]["text"]
+    assert prompt.startswith("A comment from my review. Do what it asks.")
+    assert "a.txt, line 2:\n\nWhy two?\nSay it." in prompt
+    wait_until(lambda: person.page.locator(".review-widget").count() == 0)

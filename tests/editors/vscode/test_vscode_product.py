@@ -188,6 +188,21 @@ def test_hunks_are_reviewed_by_key(person: Product) -> None:
     wait_until(lambda: person.is_dirty("shapes.py") == (person.on_disk("shapes.py") != wanted))
 
 
+def test_a_key_decides_as_soon_as_a_file_is_shown(person: Product) -> None:
+    (person.folder / "closed.txt").write_text("one\n")
+    person.open("shapes.py", SHAPES)
+    person.begin(step(edit("closed.txt", ("one", "two"))), done())
+    person.say("Go")
+    person.wait_for_end()
+    person.page.get_by_role("button", name=re.compile("^1 change: ")).wait_for()
+    person.go_to("shapes.py", "def area")
+    person.key("Alt+F5")
+    shown = "return vscode.window.activeTextEditor?.document.uri.path.endsWith('closed.txt')"
+    wait_until(lambda: person.workbench.run(shown))
+    person.key("Shift+Alt+Backspace")
+    wait_until(lambda: person.text("closed.txt") == "one\n")
+
+
 def to_review(person: Product) -> None:
     """Waits until the status bar counts three changes; from then on the keys work."""
     person.page.get_by_role("button", name=re.compile("^3 changes: ")).wait_for()

@@ -70,10 +70,10 @@ local ending = {}
 ---@type table<integer, true>
 local left = {}
 
--- Whether nothing is to be asked of a client any more.
+--- Whether nothing is to be asked of a client any more.
 ---@param client vim.lsp.Client
 ---@return boolean
-local function is_over(client)
+function M.is_over(client)
   return ending[client.id] ~= nil or left[client.id] == true or call(client, "is_stopped")
 end
 
@@ -82,7 +82,7 @@ end
 ---@return vim.lsp.Client[]
 function M.all(bufnr)
   return vim.tbl_filter(function(client)
-    return not is_over(client)
+    return not M.is_over(client)
   end, vim.lsp.get_clients({ name = M.NAME, bufnr = bufnr }))
 end
 
@@ -215,7 +215,7 @@ function M.attach(bufnr)
   local resolved = vim.lsp.config and vim.deepcopy(vim.lsp.config[M.NAME]) or M.config()
   resolved.root_dir = M.root(bufnr)
   local function reuse(client, wanted) -- 0.10 would take one that has ended, too
-    return not is_over(client) and client.name == M.NAME and M.root_of(client) == wanted.root_dir
+    return not M.is_over(client) and client.name == M.NAME and M.root_of(client) == wanted.root_dir
   end
   vim.lsp.start(resolved, { bufnr = bufnr, reuse_client = resolved.reuse_client or reuse })
 end
@@ -238,7 +238,7 @@ end
 ---@return vim.lsp.Client?
 local function started(root)
   for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME, _uninitialized = true })) do
-    if not is_over(client) and is_for(client, root) then
+    if not M.is_over(client) and is_for(client, root) then
       return client
     end
   end

@@ -35,6 +35,8 @@ local SETTLE_MS = 300
 ---@field hunks table<integer, lsp_agent.Hunk> by extmark
 ---@field asked integer counts the requests: only the newest one's answer is taken
 ---@field timer? uv.uv_timer_t
+---@field pending boolean whether they are asked for, or soon
+---@field waiting fun()[] done once they are known
 
 ---@type table<integer, lsp_agent.Review> by buffer
 local reviews = {}
@@ -196,14 +198,27 @@ local function show(bufnr, edits)
   vim.cmd.redrawstatus({ bang = true })
 end
 
+---@param review lsp_agent.Review
+local function settle(review)
+  local waiting = review.waiting
+  review.pending, review.waiting = false, {}
+  for _, work in ipairs(waiting) do
+    work()
+  end
+end
+
 --- Asks for the open hunks of a buffer and marks them.
 ---@param bufnr integer
 function M.refresh(bufnr)
   local review = reviews[bufnr]
   local found = client.all(bufnr)[1]
+  if review and not found then
+    settle(review)
+  end
   if not review or not found then
     return
   end
+  review.pending = true
   review.asked = review.asked + 1
   local asked, tick = review.asked, api.nvim_buf_get_changedtick(bufnr)
   client.request(found, "agent/edits", { uri = vim.uri_from_bufnr(bufnr) }, function(result)
@@ -214,8 +229,11 @@ function M.refresh(bufnr)
       M.refresh(bufnr) -- the ranges are those of an older text
     else
       show(bufnr, result.edits)
+      settle(review)
     end
-  end, function() end) -- asked again at the next change
+  end, function() -- asked again at the next change
+    settle(review)
+  end)
 end
 
 -- Refreshes after `milliseconds` without another call.
@@ -223,6 +241,7 @@ end
 ---@param milliseconds integer
 local function refresh_soon(bufnr, milliseconds)
   local review = reviews[bufnr]
+  review.pending = true
   review.timer = review.timer or assert(vim.uv.new_timer())
   review.timer:start(
     milliseconds,
@@ -266,6 +285,23 @@ function M.hunks_at(bufnr, row, last_row)
     end
   end
   return found
+end
+
+--- Those of some rows, as soon as it is known what is there: a key may come sooner than the marks
+--- of a file that is just shown.
+---@param bufnr integer
+---@param row integer
+---@param last_row integer
+---@param work fun(hunks: lsp_agent.Hunk[])
+function M.with_hunks_at(bufnr, row, last_row, work)
+  local hunks, review = M.hunks_at(bufnr, row, last_row), reviews[bufnr]
+  if hunks[1] or not review or not review.pending then
+    work(hunks)
+  else
+    table.insert(review.waiting, function()
+      work(M.hunks_at(bufnr, row, last_row))
+    end)
+  end
 end
 
 --- Where a hunk is.
@@ -317,6 +353,7 @@ end
 ---@param bufnr integer
 function M.on_attach(bufnr)
   reviews[bufnr] = reviews[bufnr] or { hunks = {}, asked = 0 }
+  reviews[bufnr].waiting = {} -- for a server that is gone
   local group = api.nvim_create_augroup(("lsp_agent.review.%d"):format(bufnr), {})
   local function on(events, callback)
     api.nvim_create_autocmd(events, { group = group, buffer = bufnr, callback = callback })

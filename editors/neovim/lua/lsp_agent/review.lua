@@ -11,6 +11,34 @@ local M = {}
 
 local api = vim.api
 
+-- The server that is asked where the next change is, and what was typed ahead of its answer: that is
+-- for the place it leads to.
+---@type vim.lsp.Client?
+local asked
+---@type fun()[]
+local ahead = {}
+
+---@param work fun()
+---@return boolean whether it is done later
+local function is_ahead(work)
+  if asked and client.is_over(asked) then
+    asked, ahead = nil, {}
+  end
+  if asked then
+    table.insert(ahead, work)
+  end
+  return asked ~= nil
+end
+
+-- A file that is just shown is attached to a moment later.
+local arrive = vim.schedule_wrap(function()
+  local works = ahead
+  asked, ahead = nil, {}
+  for _, work in ipairs(works) do
+    work()
+  end
+end)
+
 ---@param verb "keep"|"undo"
 ---@param hunk lsp_agent.Hunk
 ---@return string method
@@ -61,6 +89,12 @@ end
 ---@param range? [integer, integer] lines from 1
 ---@param wanted? "proposed"|"applied" only those
 function M.decide(verb, range, wanted)
+  local function again()
+    M.decide(verb, range, wanted)
+  end
+  if not range and is_ahead(again) then
+    return
+  end
   local bufnr = api.nvim_get_current_buf()
   local row = api.nvim_win_get_cursor(0)[1] - 1
   local answered = not range and require("lsp_agent.inline").hunks_at(bufnr, row)
@@ -68,14 +102,21 @@ function M.decide(verb, range, wanted)
   if range then
     first, last = range[1] - 1, range[2] - 1
   end
-  local hunks = vim.tbl_filter(function(hunk)
-    return not wanted or hunk.proposed == (wanted == "proposed")
-  end, answered or marks.hunks_at(bufnr, first, last))
-  if not hunks[1] then
-    tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
-    return
+  local function decide(found)
+    local hunks = vim.tbl_filter(function(hunk)
+      return not wanted or hunk.proposed == (wanted == "proposed")
+    end, found)
+    if hunks[1] then
+      M.decide_on(bufnr, hunks, verb)
+    else
+      tell(("no %s here"):format(wanted == "proposed" and "proposal" or "change"))
+    end
   end
-  M.decide_on(bufnr, hunks, verb)
+  if answered then
+    decide(answered)
+  else
+    marks.with_hunks_at(bufnr, first, last, decide)
+  end
 end
 
 -- Seen from the chat's windows, that of a file beside them.
@@ -114,6 +155,12 @@ end
 --- To the next open change, in this file and then in the others.
 ---@param options? { previous?: boolean }
 function M.go(options)
+  local function again()
+    M.go(options)
+  end
+  if is_ahead(again) then
+    return
+  end
   local found = chat.client()
   local window = beside_chat()
   if window then
@@ -128,11 +175,16 @@ function M.go(options)
     params.uri = vim.uri_from_bufnr(bufnr)
     params.position = vim.lsp.util.make_position_params(0, found.offset_encoding).position
   end
-  -- The server has it shown with window/showDocument.
+  asked = found
+  -- The server has it shown with window/showDocument, before it answers.
   client.request(found, "agent/nextChange", params, function(result)
     if not result.uri then
       tell("no change is open")
     end
+    arrive()
+  end, function(err)
+    tell(err.message, vim.log.levels.ERROR)
+    arrive()
   end)
 end
 
@@ -140,12 +192,14 @@ end
 local function with_hunk(on_found)
   local bufnr = api.nvim_get_current_buf()
   local found = chat.client()
-  local hunk = marks.hunks_at(bufnr, api.nvim_win_get_cursor(0)[1] - 1)[1]
-  if found and hunk then
-    on_found(found, hunk)
-  else
-    tell("no change here")
-  end
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  marks.with_hunks_at(bufnr, row, row, function(hunks)
+    if found and hunks[1] then
+      on_found(found, hunks[1])
+    else
+      tell("no change here")
+    end
+  end)
 end
 
 --- The edit under the cursor as a unified diff, in a floating window.

@@ -56,6 +56,7 @@ export class InPlace implements vscode.Disposable {
       "inline.undo": (thread?: vscode.CommentThread) => this.decide("undo", thread),
       "inline.again": (thread?: vscode.CommentThread) => this.again(thread),
       "inline.close": async (thread: vscode.CommentThread) => this.forget(thread),
+      "comments.write": () => this.write(),
       "comments.add": ({ thread, text }: vscode.CommentReply) => this.comment(thread, text),
       "comments.send": () => this.sendComments(),
     };
@@ -66,17 +67,19 @@ export class InPlace implements vscode.Disposable {
     );
   }
 
-  /** At the selection, else the change at the cursor, else its line. */
   private async open(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
-    if (editor === undefined) return;
-    const { selection, document } = editor;
+    if (editor !== undefined) await this.threads.open(editor, await this.place(editor));
+  }
+
+  /** The selection, else the change at the cursor, else its line. */
+  private async place({ selection, document }: vscode.TextEditor): Promise<vscode.Range> {
     const found = selection.isEmpty
       ? await this.review.hunkIn(document.uri, selection.active.line)
       : undefined;
     const { start, end } = found ? toLines(found.hunk) : selection;
     const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
-    await this.threads.open(editor, rangeOf(document, [start.line, last]));
+    return rangeOf(document, [start.line, last]);
   }
 
   // Changes in place
@@ -183,6 +186,20 @@ export class InPlace implements vscode.Disposable {
   }
 
   // Comments
+
+  /** By keyboard: in a thread's box Tab indents, so that its second button is for the mouse. */
+  private async write(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined) return;
+    const range = await this.place(editor);
+    const there = this.threads.at(editor.document, range.start.line);
+    const prompt = "Stands at these lines until Agent: Send Comments sends all as one prompt.";
+    const box = { title: "Comment for Later", prompt, ignoreFocusOut: true };
+    const said = await vscode.window.showInputBox(box);
+    if (!said?.trim()) return;
+    const isMore = there !== undefined && this.comments.has(there);
+    await this.comment(isMore ? there : this.threads.add(editor.document.uri, range), said);
+  }
 
   private async comment(thread: vscode.CommentThread, text: string): Promise<void> {
     if (!text.trim()) return;

@@ -49,6 +49,13 @@ export class Threads implements vscode.Disposable {
     await vscode.commands.executeCommand("workbench.action.addComment");
   }
 
+  /** A thread at these lines, whose box is nobody's. */
+  add(uri: vscode.Uri, range: vscode.Range): vscode.CommentThread {
+    const thread = this.controller.createCommentThread(uri, range, []);
+    thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;
+    return thread;
+  }
+
   /** What was written in a thread stands there, and its lines are followed from now on. */
   say(thread: vscode.CommentThread, text: string): void {
     if (!this.places.has(thread)) {
