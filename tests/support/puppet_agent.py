@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+_SHOUTING = threading.Lock()
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "zot" / "multi_tool_calls.jsonl"
 
@@ -151,8 +152,10 @@ def say(*frames: Json) -> None:
 
 
 def shout(data: bytes) -> None:
-    while data:
-        data = data[os.write(1, data) :]
+    """Whole: requests are answered in another thread than the turn's, and a pipe takes parts."""
+    with _SHOUTING:
+        while data:
+            data = data[os.write(1, data) :]
 
 
 def reply(frame: Json, **data: object) -> None:
