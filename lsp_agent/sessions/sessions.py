@@ -319,6 +319,22 @@ class Sessions:
                 return None if listed.elsewhere else about.id
         return None
 
+    async def last_document(self) -> str | None:
+        """That of the newest session of an earlier run in the first folder, where this run has no
+        default session yet."""
+        folders = self._services.folders()
+        if not folders or self.living(self._defaults.get(folders[0], "")) is not None:
+            return None
+        for listed in await self._store.listed():
+            about = listed.about
+            if about.document and about.folder == folders[0] and not listed.elsewhere:
+                return about.document
+        return None
+
+    def make_default(self, session: Session) -> None:
+        """Of its folder."""
+        self._defaults[session.cwd] = session.id
+
     async def clear(self, session: Session) -> None:
         """Drops the transcript. :raises RequestFailed: "busy", "unsupported\""""
         await session.clear()

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from lsp_agent.protocol.edits import Position, Range
-from lsp_agent.protocol.errors import BadParams, RequestFailed
+from lsp_agent.protocol.errors import BadParams, LspAgentError, RequestFailed
 from lsp_agent.protocol.session_methods import (
     ForkChatParams,
     ForkChatResult,
@@ -53,7 +53,8 @@ _NAME_WORDS = 5
 
 
 async def open_chat(context: Context, params: OpenChatParams) -> OpenChatResult:
-    """The session's document, made where there is none yet.
+    """The session's document, made where there is none yet. Where nothing has begun since the
+    server was started, it is the last one of before.
 
     :raises RequestFailed: "outsideWorkspace" where the workspace has no place for it
     """
@@ -62,7 +63,8 @@ async def open_chat(context: Context, params: OpenChatParams) -> OpenChatResult:
         beside = context.sessions.get(params.session_id).cwd if params.session_id else None
         session = context.sessions.open(beside)
     else:
-        session = context.sessions.get(params.session_id)
+        last = await _last(context) if params.session_id is None else None
+        session = last or context.sessions.get(params.session_id)
     path = context.chats.document(session.id) or await _made(context, session)
     view = await context.host.view(SafePath(path, path), None)
     uri = path_to_uri(path)
@@ -162,6 +164,24 @@ async def _taken_up(context: Context, path: SafePath, text: str) -> Session | No
         return await context.sessions.resume(session_id)
     except RequestFailed:
         return None  # as of an agent that is not to be had any more: a new one goes on
+
+
+async def _last(context: Context) -> Session | None:
+    """Taken up as by a Send, which the person has not given yet: no agent is started."""
+    async with context.chats.one_at_a_time:
+        path = await context.sessions.last_document()
+        if path is None:
+            return None
+        try:
+            safe = _confined(context, path)
+            text = (await context.host.view(safe, None)).require_text().content
+        except LspAgentError:
+            return None  # as one that is gone, or no text any more: a new one is made
+        session = await _taken_up(context, safe, text)
+        if session is not None:
+            _tie(context, safe, session)
+            context.sessions.make_default(session)
+        return session
 
 
 def _tie(context: Context, path: SafePath, session: Session, *, is_new: bool = False) -> None:

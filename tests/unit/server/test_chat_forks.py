@@ -125,6 +125,36 @@ def test_after_a_restart_its_session_is_taken_up_by_a_send_and_not_before(
     ]
 
 
+def test_the_last_one_is_opened_again_after_a_restart_and_goes_on_by_a_send(
+    project: Project,
+) -> None:
+    editor = project.editor(step("One."), step("Two."))
+    document = two_turns(editor, project)
+    document.path.write_text(text_of(document))
+    (session,) = editor.call("agent/sessions")["sessions"]
+    assert editor.shut_down() == 0
+    editor = project.editor(step("Three.", match=r"(?s)Person: Two\?.*Three\?"))
+    for _ in range(2):
+        opened = editor.call("agent/openChat", {})
+        assert opened == {"sessionId": session["sessionId"], "uri": document.uri}
+    assert not editor.events("agentStatus")
+    document = editor.open(document.path)
+    say(editor, document, "Three?")
+    send(editor, document)
+    assert wait_until(lambda: answered(document, 3))
+    new = editor.call("agent/openChat", {"new": True})
+    assert new["uri"] != document.uri
+
+
+def test_one_that_is_gone_is_not_opened_again(project: Project) -> None:
+    editor = project.editor(step("One."), step("Two."))
+    document = two_turns(editor, project)
+    assert editor.shut_down() == 0
+    document.path.unlink()
+    editor = project.editor(step("Never."))
+    assert editor.call("agent/openChat", {})["uri"] != document.uri
+
+
 def test_another_text_in_its_place_leads_to_no_session_of_the_persons(project: Project) -> None:
     editor = project.editor(step("One."), step("Two."))
     path = two_turns(editor, project).path
