@@ -114,8 +114,8 @@ class Desk:
 
 class DiskToEditor:
     """One change of one file on disk, on its way into ``document``. ``awaited`` are the texts
-    that came to that file, this one first, as they are now known; ``saved_since``:
-    the editor said since we looked that it has saved that."""
+    that came to that file, this one first, as they are now known; ``saved_since``: whether the
+    editor has said since we looked that it saved that."""
 
     def __init__(
         self,
