@@ -156,10 +156,12 @@ class DiskToEditor:
         self._saved = base = self._base = document.saved
         if self._disk.over_a_save:
             base = self._base = self._shown_before()
+        was_shown = self._was_shown()  # before it is forgotten
         if await self._is_the_editors_save():
             return Brought(self._disk, "nothing", open=True)
         self._check_open()
-        if document.shows(self._now) or base == self._theirs or self._was_shown():
+        was_shown = was_shown or self._was_shown()
+        if document.shows(self._now) or base == self._theirs or was_shown:
             return await self._came_by_itself(self._shown_before())
         before = document.text
         if base == before and await self._reloaded():

@@ -8,9 +8,9 @@ from collections import deque
 from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 
-#: Texts of a document that are remembered; nobody types more of them in the time that it takes to
-#: look.
-_MAX_SHOWN = 64
+#: Texts of a document that are remembered: what is typed in the time that it takes to look, and to
+#: hear of a save.
+_MAX_SHOWN = 256
 
 
 class ShownTexts:

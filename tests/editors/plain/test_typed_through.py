@@ -79,6 +79,8 @@ def burst(editor: Terminal, keys: Burst, number: int, rng: random.Random) -> str
             editor.keys(key)
             if key == "Escape":  # read together with the next key, it would be Alt and that key
                 time.sleep(_ESCAPE)
+                if isinstance(editor, Helix):
+                    editor.wait_for(" NOR ")
             typed += {"Enter": "\n", "Space": " "}.get(key, "")
         else:
             time.sleep(rng.choice((0.05, 0.1, 0.2)))

@@ -137,6 +137,7 @@ def test_keys_typed_through_questions_answer_none(person: Product, record_proper
     shown = person.text("a.txt")
     allowed = len(ran.read_text().splitlines()) if ran.exists() else 0
     lost = {*typed.splitlines()} - {*shown.splitlines()}  # their numbers tell when
+    lost |= {f"in their place: {line}" for line in {*shown.splitlines()} - {*typed.splitlines()}}
     cells = {"tries": TRIES, "questions": asked, "answers": tried - denied}
     cells |= {"of them allowed": allowed, "denials refused": refused, "lines lost": len(lost)}
     widths = {name: max(len(name), 6) for name in cells}
