@@ -70,7 +70,7 @@ def steer(hands: Hands) -> None:
     wait_until((person.folder / "begun").exists)
     hands.press("Control+k", "a")
     hands.say(task.STEER, end="Control+Enter")
-    person.turn.locator(".parts .prompt", has_text=task.STEER).wait_for()
+    person.turn.locator(".parts .prompt", has_text=task.STEER).wait_for(timeout=90_000)
     (person.folder / task.GO).touch()
     person.turn.locator(".question.open", has_text=task.DENIED).wait_for()
     hands.command("Agent: Answer Open Question")

@@ -31,6 +31,15 @@ def title(person: Product, text: str) -> None:
     person.page.locator(".review-widget .review-title", has_text=text).first.wait_for()
 
 
+def rest(person: Product) -> None:
+    """Until no turn runs: the title may still be that of the one before."""
+    wait_until(
+        lambda: all(
+            each["status"] != "running" for each in person.command("lspAgent.sessions")["sessions"]
+        )
+    )
+
+
 def test_a_change_is_asked_for_confined_and_decided_on_in_the_text(person: Product) -> None:
     person.open("a.txt", LINES)
     person.begin(
@@ -49,10 +58,12 @@ def test_a_change_is_asked_for_confined_and_decided_on_in_the_text(person: Produ
     type_in(person, "In German")
     person.key("Control+Enter")
     wait_until(lambda: person.text("a.txt") == LINES.replace("two", "zwei"))
+    rest(person)
     title(person, "agent: changed")
     person.go_to("a.txt", "zwei")
     person.palette("Agent: Ask the Same Again Here")
     wait_until(lambda: person.text("a.txt") == LINES.replace("two", "deux"))
+    rest(person)
     title(person, "agent: changed")
     person.go_to("a.txt", "deux")
     person.palette("Agent: Undo the Answer Here")
@@ -62,7 +73,7 @@ def test_a_change_is_asked_for_confined_and_decided_on_in_the_text(person: Produ
 
 def test_comments_on_changes_and_lines_are_sent_as_one_prompt(person: Product) -> None:
     person.open("a.txt", LINES)
-    person.begin(step(edit("a.txt", ("two", "TWO"))), done(), step(text="Seen.", delay_ms=300))
+    person.begin(step(edit("a.txt", ("two", "TWO"))), done(), step(text="Seen.", delay_ms=5000))
     person.say("Go")
     person.wait_for_end()
     for mark, text in (("four", "Why four?"), ("TWO", "Not so loud")):

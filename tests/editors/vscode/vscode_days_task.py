@@ -75,7 +75,11 @@ class Hands:
         self.person.wait_for_cursor()
         self.person.page.keyboard.type(text)
         wait_until(lambda: self.person.input.input_value().endswith(text))
-        self.person.key(end)
+        for _ in range(3):  # a person sees that it still stands there, and presses again
+            self.person.key(end)
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: not self.person.input.input_value(), 15)
+                return
 
     def enter(self, text: str) -> None:
         """Into the field that has opened at the top of the window."""
