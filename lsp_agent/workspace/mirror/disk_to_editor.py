@@ -189,21 +189,21 @@ class DiskToEditor:
         document = self._document
         if not document.dirty:
             return self._saved_since()
+        waits, looks_so = self._desk.waits, self._looks_like_a_save()
         event = self._desk.saving.setdefault(document, anyio.Event())
-        with anyio.move_on_after(self._didsave_within()):
+        shows = waits.saved if document.shows(self._now) else waits.save
+        with anyio.move_on_after(waits.busy if looks_so else shows):
             await event.wait()
         if not event.is_set():
             self._desk.saving.pop(document, None)
             return False
         await document.compared()
-        return document.disk == self._now
+        return looks_so or document.disk == self._now  # it may have saved once more
 
-    def _didsave_within(self) -> float:
-        document, waits = self._document, self._desk.waits
-        then = self._desk.shown.when(document, self._disk.written)
-        if then is not None and alike(then, self._theirs):
-            return waits.busy
-        return waits.saved if document.shows(self._now) else waits.save
+    def _looks_like_a_save(self) -> bool:
+        """Whether the document showed just that when the file was written."""
+        then = self._desk.shown.when(self._document, self._disk.written)
+        return then is not None and alike(then, self._theirs)
 
     # The editor reloads.
 

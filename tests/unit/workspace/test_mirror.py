@@ -773,6 +773,24 @@ async def test_what_was_typed_before_it_was_written_and_is_told_as_saved_late_is
 
 
 @pytest.mark.asyncio
+async def test_of_two_saves_in_a_row_the_first_is_the_persons_as_well(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    await bench.before()
+    editor.type(0, "typed\n")
+    await editor.settle()
+    await asyncio.sleep(0.02)  # the clock of files is coarse
+    bench.file.write_text("typed\n" + TEXT)
+    (change,) = await bench.look()
+    editor.type(0, "more\n")
+    await editor.settle()
+    bench.file.write_text("more\ntyped\n" + TEXT)
+    asyncio.get_running_loop().call_later(0.1, bench.documents.save, editor.uri)
+    brought = await bench.mirror.take(change, bench.origin)
+    assert brought.what == "nothing"
+    assert bench.changes() == []
+
+
+@pytest.mark.asyncio
 async def test_a_save_that_is_told_after_we_looked_is_the_persons(bench: MirrorBench) -> None:
     editor = await bench.open(policy=Policy("holds back", debounce=0.06))
     await bench.before()
