@@ -31,6 +31,7 @@ from lsp_agent.workspace.disk.paths import from_ledger, open_folder
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.ledger.ledger import Change, ChangeStatus, Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.ledger.saves import IN
 from lsp_agent.workspace.placing.signs import nearer
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,6 @@ GRACE_SECONDS = 2.0
 #: How long somebody who asks for the changes waits for that, and for the comparing.
 _PATIENCE = 2 * GRACE_SECONDS
 
-_IN: frozenset[ChangeStatus] = frozenset({"applied", "kept", "superseded"})
 #: What was taken out of a buffer may be on disk again; looked for among so many last changes.
 _RECENT = 200
 _TAKEN_OUT: frozenset[ChangeStatus] = frozenset({"rejected", "superseded"})
@@ -146,7 +146,7 @@ class Recovery:
         wanted = [
             change
             for change in sorted(self._ledger.changes(path=path), key=lambda each: each.time)
-            if change.status in _IN | {"unknown", "lost", "proposed"}
+            if change.status in IN | {"unknown", "lost", "proposed"}
             or (change.status == "rejected" and change.on_disk)
         ]
         changes = await self._with_texts(wanted, live)

@@ -16,7 +16,8 @@ from lsp_agent.workspace.ledger.ledger import ChangeStatus, Ledger
 
 _log = logging.getLogger(__name__)
 
-_IN: frozenset[ChangeStatus] = frozenset({"applied", "kept", "superseded"})
+#: What such a change did is in the text.
+IN: frozenset[ChangeStatus] = frozenset({"applied", "kept", "superseded"})
 
 
 class Saves:
@@ -37,7 +38,7 @@ class Saves:
         if path is None:
             return
         changes = self._ledger.changes(path=path)
-        pending = [c.id for c in changes if not c.on_disk and c.status in _IN]
+        pending = [c.id for c in changes if not c.on_disk and c.status in IN]
         if pending:
             self._noting[path] += 1
             self._tasks.start_soon(self._note, document, path, document.text, pending)

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,10 +107,9 @@ class ProductWorkbench(Workbench):
         if "successfully installed" not in installed.stdout:
             raise WorkbenchError(installed.stdout + installed.stderr)
 
-    def reload(self, by: Callable[[], object] | None = None) -> None:
-        """Reloads the window, as the person's command does; or does what reloads it."""
+    def reload(self) -> None:
         self._door.unlink()
-        (by or self.page.reload)()
+        self.page.reload()
         wait_until(self._door.exists, 60)
 
 

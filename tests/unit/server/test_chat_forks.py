@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 from support.project import Document, Editor, Project, step
-from support.raw_client import wait_until
+from support.raw_client import Json, wait_until
 from test_chat_documents import ASKED, LONG, answered, is_whole, say, send, text_of
 from test_code_actions import actions, run, the_action, titles
 
@@ -104,14 +104,20 @@ def test_there_is_no_fork_of_the_next_prompt(project: Project) -> None:
 # After a restart
 
 
-def test_after_a_restart_its_session_is_taken_up_by_a_send_and_not_before(
-    project: Project,
-) -> None:
+def of_before(project: Project) -> tuple[Document, Json]:
+    """A conversation that is saved, and its session, of a server that has ended in order."""
     editor = project.editor(step("One."), step("Two."))
     document = two_turns(editor, project)
     document.path.write_text(text_of(document))
     (session,) = editor.call("agent/sessions")["sessions"]
     assert editor.shut_down() == 0
+    return document, session
+
+
+def test_after_a_restart_its_session_is_taken_up_by_a_send_and_not_before(
+    project: Project,
+) -> None:
+    document, session = of_before(project)
     editor = project.editor(step("Three.", match=r"(?s)Person: Two\?.*Three\?"))
     document = editor.open(document.path)
     actions(editor, document)
@@ -128,11 +134,7 @@ def test_after_a_restart_its_session_is_taken_up_by_a_send_and_not_before(
 def test_the_last_one_is_opened_again_after_a_restart_and_goes_on_by_a_send(
     project: Project,
 ) -> None:
-    editor = project.editor(step("One."), step("Two."))
-    document = two_turns(editor, project)
-    document.path.write_text(text_of(document))
-    (session,) = editor.call("agent/sessions")["sessions"]
-    assert editor.shut_down() == 0
+    document, session = of_before(project)
     editor = project.editor(step("Three.", match=r"(?s)Person: Two\?.*Three\?"))
     for _ in range(2):
         opened = editor.call("agent/openChat", {})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from support.mirror_bench import PLAIN, TEXT, WAITS, MirrorBench, Style, eventually
+from support.mirror_bench import PLAIN, TEXT, WAITS, MirrorBench, MirrorEditor, Style, eventually
 from support.scripted_editor import Policy
 
 from lsp_agent.text.lines import Text
@@ -756,16 +756,21 @@ async def test_a_file_that_stays_empty_is_brought_in(bench: MirrorBench) -> None
     assert bench.shown == editor.buffer.text == ""
 
 
+async def written_untold(bench: MirrorBench, editor: MirrorEditor) -> None:
+    """A line is typed and written, of which no didSave tells yet."""
+    editor.type(0, "typed\n")
+    await editor.settle()
+    await asyncio.sleep(0.02)  # the clock of files is coarse
+    bench.file.write_text("typed\n" + TEXT)
+
+
 @pytest.mark.asyncio
 async def test_what_was_typed_before_it_was_written_and_is_told_as_saved_late_is_the_persons(
     bench: MirrorBench,
 ) -> None:
     editor = await bench.open()
     await bench.before()
-    editor.type(0, "typed\n")
-    await editor.settle()
-    await asyncio.sleep(0.02)  # the clock of files is coarse
-    bench.file.write_text("typed\n" + TEXT)
+    await written_untold(bench, editor)
     asyncio.get_running_loop().call_later(0.2, bench.documents.save, editor.uri)
     (brought,) = await bench.after()
     assert brought.what == "nothing"
@@ -776,10 +781,7 @@ async def test_what_was_typed_before_it_was_written_and_is_told_as_saved_late_is
 async def test_of_two_saves_in_a_row_the_first_is_the_persons_as_well(bench: MirrorBench) -> None:
     editor = await bench.open()
     await bench.before()
-    editor.type(0, "typed\n")
-    await editor.settle()
-    await asyncio.sleep(0.02)  # the clock of files is coarse
-    bench.file.write_text("typed\n" + TEXT)
+    await written_untold(bench, editor)
     (change,) = await bench.look()
     editor.type(0, "more\n")
     await editor.settle()
