@@ -1,8 +1,9 @@
-"""The same desk without processes: the tools of hosted agents, the review and the reverts in one
-process and in virtual time, so that a run takes milliseconds and no wait costs any.
+"""The same desk without processes: the tools of hosted agents, the looks after those of mirror
+agents, the review and the reverts in one process and in virtual time, so that a run takes
+milliseconds and no wait costs any.
 
 It stands in for ``desk.py`` and alone here imports lsp_agent. What it leaves out: the wires, the
-server's own frames, mirror agents, the prompts' notes, and what a kill leaves behind.
+server's own frames, the prompts' notes, and what a kill leaves behind.
 """
 
 import asyncio
@@ -26,7 +27,9 @@ from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.server.client.editor_port import EditorPort
 from lsp_agent.server.client.info import ClientInfo
 from lsp_agent.server.methods import edits as methods
+from lsp_agent.sessions.files.calls_at_work import ToolCallSeen
 from lsp_agent.sessions.files.hosted_tools import HostedTools
+from lsp_agent.sessions.files.mirroring import Mirroring
 from lsp_agent.sessions.revert import Reverts
 from lsp_agent.sessions.shared.covers import Covers
 from lsp_agent.sessions.shared.session_view import SessionView
@@ -38,10 +41,12 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.ledger.saves import Saves
+from lsp_agent.workspace.mirror.mirror import Mirror
 from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.review.edits import Edits, Rejection
 from provenance.desk import EDITORS
 from provenance.hub import Json, Refused
+from provenance.puppet import on_disk
 
 #: The wire's delay, one way, in seconds that nobody waits for.
 TRAVEL = 0.001
@@ -75,11 +80,41 @@ class Connection:
         return answer
 
 
+class MirrorSession:
+    """Of an agent that reads and writes the disk itself, and asks us before it does."""
+
+    def __init__(self, services: Any, view: SessionView, tools: HostedTools, tasks: Any) -> None:
+        self._view = view
+        self._mirroring = Mirroring(services, view, tools.served, tools.confined)
+        self._mirroring.live_in(tasks)
+
+    async def call(self, tool: str, args: Json, call_id: str) -> tuple[str, bool]:
+        if tool == "read":
+            return on_disk(tool, args), False
+        turn_id = self._view.turn_id
+        seen = ToolCallSeen(tool, "edit", args, (args["path"],), call_id, turn_id)
+        await self._mirroring.before(seen)
+        await anyio.sleep(TRAVEL)
+        try:
+            result, is_error = on_disk(tool, args), False
+        except (OSError, ValueError) as error:
+            result, is_error = str(error), True
+        await anyio.sleep(TRAVEL)
+        self._mirroring.returned(call_id, is_error=is_error, asked=True)
+        return result, is_error
+
+    async def end_turn(self) -> None:
+        await self._mirroring.settle()
+        self._mirroring.turn_ended()
+
+
 class Workshop:
     """What one server has, from its start to its end."""
 
     def __init__(self, desk: "VirtualDesk", tasks: Any) -> None:
         self.tools: dict[str, HostedTools] = {}
+        self.mirrors: dict[str, MirrorSession] = {}
+        self._tasks = tasks
         self.turns: dict[str, Turn | None] = {}
         self._sessions: dict[str, str] = {}
         self._folder = str(desk.folder)
@@ -110,6 +145,8 @@ class Workshop:
                 questions=None,
                 diagnostics=None,
                 covers=Covers(list),
+                mirror=Mirror(self.documents, editor, host, self.ledger, reviews),
+                folders=lambda: [self._folder],
                 settings=lambda _: settings,
                 confinement=lambda _: confinement,
             ),
@@ -134,7 +171,11 @@ class Workshop:
             lambda: self.turns.get(seat),
             "a",
         )
-        self.tools[seat] = HostedTools(self._services, view, lambda: True, lambda: False)
+        hosted = seat.startswith("hosted")
+        tools = HostedTools(self._services, view, lambda: hosted, lambda: False)
+        self.tools[seat] = tools
+        if not hosted:
+            self.mirrors[seat] = MirrorSession(self._services, view, tools, self._tasks)
 
     def ended(self, session_id: str, turn_id: str) -> None:
         self._reverts.take(StampedEvent(session_id, turn_id, 0, 0.0, TurnEnded("endTurn")))
@@ -228,17 +269,20 @@ class VirtualDesk:
                 return {}
 
     def notify(self, method: str, params: Json) -> None:
+        self._soon(lambda: self._heard(method, params))
+
+    def _heard(self, method: str, params: Json) -> None:
         shop, item = self._shop, params["textDocument"]
         match method:
             case "textDocument/didOpen":
                 shop.documents.open(item["uri"], item["version"], item["text"])
-                self._soon(lambda: shop.recovery.opened(item["uri"]))
+                shop.recovery.opened(item["uri"])
             case "textDocument/didChange":
                 shop.documents.change(item["uri"], item["version"], params["contentChanges"])
             case "textDocument/didClose":
                 shop.documents.close(item["uri"])
             case "textDocument/didSave":
-                self._soon(lambda: shop.documents.save(item["uri"]))
+                shop.documents.save(item["uri"])
             case _:
                 raise AssertionError(method)
 
@@ -282,6 +326,8 @@ class VirtualDesk:
         return turn.id, ""
 
     def end_turn(self, seat: str, turn: str) -> None:
+        if mirror := self._shop.mirrors.get(seat):
+            self.drive(mirror.end_turn())
         self._shop.turns[seat] = None
         self._shop.ended(self.sessions[seat], turn)
 
@@ -290,7 +336,10 @@ class VirtualDesk:
 
     def _agents_call(self, seat: str, tool: str, args: Json) -> tuple[str, bool]:
         self._ids += 1
-        request = ToolRequest(tool, args, f"c{self._ids}")
+        call_id = f"c{self._ids}"
+        if mirror := self._shop.mirrors.get(seat):
+            return self.drive(mirror.call(tool, args, call_id))
+        request = ToolRequest(tool, args, call_id)
         answer = self.drive(self._shop.tools[seat].run(request))
         return answer.text, answer.is_error
 
