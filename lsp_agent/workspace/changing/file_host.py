@@ -2,7 +2,7 @@
 accepted, taken out and undone. ``text_store.py`` knows how a change reaches its text."""
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
 import anyio
@@ -66,6 +66,11 @@ class FileHost:
     def on_written(self, callback: Callable[[str, Text | None], None]) -> None:
         """Calls ``callback(path, text)`` when the host has written a file, None for deleted."""
         self._texts.on_written(callback)
+
+    def wait_for(self, settled: Callable[[str], Awaitable[None]]) -> None:
+        """``settled(path)`` is awaited before a file that is not open is changed: what came to the
+        disk before is recorded before."""
+        self._texts.wait_for(settled)
 
     async def at_rest(self, path: SafePath) -> None:
         """Returns when nothing that the host has begun with the file is still going on."""

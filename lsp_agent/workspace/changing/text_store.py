@@ -8,7 +8,7 @@ it is made.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -132,6 +132,11 @@ class TextStore:
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._strays: asyncio.Queue[tuple[Job, Placement, Strayed | None]] = asyncio.Queue()
         self._on_written: list[Callable[[str, Text | None], None]] = []
+        self._settled: Callable[[str], Awaitable[None]] | None = None
+
+    def wait_for(self, settled: Callable[[str], Awaitable[None]]) -> None:
+        """``settled(path)`` is awaited before a file that is not open is changed."""
+        self._settled = settled
 
     def on_written(self, callback: Callable[[str, Text | None], None]) -> None:
         """Calls ``callback(path, text)`` when the host has written a file, None for deleted."""
@@ -185,6 +190,8 @@ class TextStore:
     async def make(self, job: Job) -> Placed:
         """Makes one change, asking ``job.resolve`` again for newer views. Raises what it raises
         while nothing is in, NotWanted, FileProblem, NotText, OutsideWorkspace, LedgerFailed."""
+        if self._settled and not job.from_disk and self._documents.at(job.path.path) is None:
+            await self._settled(job.path.path)
         async with self.lock(job.path):
             try:
                 for _ in range(_MAX_TURNS):

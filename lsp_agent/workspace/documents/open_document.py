@@ -1,11 +1,13 @@
 """One document as the editor shows it: its text, and what of it is saved.
 
 The text changes with each content change; what the file on disk holds is looked at in a thread,
-once after didOpen and after each didSave. Positions are converted here, once.
+once after didOpen and after each didSave, and where a clean document changes, since an editor
+tells of a reload as of typing. Positions are converted here, once.
 """
 
 import contextlib
 import math
+import os
 import threading
 import time
 from collections import deque
@@ -23,6 +25,14 @@ from lsp_agent.workspace.disk.paths import from_ledger
 _TYPED = 256
 # Content changes that come together.
 _MANY = 64
+# How long after a clean document began to change it may still be a reload, which some editors tell
+# of in pieces; in seconds.
+_RELOADS = 1.0
+
+# When the file was changed in nanoseconds, its size, and which one it is.
+_Stamp = tuple[int, int, int]
+# What the document showed, what the disk held, and whether a reload has read that.
+_Found = tuple[Text, Text | NotText | None, bool]
 
 Span = tuple[int, int, int, int]
 """Start line and column, end line and column; 0-based."""
@@ -81,7 +91,12 @@ class OpenDocument:
         self._encoding = "utf-8"
         self._bom = False
         self._compared = threading.Event()
-        self._found: tuple[Text, Text | NotText | None] | None = None
+        self._found: _Found | None = None
+        # The file as it was when it was last compared, and what a reload was found to have read.
+        self._stamp: _Stamp | None = None
+        self._reloaded: Text | None = None
+        # When it changed first since it was clean; None while it is.
+        self._stirred_at: float | None = None
         self._observers: list[Observer] = []
         # How many of them tell edits that strayed by each single change.
         self._wanting_each = 0
@@ -108,6 +123,14 @@ class OpenDocument:
         self._settle()
         return self._saved if self._stored is None else self._stored
 
+    def reloaded_since(self, written: float) -> bool:
+        """Whether what is ``saved`` was found to be what a reload read, of a file that was changed
+        after that time of the wall clock, in seconds."""
+        self._settle()
+        if self._reloaded is None or self._reloaded is not self._saved or self._stamp is None:
+            return False
+        return self._stamp[0] > written * 1e9
+
     def shown(self, disk: Text) -> Text:
         """The text that this editor shows of a file that holds ``disk``, as far as the last one
         compared tells: some make all line ends alike or keep them apart from the text."""
@@ -129,7 +152,7 @@ class OpenDocument:
         self._take_encoding(disk)
         self._saved = self.text if self.shows(disk) else shown
         self._stored = None if self._stored is None else disk
-        self._dirty = None
+        self._dirty = self._stirred_at = None
 
     @property
     def dirty(self) -> bool:
@@ -214,12 +237,14 @@ class OpenDocument:
         if len(changes) <= _MANY or self._wanting_each or not is_long(self.lines):
             for span, text in changes:
                 self._take(span, text)
-            return
-        before = self.text if self._observers else None
-        for span, text in changes:
-            self._put(span, text)
-        self._heard()
-        self._changed(before, None, "".join(self.lines) if self._observers else "")
+        else:
+            before = self.text if self._observers else None
+            for span, text in changes:
+                self._put(span, text)
+            self._heard()
+            self._changed(before, None, "".join(self.lines) if self._observers else "")
+        if not is_long(self.lines) or not _is_a_key(changes):
+            self._look_for_a_reload()
 
     def _take(self, span: Span | None, text: str) -> None:
         before = self.text if self._observers else None
@@ -267,18 +292,47 @@ class OpenDocument:
 
     def _compare_with_disk(self) -> None:
         """Reads the disk in a thread: the file may be large, or on a slow network."""
+        self._found, self._stirred_at = None, None
+        opened = self.text
+        self._compare(lambda disk: (opened, disk, False))
+
+    def _look_for_a_reload(self) -> None:
+        """Where the document was clean and the file is not what it was, the change may have brought
+        in what another program wrote: that is then ``saved``."""
+        if not self._compared.is_set():
+            return
+        self._settle()
+        now = self.clock()
+        self._stirred_at = now if self._stirred_at is None else self._stirred_at
+        if now - self._stirred_at > _RELOADS:
+            return
+        opened = self.text
+
+        def found(disk: Text | NotText | None) -> _Found | None:
+            shown = isinstance(disk, Text) and alike(opened, disk)
+            return (opened, disk, True) if shown else None
+
+        self._compare(found, since=self._stamp)
+
+    def _compare(
+        self,
+        found: Callable[[Text | NotText | None], _Found | None],
+        since: _Stamp | None = None,
+    ) -> None:
+        """What is ``found`` of the disk's text, if the file is not as it was ``since``."""
         compared = self._compared = threading.Event()
-        self._found = None
-        if self.path is None:
+        path = self.path
+        if path is None:
             compared.set()
             return
-        opened, path = self.text, self.path
 
         def compare() -> None:
             try:
-                disk = _disk_text(path)
-                if self._compared is compared:
-                    self._found = (opened, disk)
+                stamp = _stamp(path)
+                if since is None or stamp != since:
+                    what = found(_disk_text(path))
+                    if self._compared is compared and what is not None:
+                        self._found, self._stamp = what, stamp
             finally:
                 compared.set()
 
@@ -288,7 +342,7 @@ class OpenDocument:
         """Takes what the thread has found, in the loop's own thread."""
         if self._found is None or not self._compared.is_set():
             return
-        opened, disk = self._found
+        opened, disk, reloaded = self._found
         self._found = self._dirty = None
         if isinstance(disk, NotText):
             # The editor knows an encoding that we do not: it shows what it read.
@@ -298,6 +352,8 @@ class OpenDocument:
             self._saved, self._stored = disk, None
             if alike(opened, disk):
                 self._saved, self._stored = opened, None if opened == disk else disk
+                self._stirred_at = None
+                self._reloaded = opened if reloaded else None
             elif _without_cr(opened, disk):
                 self._saved = Text.of(disk.content.replace("\r\n", "\n"), like=disk)
                 self._stored = disk
@@ -315,6 +371,18 @@ def _disk_text(path: str) -> Text | NotText | None:
         return error
     except FileProblem:
         return None
+
+
+def _is_a_key(changes: Sequence[tuple[Span | None, str]]) -> bool:
+    return all(span is not None and len(text) <= 1 for span, text in changes)
+
+
+def _stamp(path: str) -> _Stamp | None:
+    try:
+        now = os.lstat(path)
+    except OSError:
+        return None
+    return now.st_mtime_ns, now.st_size, now.st_ino
 
 
 def _without_cr(opened: Text, disk: Text) -> bool:

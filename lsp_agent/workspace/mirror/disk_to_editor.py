@@ -6,15 +6,16 @@ save meanwhile. The edit is sent by the file host under its rule of proof, so no
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeVar, TypeVarTuple, Unpack
+from typing import Literal
 from weakref import WeakSet
 
 import anyio
 import anyio.to_thread
 
-from lsp_agent.text.lines import EMPTY, Text, is_long
+from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import Merge, merge3_fine, preferring
 from lsp_agent.workspace.changing.file_host import FileHost, NotWanted, View
 from lsp_agent.workspace.disk.look import Content, look
@@ -25,6 +26,7 @@ from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.mirror.shown import ShownTexts
+from lsp_agent.workspace.mirror.withheld import WithheldChanges, away
 from lsp_agent.workspace.placing.flight import merged
 from lsp_agent.workspace.placing.not_made import NotMade
 
@@ -33,9 +35,6 @@ _HOLDS_BACK = "this editor says what you type only when you pause, so it is a pr
 
 # How often the text may have changed while it was merged in a thread.
 _MAX_BEHIND = 3
-
-Texts = TypeVarTuple("Texts")
-Result = TypeVar("Result")
 
 What = Literal["recorded", "merged", "proposed", "gone", "unreadable", "failed", "nothing"]
 
@@ -107,6 +106,7 @@ class Desk:
     ledger: Ledger
     reviews: Reviews
     waits: Waits
+    withheld: WithheldChanges
     shown: ShownTexts = field(default_factory=ShownTexts)
     slow: WeakSet[OpenDocument] = field(default_factory=WeakSet[OpenDocument])
     saving: dict[OpenDocument, anyio.Event] = field(default_factory=dict[OpenDocument, anyio.Event])
@@ -139,9 +139,11 @@ class DiskToEditor:
         self._still_wanted = still_wanted
         self._awaited = awaited
         self._saved_since = saved_since
-        #: What is merged against, and what the document was saved as when it began.
+        #: What the document held of the file, and was saved as when it began; what is merged
+        #: against.
         self._base: Text | None = None
         self._saved: Text | None = None
+        self._common: Text | None = None
         self._theirs = now
         #: Whether all of it was in the text that was sent last.
         self._clean = False
@@ -156,17 +158,18 @@ class DiskToEditor:
         self._saved = base = self._base = document.saved
         if self._disk.over_a_save:
             base = self._base = self._shown_before()
+        self._common = base
         was_shown = self._was_shown()  # before it is forgotten
         if await self._is_the_editors_save():
             return Brought(self._disk, "nothing", open=True)
         self._check_open()
         was_shown = was_shown or self._was_shown()
-        if document.shows(self._now) or base == self._theirs or was_shown:
+        if self._is_shown() or base == self._theirs or was_shown:
             return await self._came_by_itself(self._shown_before())
         before = document.text
         if base == before and await self._reloaded():
             return await self._came_by_itself(before)
-        if document.text != base and await self._shows_the_disk():
+        if await self._has_read_the_disk():
             return await self._came_by_itself(self._shown_before())
         self._check_open()
         if self._desk.editor.traits.holds_back:
@@ -248,8 +251,12 @@ class DiskToEditor:
         shown = self._desk.shown.since(self._document, self._disk.since)
         return any(alike(text, self._theirs) for text in shown)
 
-    async def _shows_the_disk(self) -> bool:
+    async def _has_read_the_disk(self) -> bool:
         """Whether the editor has read the file after others wrote it again."""
+        if self._document.reloaded_since(self._disk.written):
+            return True
+        if self._document.text == self._base:
+            return False
         path = self._disk.path
         seen = await anyio.to_thread.run_sync(partial(look, [path], {}), abandon_on_cancel=True)
         content = seen[path].content
@@ -278,7 +285,7 @@ class DiskToEditor:
         that cannot be told, what the disk held."""
         if before is not None:
             now = self._document.text
-            without = await _away(merge3_fine, self._theirs, now, before)
+            without = await away(merge3_fine, self._theirs, now, before)
             if without.clean and without.text != now:  # else it is out again
                 return without.text, now
         return before, self._theirs
@@ -286,6 +293,9 @@ class DiskToEditor:
     # We merge.
 
     async def _merge(self) -> Brought:
+        if self._base is self._document.saved and not self._disk.over_a_save:
+            await self._bring_in_what_others_wrote()
+            self._common = await self._desk.withheld.in_common(self._document, self._theirs)
         await self._merge_ahead()
         try:
             placed = await self._desk.host.replace(
@@ -327,12 +337,34 @@ class DiskToEditor:
         self._clean = merge.clean
         return merge.text
 
+    async def _bring_in_what_others_wrote(self) -> None:
+        """What other programs had written before, which a document with unsaved text has not got:
+        as nobody's work, so that a revert of this change leaves it."""
+        base, before = self._base, self._shown_before()
+        if base is None or before is None or base == before:
+            return
+
+        def resolve(view: View) -> Text:
+            if not view.open:
+                raise NotOpen
+            ours = view.require_text()
+            return merged(base, before, ours) or ours
+
+        path, disk = from_ledger(self._disk.path), self._disk.before
+        with suppress(NotMade):
+            entry = await self._desk.host.put(path, resolve, "agent: written by others")
+            document = self._document
+            has_it = merged(base, before, document.text) == document.text
+            if entry.is_in and has_it and document.saved is base and isinstance(disk, Text):
+                document.brought_in(disk)
+                self._base = self._saved = self._common = document.saved
+
     async def _merge_ahead(self) -> None:
         """The edit is made in the event loop, which a long merge would hold up; whoever types all
         the time has to wait for it in the end."""
         for _ in range(_MAX_BEHIND):
             ours = self._document.text
-            merge = await _away(merge3_fine, self._base or EMPTY, ours, self._theirs)
+            merge = await away(merge3_fine, self._common or EMPTY, ours, self._theirs)
             self._ahead = ours, merge
             if self._document.text is ours:
                 break
@@ -340,7 +372,7 @@ class DiskToEditor:
     def _merged(self, ours: Text) -> Merge:
         if self._ahead is not None and self._ahead[0] is ours:
             return self._ahead[1]
-        return merge3_fine(self._base or EMPTY, ours, self._theirs)
+        return merge3_fine(self._common or EMPTY, ours, self._theirs)
 
     def _now_in(self) -> None:
         if self._document.saved is self._saved:  # else it was saved since
@@ -357,7 +389,7 @@ class DiskToEditor:
         if change is None:
             self._check_open()
         ours = self._document.text
-        preferred = await _away(preferring, self._base or EMPTY, self._theirs, ours)
+        preferred = await away(preferring, self._common or EMPTY, self._theirs, ours)
         theirs = ours.with_lines(preferred.lines)
         if theirs == ours and change is None:
             return await self._came_by_itself(self._shown_before())
@@ -366,11 +398,20 @@ class DiskToEditor:
             return Brought(self._disk, "merged", open=True, change=change)
         origin, path = self._origin, self._disk.path
         proposal = await self._desk.ledger.record(origin, path, ours, theirs, "proposed")
+        await self._withhold(change, proposal.id)
         self._is_on_disk(proposal)
         await self._supersede(ours, theirs, proposal.id)
         return Brought(
             self._disk, "proposed", open=True, change=change, proposal=proposal, reason=reason
         )
+
+    async def _withhold(self, change: Change | None, proposal_id: str) -> None:
+        """``change`` is what of it went in."""
+        without = self._common or EMPTY
+        if change is not None:
+            before, after = change.before or EMPTY, change.after or EMPTY
+            without = await away(merged, before, after, without) or without
+        self._desk.withheld.add(self._document, proposal_id, without, self._theirs)
 
     async def _supersede(self, ours: Text, theirs: Text, proposal_id: str) -> None:
         """Ends the session's older proposals for lines that this one is for as well."""
@@ -381,16 +422,9 @@ class DiskToEditor:
             if change.id == proposal_id:
                 continue
             older = await ledger.loaded(change.id)
-            with_older = await _away(merged, older.before or EMPTY, older.after or EMPTY, ours)
-            if with_older is None or await _away(merged, ours, theirs, with_older) is not None:
+            with_older = await away(merged, older.before or EMPTY, older.after or EMPTY, ours)
+            if with_older is None or await away(merged, ours, theirs, with_older) is not None:
                 continue
             present = ledger.get(change.id)
             if present is not None and present.status == "proposed":  # not decided meanwhile
                 ledger.set_status(change.id, "superseded")
-
-
-async def _away(compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
-    """What is computed from long texts, in a thread."""
-    if not any(isinstance(text, Text) and is_long(text.lines) for text in texts):
-        return compute(*texts)
-    return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)

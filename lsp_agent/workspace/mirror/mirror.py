@@ -35,6 +35,7 @@ from lsp_agent.workspace.mirror.disk_to_editor import (
     NotOpen,
     Waits,
 )
+from lsp_agent.workspace.mirror.withheld import WithheldChanges
 
 __all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits", "Watcher"]
 
@@ -125,7 +126,7 @@ class Mirror:
         reviews: Reviews,
         waits: Waits = Waits(),  # noqa: B008 - immutable
     ) -> None:
-        self._desk = Desk(documents, editor, host, ledger, reviews, waits)
+        self._desk = Desk(documents, editor, host, ledger, reviews, waits, WithheldChanges(ledger))
         self._documents = documents
         self._host = host
         self._ledger = ledger
@@ -139,6 +140,7 @@ class Mirror:
         self._awaited: dict[str, list[Text]] = {}
         self._recording = anyio.Semaphore(_AT_ONCE)
         host.on_written(self._written)
+        host.wait_for(self._settled)
         documents.on_save(self._saved)
         documents.on_open(self._changed)
         documents.on_changed(self._changed)
@@ -223,6 +225,12 @@ class Mirror:
             return Brought(disk, "failed", reason=str(error))
         finally:
             self._no_longer_awaited(disk)
+
+    async def _settled(self, path: str) -> None:
+        """Returns when no change of that path that was claimed waits to be taken."""
+        if (lock := self._locks.get(path)) is not None:
+            async with lock:
+                pass
 
     # Who wrote what.
 

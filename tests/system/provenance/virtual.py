@@ -237,6 +237,8 @@ class VirtualDesk:
 
     def stop(self, *, kill: bool) -> None:
         """In order always: what a kill leaves behind, only a real process shows."""
+        for mirror in self._shop.mirrors.values():
+            self.drive(mirror.end_turn())
         self._stop.set()
         self.drive(self._main)
         self._shop.reviews.write_down()

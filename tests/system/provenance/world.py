@@ -192,6 +192,7 @@ class World(Editor):
         if agent in self.mirror:
             # It writes the disk itself, and nobody can keep it from what is there.
             gone = gone | (set(words(file.state.text)) - set(words(new)))
+            oracle.written(file.name, set(words(new)) - set(words(file.state.text)))
         oracle.license(file.name, gone)
         before = self.now(file)
         result, is_error = self._call(agent, tool, file, args)

@@ -1,0 +1,60 @@
+"""What of the disk's changes an open document has not got, since it waits in a proposal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, TypeVarTuple, Unpack
+from weakref import WeakKeyDictionary
+
+import anyio
+import anyio.to_thread
+
+from lsp_agent.text.lines import Text, is_long
+from lsp_agent.workspace.documents.open_document import OpenDocument
+from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.placing.flight import merged
+
+Texts = TypeVarTuple("Texts")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class _Withheld:
+    """``without`` it and ``with_it`` are texts of the file."""
+
+    proposal_id: str
+    without: Text
+    with_it: Text
+
+
+class WithheldChanges:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._of: WeakKeyDictionary[OpenDocument, list[_Withheld]] = WeakKeyDictionary()
+
+    def add(self, document: OpenDocument, proposal_id: str, without: Text, with_it: Text) -> None:
+        """Until that proposal is decided."""
+        self._of.setdefault(document, []).append(_Withheld(proposal_id, without, with_it))
+
+    async def in_common(self, document: OpenDocument, now: Text) -> Text | None:
+        """What the document and a file that is ``now`` have both come from: ``saved``, but without
+        what the document has not got where ``now`` changes it again."""
+        saved = base = document.saved
+        waiting = self._of[document] = [w for w in self._of.get(document, []) if self._waits(w)]
+        for each in waiting:
+            if saved is None or base is None:
+                break
+            without = await away(merged, each.with_it, each.without, base)
+            if without is not None and await away(merged, saved, now, without) is None:
+                base = without
+        return base
+
+    def _waits(self, withheld: _Withheld) -> bool:
+        proposal = self._ledger.get(withheld.proposal_id)
+        return proposal is not None and proposal.status == "proposed"
+
+
+async def away(compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:
+    """What is computed from long texts, in a thread."""
+    if not any(isinstance(text, Text) and is_long(text.lines) for text in texts):
+        return compute(*texts)
+    return await anyio.to_thread.run_sync(compute, *texts, abandon_on_cancel=True)
