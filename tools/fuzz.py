@@ -49,8 +49,8 @@ class Fuzz:
     def virtual(self) -> None:
         desks = VirtualDesks()
         try:
-            tally = tallied([desks], self.seeds(VIRTUAL), mirror=False)
-            self._say("virtual time", tally, desks, mirror=False)
+            tally = tallied([desks], self.seeds(VIRTUAL), mirror=True)
+            self._say("virtual time", tally, desks, mirror=True)
         finally:
             desks.close()
 

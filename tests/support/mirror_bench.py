@@ -18,7 +18,9 @@ from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Change, Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
-from lsp_agent.workspace.mirror.mirror import Brought, DiskChange, Known, Mirror, Waits
+from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange, Waits
+from lsp_agent.workspace.mirror.mirror import Mirror
+from lsp_agent.workspace.mirror.watcher import Known
 from lsp_agent.workspace.placing.flight import Timings
 from support.scripted_editor import Policy, ScriptedEditor
 

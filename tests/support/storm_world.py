@@ -35,7 +35,8 @@ from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.ledger.saves import Saves
-from lsp_agent.workspace.mirror.mirror import Known, Mirror
+from lsp_agent.workspace.mirror.mirror import Mirror
+from lsp_agent.workspace.mirror.watcher import Known
 from lsp_agent.workspace.review.edits import Edits
 from support.loose_tasks import LooseTasks
 from support.scripted_editor import POLICIES, Point, Policy, ScriptedEditor, VirtualClock

@@ -16,7 +16,7 @@ from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.changing.file_host import Origin
-from lsp_agent.workspace.mirror.mirror import Brought, DiskChange
+from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange
 
 _BEFORE = (
     "Commands change files on disk by themselves, which `review = before` cannot hold back: what"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from lsp_agent.protocol.events import Level, Notice
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line
-from lsp_agent.workspace.mirror.mirror import Brought
+from lsp_agent.workspace.mirror.disk_change import Brought
 
 _MAX_NAMES = 5
 _MAX_WHAT = 60

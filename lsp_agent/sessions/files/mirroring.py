@@ -22,7 +22,8 @@ from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.toolset.loose_json import frame
 from lsp_agent.workspace.disk.paths import OutsideWorkspace
-from lsp_agent.workspace.mirror.mirror import DiskChange, Known
+from lsp_agent.workspace.mirror.disk_change import DiskChange
+from lsp_agent.workspace.mirror.watcher import Known
 
 #: The agent lets a call wait 5 s for our answer.
 _BEFORE_SECONDS = 2.0

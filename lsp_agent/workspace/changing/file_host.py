@@ -68,14 +68,18 @@ class FileHost:
         self._texts.on_written(callback)
 
     def wait_for(self, settled: Callable[[str], Awaitable[None]]) -> None:
-        """``settled(path)`` is awaited before a file that is not open is changed: what came to the
-        disk before is recorded before."""
+        """``settled(path)`` is awaited before a change that does not come from the disk: what came
+        to the disk before is recorded before."""
         self._texts.wait_for(settled)
 
     async def at_rest(self, path: SafePath) -> None:
         """Returns when nothing that the host has begun with the file is still going on."""
         async with self._texts.lock(path):
             pass
+
+    def written_by_others(self, path: SafePath, before: Text, after: Text) -> None:
+        """Of a file that is not open: an editor may open it with a text from before."""
+        self._stale_opens.writes(path, before, after)
 
     async def follow(self, path: SafePath, disk: Text) -> None:
         """Brings what the file holds into the clean documents beside the one that is edited."""
@@ -137,12 +141,15 @@ class FileHost:
         job = Job(path, resolve, origin.label, save, still_wanted, entry, deletes, from_disk)
         return await self._texts.make(job)
 
-    async def put(self, path: SafePath, resolve: Resolve, label: str) -> NoEntry:
+    async def put(
+        self, path: SafePath, resolve: Resolve, label: str, *, from_disk: bool = False
+    ) -> NoEntry:
         """Makes ``resolve(view)`` the text of ``path`` as ``replace`` does, but as no agent's
         work: nothing is recorded, and there is nothing to review. An open document is not saved.
         Raises as ``replace`` does."""
         entry = NoEntry()
-        await self._texts.make(Job(path, resolve, label, "never", _always, entry))
+        job = Job(path, resolve, label, "never", _always, entry, from_disk=from_disk)
+        await self._texts.make(job)
         return entry
 
     async def accept(

@@ -64,7 +64,7 @@ class StaleOpens:
         documents.on_close(self._leave)
 
     def writes(self, path: SafePath, before: Text, after: Text) -> None:
-        """A file that is not open is about to be made ``after``."""
+        """A file that is not open is about to be made ``after``, or was a moment ago."""
         now = self._clock()
         self._written = {p: w for p, w in self._written.items() if now - w.at < _SECONDS}
         self._written[path.path] = _Written(path, before, after, now)

@@ -135,7 +135,7 @@ class TextStore:
         self._settled: Callable[[str], Awaitable[None]] | None = None
 
     def wait_for(self, settled: Callable[[str], Awaitable[None]]) -> None:
-        """``settled(path)`` is awaited before a file that is not open is changed."""
+        """``settled(path)`` is awaited before a change that does not come from the disk."""
         self._settled = settled
 
     def on_written(self, callback: Callable[[str, Text | None], None]) -> None:
@@ -190,7 +190,7 @@ class TextStore:
     async def make(self, job: Job) -> Placed:
         """Makes one change, asking ``job.resolve`` again for newer views. Raises what it raises
         while nothing is in, NotWanted, FileProblem, NotText, OutsideWorkspace, LedgerFailed."""
-        if self._settled and not job.from_disk and self._documents.at(job.path.path) is None:
+        if self._settled and not job.from_disk:
             await self._settled(job.path.path)
         async with self.lock(job.path):
             try:

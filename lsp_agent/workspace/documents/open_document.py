@@ -31,7 +31,7 @@ _RELOADS = 1.0
 
 # When the file was changed in nanoseconds, its size, and which one it is.
 _Stamp = tuple[int, int, int]
-# What the document showed, what the disk held, and whether a reload has read that.
+# What the document showed, what the disk held, and whether the editor may have read that.
 _Found = tuple[Text, Text | NotText | None, bool]
 
 Span = tuple[int, int, int, int]
@@ -92,9 +92,10 @@ class OpenDocument:
         self._bom = False
         self._compared = threading.Event()
         self._found: _Found | None = None
-        # The file as it was when it was last compared, and what a reload was found to have read.
+        # The file as it was when it was last compared, and when what the editor has read of it was
+        # written, in nanoseconds of the wall clock.
         self._stamp: _Stamp | None = None
-        self._reloaded: Text | None = None
+        self._read_of = -math.inf
         # When it changed first since it was clean; None while it is.
         self._stirred_at: float | None = None
         self._observers: list[Observer] = []
@@ -123,13 +124,11 @@ class OpenDocument:
         self._settle()
         return self._saved if self._stored is None else self._stored
 
-    def reloaded_since(self, written: float) -> bool:
-        """Whether what is ``saved`` was found to be what a reload read, of a file that was changed
-        after that time of the wall clock, in seconds."""
+    def has_read_since(self, written: float) -> bool:
+        """Whether the editor was found to have read the file, by opening or a reload, when it was
+        newer than that time of the wall clock, in seconds."""
         self._settle()
-        if self._reloaded is None or self._reloaded is not self._saved or self._stamp is None:
-            return False
-        return self._stamp[0] > written * 1e9
+        return self._read_of > written * 1e9
 
     def shown(self, disk: Text) -> Text:
         """The text that this editor shows of a file that holds ``disk``, as far as the last one
@@ -230,7 +229,7 @@ class OpenDocument:
         self._saved = self._dirty = None
         self.lines[:] = split_lines(content)
         self._changed(before, None, content)
-        self._compare_with_disk()
+        self._compare_with_disk(read=True)
 
     def take_changes(self, changes: Sequence[tuple[Span | None, str]]) -> None:
         """Each range is in the text that the one before it left."""
@@ -282,7 +281,7 @@ class OpenDocument:
     def take_save(self) -> None:
         self._saved, self._dirty = self.text, None
         # What was typed while the file was written came first, and is not in it.
-        self._compare_with_disk()
+        self._compare_with_disk(read=False)
 
     def take_close(self) -> None:
         self.closed = True
@@ -290,11 +289,11 @@ class OpenDocument:
         for closing in tuple(self._closings):
             closing()
 
-    def _compare_with_disk(self) -> None:
+    def _compare_with_disk(self, *, read: bool) -> None:
         """Reads the disk in a thread: the file may be large, or on a slow network."""
         self._found, self._stirred_at = None, None
         opened = self.text
-        self._compare(lambda disk: (opened, disk, False))
+        self._compare(lambda disk: (opened, disk, read))
 
     def _look_for_a_reload(self) -> None:
         """Where the document was clean and the file is not what it was, the change may have brought
@@ -342,7 +341,7 @@ class OpenDocument:
         """Takes what the thread has found, in the loop's own thread."""
         if self._found is None or not self._compared.is_set():
             return
-        opened, disk, reloaded = self._found
+        opened, disk, read = self._found
         self._found = self._dirty = None
         if isinstance(disk, NotText):
             # The editor knows an encoding that we do not: it shows what it read.
@@ -353,7 +352,8 @@ class OpenDocument:
             if alike(opened, disk):
                 self._saved, self._stored = opened, None if opened == disk else disk
                 self._stirred_at = None
-                self._reloaded = opened if reloaded else None
+                if read and self._stamp is not None:
+                    self._read_of = self._stamp[0]
             elif _without_cr(opened, disk):
                 self._saved = Text.of(disk.content.replace("\r\n", "\n"), like=disk)
                 self._stored = disk

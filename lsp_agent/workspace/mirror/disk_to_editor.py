@@ -4,12 +4,10 @@ The editor may reload the file by itself, at once, late or never, and the person
 save meanwhile. The edit is sent by the file host under its rule of proof, so nothing is doubled.
 """
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
 from weakref import WeakSet
 
 import anyio
@@ -18,13 +16,14 @@ import anyio.to_thread
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import Merge, merge3_fine, preferring
 from lsp_agent.workspace.changing.file_host import FileHost, NotWanted, View
-from lsp_agent.workspace.disk.look import Content, look
+from lsp_agent.workspace.disk.look import look
 from lsp_agent.workspace.disk.paths import from_ledger
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
 from lsp_agent.workspace.ledger.reviews import Reviews
+from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange, Waits
 from lsp_agent.workspace.mirror.shown import ShownTexts
 from lsp_agent.workspace.mirror.withheld import WithheldChanges, away
 from lsp_agent.workspace.placing.flight import merged
@@ -35,60 +34,6 @@ _HOLDS_BACK = "this editor says what you type only when you pause, so it is a pr
 
 # How often the text may have changed while it was merged in a thread.
 _MAX_BEHIND = 3
-
-What = Literal["recorded", "merged", "proposed", "gone", "unreadable", "failed", "nothing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """In seconds."""
-
-    #: How long an editor may take to reload a file by itself.
-    reload: float = 0.5
-    #: How long after a file was written its didSave may come.
-    save: float = 0.1
-    #: How long if the document shows just that: it may have been read from the disk.
-    saved: float = 0.5
-    #: How long if it showed that when the file was written, and a busy disk keeps the editor
-    #: waiting. A sign, no proof: whoever touches a file that an editor has read makes it as well.
-    busy: float = 3.0
-    #: How long after it said that it had reloaded an editor may take to show it.
-    reloaded: float = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class DiskChange:
-    """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
-    so soon after a save of the editor's that the document took it for what was saved, which was
-    ``before``. ``since`` is the mirror's count when it was ``before``; ``written`` says when it was
-    changed last, in seconds of the wall clock."""
-
-    path: str
-    before: Content
-    now: Content
-    renamed_to: str | None = None
-    over_a_save: bool = False
-    since: int = 0
-    written: float = -math.inf
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What became of a change on disk.
-
-    ``recorded``: of a file that is not open; ``merged``: it is in the open document, or
-    (``unknown``) may still come; ``proposed``: part or all of it is a proposal, because both
-    changed the same lines or for the ``reason``, and ``change`` is what went in, if any did;
-    ``gone``: an open file was deleted, its document is as it was; ``unreadable`` and ``failed``:
-    ``reason`` says why nothing could be done; ``nothing``: nothing was to be done.
-    """
-
-    disk: DiskChange
-    what: What
-    open: bool = False
-    change: Change | None = None
-    proposal: Change | None = None
-    reason: str = ""
 
 
 class NotOpen(Exception):
@@ -253,7 +198,7 @@ class DiskToEditor:
 
     async def _has_read_the_disk(self) -> bool:
         """Whether the editor has read the file after others wrote it again."""
-        if self._document.reloaded_since(self._disk.written):
+        if self._document.has_read_since(self._disk.written):
             return True
         if self._document.text == self._base:
             return False
@@ -340,24 +285,24 @@ class DiskToEditor:
     async def _bring_in_what_others_wrote(self) -> None:
         """What other programs had written before, which a document with unsaved text has not got:
         as nobody's work, so that a revert of this change leaves it."""
-        base, before = self._base, self._shown_before()
-        if base is None or before is None or base == before:
+        base, before, disk = self._base, self._shown_before(), self._disk.before
+        if base is None or before is None or base == before or not isinstance(disk, Text):
             return
 
         def resolve(view: View) -> Text:
             if not view.open:
                 raise NotOpen
-            ours = view.require_text()
-            return merged(base, before, ours) or ours
+            with_it = merged(base, before, view.require_text())
+            if with_it is None:
+                raise NotWanted
+            return with_it
 
-        path, disk = from_ledger(self._disk.path), self._disk.before
-        with suppress(NotMade):
-            entry = await self._desk.host.put(path, resolve, "agent: written by others")
-            document = self._document
-            has_it = merged(base, before, document.text) == document.text
-            if entry.is_in and has_it and document.saved is base and isinstance(disk, Text):
-                document.brought_in(disk)
-                self._base = self._saved = self._common = document.saved
+        path, label = from_ledger(self._disk.path), "agent: written by others"
+        with suppress(NotMade, NotWanted):
+            entry = await self._desk.host.put(path, resolve, label, from_disk=True)
+            if entry.is_in and self._document.saved is base:
+                self._document.brought_in(disk)
+                self._base = self._saved = self._common = self._document.saved
 
     async def _merge_ahead(self) -> None:
         """The edit is made in the event loop, which a long merge would hold up; whoever types all

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 from weakref import WeakValueDictionary
 
 import anyio
@@ -27,17 +26,10 @@ from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 from lsp_agent.workspace.ledger.ledger import Ledger, Origin
 from lsp_agent.workspace.ledger.reviews import Reviews
-from lsp_agent.workspace.mirror.disk_to_editor import (
-    Brought,
-    Desk,
-    DiskChange,
-    DiskToEditor,
-    NotOpen,
-    Waits,
-)
+from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange, Waits
+from lsp_agent.workspace.mirror.disk_to_editor import Desk, DiskToEditor, NotOpen
+from lsp_agent.workspace.mirror.watcher import Known, Watcher
 from lsp_agent.workspace.mirror.withheld import WithheldChanges
-
-__all__ = ["Brought", "DiskChange", "Known", "Mirror", "Waits", "Watcher"]
 
 #: How often a change is looked at anew because its file was opened, closed or written.
 _MAX_TURNS = 5
@@ -51,42 +43,6 @@ _WRITING_LOOKS = 0.02
 _AWAY_SECONDS = 0.1
 #: Changes that are recorded at once; more of them would hold up the event loop.
 _AT_ONCE = 8
-
-
-class Known:
-    """What one session knows of the disk: the files as they were at its last look, by real path.
-    ``at`` says when each was looked at, in the mirror's own count."""
-
-    def __init__(self) -> None:
-        self.seen: dict[str, Seen] = {}
-        self.at: dict[str, int] = {}
-
-    def keep_only(self, paths: Collection[str]) -> None:
-        for path in self.seen.keys() - set(paths):
-            del self.seen[path], self.at[path]
-
-    def update(self, seen: Mapping[str, Seen], at: int) -> None:
-        self.seen.update(seen)
-        self.at.update(dict.fromkeys(seen, at))
-
-
-class Watcher(Protocol):
-    """A session at work. Where another one looks, and stands for nothing of what it finds, that
-    is from now on what the other one begins with; so this one is told of it at once."""
-
-    known: Known
-
-    def claims(self, path: str) -> bool:
-        """Whether what is new at ``path`` is its doing."""
-        ...
-
-    def named(self) -> Collection[str]:
-        """The paths that its calls at work name."""
-        ...
-
-    def found(self, changes: Sequence[DiskChange]) -> None:
-        """To be taken by it; it may not look meanwhile."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +353,8 @@ class Mirror:
         for _ in range(_MAX_TURNS):
             document = self._documents.at(disk.path)
             if document is None:
+                if isinstance(disk.before, Text) and isinstance(disk.now, Text):
+                    self._host.written_by_others(from_ledger(disk.path), disk.before, disk.now)
                 return await self._record(disk, origin, disk.before, disk.now, kept)
             if disk.now is None:
                 # Its text is in the editor; this is to have it back once that is closed.

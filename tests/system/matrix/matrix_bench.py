@@ -27,7 +27,9 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.ledger.ledger import Ledger, Origin
 from lsp_agent.workspace.ledger.reviews import Reviews
-from lsp_agent.workspace.mirror.mirror import Brought, DiskChange, Known, Mirror
+from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange
+from lsp_agent.workspace.mirror.mirror import Mirror
+from lsp_agent.workspace.mirror.watcher import Known
 from lsp_agent.workspace.review.edits import Edits
 
 #: Seconds after which a client has done all that it does by itself.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from provenance import found_in_closed, found_in_reverts
+from provenance import found_in_closed, found_in_reverts, found_of_mirrors
 from provenance.hub import Json
 from provenance.storm import Step, replay, run_on
 from provenance.virtual import VirtualDesks
@@ -11,6 +11,7 @@ from provenance.virtual import VirtualDesks
 MENDED: dict[str, tuple[Json, list[Step]]] = {
     **found_in_reverts.MENDED,
     **found_in_closed.MENDED,
+    **found_of_mirrors.MENDED,
     "a second write takes out what was typed": (
         {"lines": 12},
         [
@@ -314,50 +315,7 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
         ],
     ),
 }
-#: By name: the same, of mirror agents, which there are at a real server alone.
-MIRRORED: dict[str, tuple[Json, list[Step]]] = {
-    "a file is read again and again before it is known what the agent wrote": (
-        {"lines": 6, "mirror": [1], "editor": "prompt"},
-        [
-            ["edit", "a1", 0, 0, ["cut", 5]],
-            *[["wait"]] * 5,
-            ["edit", "a1", 0, 0, ["line", 2]],
-            ["other", 0, 4],
-            *[["wait"]] * 5,
-            ["write", "a1", 0, 1, [["line", 0]]],
-            ["undo", 0],
-            ["save", 0],
-            ["write", "a1", 0, 0, [["cut", 1], ["line", 2], ["add", 1]]],
-            *[["wait"]] * 5,
-        ],
-    ),
-    "what waits as a proposal is on disk when the document is closed": (
-        {"mirror": [1]},
-        [
-            ["write", "a1", 1, 0, [["front", 2]]],
-            ["newline", 0, 26],
-            ["end", "a1"],
-            ["close", 0, 1],
-        ],
-    ),
-    "what was reverted in the document is on disk after a restart": (
-        {"lines": 6, "mirror": [1]},
-        [
-            ["write", "a1", 1, 2, [["swap", 4]]],
-            ["revert", 3, 0],
-            ["restart", 0, 1],
-        ],
-    ),
-    "another program writes over what was not looked at, and the editor reads that": (
-        {"mirror": [1]},
-        [
-            ["write", "a1", 1, 0, [["front", 29], ["cut", 0]]],
-            ["other", 0, 4],
-        ],
-    ),
-}
-CASES = [pytest.param(*MENDED[name], id=name) for name in MENDED]
-MIRROR_CASES = [pytest.param(*MIRRORED[name], id=name) for name in MIRRORED]
+CASES = [pytest.param(*case, id=name) for name, case in MENDED.items()]
 
 
 def _whole(setup: Json) -> Json:
@@ -374,7 +332,7 @@ def test_it_goes_well_in_virtual_time(setup: Json, steps: list[Step]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("setup", "steps"), [*CASES, *MIRROR_CASES])
+@pytest.mark.parametrize(("setup", "steps"), CASES)
 def test_it_goes_well_at_a_real_server(setup: Json, steps: list[Step]) -> None:
     outcome = replay(_whole(setup), steps)
     print("\n".join(outcome.log))

@@ -257,6 +257,10 @@ class World(Editor):
             params["hunks"] = [hunks[0]["hunkId"]]
         file = next(f for f in self.files if f.path.as_uri() == edit["uri"])
         self.cause = f"the person chose {what} of {edit['editId']}"
+        if what == "apply":  # in place of what the hunk shows
+            for each in hunks:
+                self.oracle.license(file.name, words(each["oldText"]))
+                self.oracle.written(file.name, words(each["newText"]))
         try:
             answer = self.desk.server.call(f"agent/{what}Edit", params)
         except Refused as refused:

@@ -9,7 +9,7 @@ from lsp_agent.sessions.files.disk_notices import disk_notices
 from lsp_agent.sessions.permissions.command_paths import command_paths
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.disk.look import Unreadable
-from lsp_agent.workspace.mirror.disk_to_editor import Brought, DiskChange
+from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange
 
 TEXT = Text.of("one\n")
 

@@ -201,6 +201,28 @@ async def test_what_is_typed_while_the_file_is_written_is_unsaved(tmp_path: Path
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("pieces", [["one\nx\ntwo\n"], ["one\nx\n", "one\nx\ntwo\n"]])
+async def test_what_a_reload_has_read_is_saved(tmp_path: Path, pieces: list[str]) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\n")
+    uri = path_to_uri(str(path))
+    documents = Documents()
+    documents.open(uri, 1, "one\n")
+    document = documents.get(uri)
+    assert document is not None
+    await document.compared()
+    path.write_text("one\nx\ntwo\n")
+    for version, text in enumerate(pieces, 2):
+        documents.change(uri, version, [{"text": text}])
+        await document.compared()
+    assert not document.dirty
+    assert document.has_read_since(path.stat().st_mtime - 1)
+    documents.change(uri, 4, [{"text": "typed\n"}])
+    await document.compared()
+    assert document.saved == Text.of("one\nx\ntwo\n")
+
+
+@pytest.mark.asyncio
 async def test_a_document_has_the_encoding_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes("\ufeffx\n".encode("utf-16-le"))
     documents, uri = Documents(), path_to_uri(str(tmp_path / "a"))

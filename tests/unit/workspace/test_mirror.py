@@ -20,7 +20,7 @@ from lsp_agent.workspace.disk.paths import SafePath
 from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.ledger.ledger import Origin
 from lsp_agent.workspace.mirror import disk_to_editor as bring_in
-from lsp_agent.workspace.mirror.mirror import Known
+from lsp_agent.workspace.mirror.watcher import Known
 
 AGENTS = TEXT.replace("two", "2")
 UNCHECKED = Policy("checks nothing", checks="never", traits=EditorTraits(checks_versions=False))

@@ -16,8 +16,9 @@ from lsp_agent.workspace.documents.editor import Applied, EditorTraits
 from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
-from lsp_agent.workspace.mirror.disk_to_editor import Waits
-from lsp_agent.workspace.mirror.mirror import Brought, Known, Mirror
+from lsp_agent.workspace.mirror.disk_change import Brought, Waits
+from lsp_agent.workspace.mirror.mirror import Mirror
+from lsp_agent.workspace.mirror.watcher import Known
 from lsp_agent.workspace.placing.flight import Timings
 
 ORIGIN = Origin("s1", "t1", "c1", "agent: edit real.txt")

@@ -1,0 +1,140 @@
+"""What the storms have found of mirror agents, which write the disk themselves, in the fewest
+steps."""
+
+from provenance.hub import Json
+from provenance.storm import Step
+
+MENDED: dict[str, tuple[Json, list[Step]]] = {
+    "a file is read again and again before it is known what the agent wrote": (
+        {"lines": 6, "mirror": [1], "editor": "prompt"},
+        [
+            ["edit", "a1", 0, 0, ["cut", 5]],
+            *[["wait"]] * 5,
+            ["edit", "a1", 0, 0, ["line", 2]],
+            ["other", 0, 4],
+            *[["wait"]] * 5,
+            ["write", "a1", 0, 1, [["line", 0]]],
+            ["undo", 0],
+            ["save", 0],
+            ["write", "a1", 0, 0, [["cut", 1], ["line", 2], ["add", 1]]],
+            *[["wait"]] * 5,
+        ],
+    ),
+    "what waits as a proposal is on disk when the document is closed": (
+        {"mirror": [1]},
+        [
+            ["write", "a1", 1, 0, [["front", 2]]],
+            ["newline", 0, 26],
+            ["end", "a1"],
+            ["close", 0, 1],
+        ],
+    ),
+    "what was reverted in the document is on disk after a restart": (
+        {"lines": 6, "mirror": [1]},
+        [
+            ["write", "a1", 1, 2, [["swap", 4]]],
+            ["revert", 3, 0],
+            ["restart", 0, 1],
+        ],
+    ),
+    "another program writes over what was not looked at, and the editor reads that": (
+        {"mirror": [1]},
+        [
+            ["write", "a1", 1, 0, [["front", 29], ["cut", 0]]],
+            ["other", 0, 4],
+        ],
+    ),
+    "an editor that nothing had looked at has read what another program wrote": (
+        {"mirror": [1]},
+        [
+            ["other", 0, 22],
+            ["delete", 0, 5],
+            ["write", "a1", 0, 2, [["front", 1]]],
+        ],
+    ),
+    "the lines of a change that waits as a proposal are written anew": (
+        {"mirror": [2]},
+        [
+            ["newline", 0, 14],
+            ["write", "a2", 0, 0, [["cut", 20]]],
+            ["edit", "a1", 0, 0, ["add", 15]],
+            ["write", "a2", 0, 1, [["line", 2], ["cut", 9]]],
+        ],
+    ),
+    "a change elsewhere comes after one that waits as a proposal, and then one beside it": (
+        {"lines": 6, "mirror": [1]},
+        [
+            ["write", "a1", 0, 2, [["swap", 28]]],
+            ["type", 0, 22, 1],
+            ["write", "a1", 0, 0, [["line", 7]]],
+            ["write", "a1", 0, 0, [["swap", 3]]],
+            ["type", 0, 1, 0],
+        ],
+    ),
+    "a document is closed before its editor has read the change, and another agent edits it": (
+        {"mirror": [1]},
+        [
+            ["write", "a1", 0, 1, [["front", 10]]],
+            ["close", 0, 0],
+            ["edit", "a2", 0, 0, ["add", 22]],
+        ],
+    ),
+    "three changes come before the editor is asked to read them": (
+        {"mirror": [1], "editor": "full"},
+        [
+            ["edit", "a1", 0, 0, ["front", 12]],
+            ["write", "a1", 0, 0, [["add", 26]]],
+            ["write", "a1", 0, 0, [["swap", 11]]],
+        ],
+    ),
+    "another program writes over two changes, and the editor reads that before they are in": (
+        {"mirror": [1]},
+        [
+            ["edit", "a1", 0, 2, ["front", 6]],
+            ["write", "a1", 0, 2, [["swap", 26]]],
+            ["write", "a1", 0, 1, [["add", 28]]],
+            ["other", 0, 24],
+            ["newline", 0, 23],
+        ],
+    ),
+    "what the editor has read of two changes is saved with what was deleted": (
+        {"mirror": [1]},
+        [
+            ["edit", "a1", 0, 0, ["front", 24]],
+            ["edit", "a1", 0, 2, ["add", 28]],
+            ["other", 0, 0],
+            ["delete", 0, 7],
+            ["save", 0],
+        ],
+    ),
+    "an agent drops what another program wrote, which the editor has read": (
+        {"mirror": [1]},
+        [
+            ["edit", "a1", 0, 0, ["cut", 7]],
+            ["write", "a1", 0, 0, [["swap", 11]]],
+            ["write", "a1", 0, 0, [["swap", 24]]],
+            ["other", 0, 24],
+            ["write", "a1", 0, 0, [["add", 8]]],
+        ],
+    ),
+    "another program writes under what is unsaved, and the agent's change is reverted": (
+        {"mirror": [1]},
+        [
+            ["type", 0, 19, 2],
+            ["other", 0, 7],
+            ["edit", "a1", 0, 0, ["line", 22]],
+            ["end", "a1"],
+            ["close", 0, 1],
+        ],
+    ),
+    "an agent writes from what it knew what was deleted and saved since": (
+        {"lines": 6, "mirror": [1], "editor": "full"},
+        [
+            ["write", "a1", 0, 0, [["front", 24]]],
+            ["end", "a1"],
+            ["delete", 0, 18],
+            ["save", 0],
+            ["write", "a1", 0, 2, [["add", 1]]],
+        ],
+    ),
+}
