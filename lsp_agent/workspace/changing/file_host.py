@@ -77,9 +77,9 @@ class FileHost:
         async with self._texts.lock(path):
             pass
 
-    def written_by_others(self, path: SafePath, before: Text, after: Text) -> None:
-        """Of a file that is not open: an editor may open it with a text from before."""
-        self._stale_opens.writes(path, before, after)
+    def written_by_others(self, path: SafePath, before: Text) -> None:
+        """Of a file that is not open: an editor may open it with a text from ``before``."""
+        self._stale_opens.writes(path, before)
 
     async def follow(self, path: SafePath, disk: Text) -> None:
         """Brings what the file holds into the clean documents beside the one that is edited."""

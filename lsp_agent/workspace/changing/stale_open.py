@@ -34,7 +34,6 @@ _BringIn = Callable[[OpenDocument, Text, Text, Editor, Timings], Awaitable[None]
 class _Written:
     path: SafePath
     before: Text
-    after: Text
     at: float
 
 
@@ -63,15 +62,15 @@ class StaleOpens:
         documents.on_open(self._look)
         documents.on_close(self._leave)
 
-    def writes(self, path: SafePath, before: Text, after: Text) -> None:
-        """A file that is not open is about to be made ``after``, or was a moment ago."""
+    def writes(self, path: SafePath, before: Text) -> None:
+        """A file that is not open, ``before``, is about to be written, or was a moment ago."""
         now = self._clock()
         self._written = {p: w for p, w in self._written.items() if now - w.at < _SECONDS}
-        self._written[path.path] = _Written(path, before, after, now)
+        self._written[path.path] = _Written(path, before, now)
         left = self._left.get(path.path)
         if left is not None:
             first = left.written.before if left.written else before
-            self._left[path.path] = _Left(left.text, _Written(path, first, after, now))
+            self._left[path.path] = _Left(left.text, _Written(path, first, now))
 
     async def run(self, lock: Callable[[SafePath], anyio.Lock]) -> None:
         """``lock`` is a file's. Never returns."""
@@ -113,8 +112,8 @@ class StaleOpens:
         try:
             async with lock(written.path):
                 await document.compared()
-                if document.disk == written.after and not document.closed:
-                    before, after = written.before, written.after
-                    await bring_in(document, before, after, self._editor, self._timings)
+                # Another program may have written it since, beside what we wrote.
+                if (disk := document.disk) is not None and not document.closed:
+                    await bring_in(document, written.before, disk, self._editor, self._timings)
         finally:
             self._reviews.resume(written.path.path)

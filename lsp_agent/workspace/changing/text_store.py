@@ -113,7 +113,7 @@ class _Opened(Exception):
 class TextStore:
     """Views and changes of files. Paths are confined by the caller (``SafePath``).
 
-    ``writes(path, before, after)`` is called when a file that is not open is about to be written.
+    ``writes(path, before)`` is called when a file that is not open is about to be written.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class TextStore:
         editor: Editor,
         ledger: Ledger,
         timings: Timings,
-        writes: Callable[[SafePath, Text, Text], None],
+        writes: Callable[[SafePath, Text], None],
     ) -> None:
         self._documents = documents
         self._editor = editor
@@ -311,7 +311,7 @@ class TextStore:
         if not job.still_wanted():
             raise NotWanted
         if not gone:
-            self._writes(job.path, before or EMPTY, after)
+            self._writes(job.path, before or EMPTY)
         # Not left half-way: a cancellation waits for the rename or its failure.
         with anyio.CancelScope(shield=True):
             try:

@@ -353,8 +353,8 @@ class Mirror:
         for _ in range(_MAX_TURNS):
             document = self._documents.at(disk.path)
             if document is None:
-                if isinstance(disk.before, Text) and isinstance(disk.now, Text):
-                    self._host.written_by_others(from_ledger(disk.path), disk.before, disk.now)
+                if isinstance(disk.before, Text):
+                    self._host.written_by_others(from_ledger(disk.path), disk.before)
                 return await self._record(disk, origin, disk.before, disk.now, kept)
             if disk.now is None:
                 # Its text is in the editor; this is to have it back once that is closed.

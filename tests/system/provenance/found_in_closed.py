@@ -35,6 +35,17 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["open", 0],
         ],
     ),
+    "another program writes beside an agent under what was unsaved in a closed document": (
+        {},
+        [
+            ["delete", 0, 17],
+            ["close", 0, 1],
+            ["edit", "a2", 0, 0, ["line", 9]],
+            ["other", 0, 28],
+            ["keep", 21, None],
+            ["open", 0],
+        ],
+    ),
     "a revert is given up by closing, with what was typed beside it": (
         {"lines": 6},
         [
