@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from lsp_agent.sandbox import trial
+from lsp_agent.sandbox import starting, trial
 from lsp_agent.sandbox.hold import CannotHold, Hold, Place
 
 _PROGRAM = "/usr/bin/sandbox-exec"
@@ -39,7 +39,8 @@ class Seatbelt:
     leads_agents = False
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        return ["/bin/sh", "-c", _START, "sh", cwd, profile(hold)]
+        start = ("/bin/sh", "-c", _START, "sh", cwd, profile(hold))
+        return [*starting.without_proxies(hold), *start]
 
     def mount_points(self, hold: Hold) -> list[str]:  # noqa: ARG002  it makes none
         return []
