@@ -101,9 +101,10 @@ class Disk:
         return None
 
     def _is_elsewhere(self, program: Path) -> bool:
-        return not any(map(self._is_inside, (program.parent, program)))
+        return not any(map(self.is_inside, (program.parent, program)))
 
-    def _is_inside(self, place: Path) -> bool:
+    def is_inside(self, place: Path) -> bool:
+        """Of the workspace, links followed."""
         real = os.path.realpath(place)
         return any(Path(real).is_relative_to(root) for root in self._confinement.roots)
 
@@ -132,7 +133,7 @@ class Disk:
             own = repositories.found_from(Path(here))
             if own is None or repositories.found_from(Path(there)) != own:
                 return own is None and here == there
-            return self._is_inside(own) and repositories.runs_nothing(own)
+            return self.is_inside(own) and repositories.runs_nothing(own)
         except (OSError, ValueError, repositories.UnclearRepositoryError):
             return False
 

@@ -219,8 +219,13 @@ def test_a_line_that_does_more_writes_nothing_of_gits(
     report(line, "hosted", "held", ground.shown(editor.tool_texts()[0]))
 
 
-def test_an_alias_takes_no_commands_place(ground: Ground, report: Report) -> None:
-    ground.file("../home/.gitconfig", "[alias]\n\tcommit = !touch .git/pwned\n\tadd = !sh\n")
+def test_an_alias_takes_no_commands_place(
+    ground: Ground, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the person's own, which the environment may have as well as a file."""
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "alias.commit")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "!touch .git/pwned")
     ground.file("a.txt", "two\n")
     editor, asked = ran(ground, KEEP)
     assert asked == []

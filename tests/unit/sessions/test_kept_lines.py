@@ -173,6 +173,13 @@ def of_an_include(shop: Shop) -> None:
     shop.person.write_text("[include]\n\tpath = more\n")
 
 
+def settings_in_the_workspace(shop: Shop) -> None:
+    """Which an agent may change meanwhile."""
+    shop.file("dotfiles/gitconfig", "[user]\n\tname = a\n")
+    shop.person.unlink()
+    shop.person.symlink_to("shop/dotfiles/gitconfig")
+
+
 def a_common_folder(shop: Shop) -> None:
     (shop.folder / ".git" / "commondir").write_text("../other\n")
 
@@ -219,6 +226,7 @@ def a_secret(shop: Shop) -> None:
     "change",
     [
         *(a_hook, a_common_folder, a_link_for_git, a_file_for_git, of_an_include),
+        settings_in_the_workspace,
         *(a_repository_in_it, an_empty_repository_in_it, a_repository_around_files),
         *(a_repository_for_a_file, a_repository_in_the_index, a_secret),
         *(setting("core.hooksPath", "hooks"), setting("core.hooksPath", "hooks", own=True)),

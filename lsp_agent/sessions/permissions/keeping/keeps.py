@@ -25,6 +25,10 @@ class Ground(Surroundings, Protocol):
         """Where the word leads from there, its own link not followed."""
         ...
 
+    def is_inside(self, place: Path) -> bool:
+        """Of the workspace, where an agent writes."""
+        ...
+
     def lies_elsewhere(self, program: str) -> bool:
         """Whether the first of its name lies outside of the workspace."""
         ...
@@ -64,6 +68,8 @@ def _does_nothing_else(top: Path, keeping: Sequence[tuple[Command, Kept]], groun
         return False
     known = store.settings_of(top, git)
     programs = settings.programs(known)
+    if any(map(ground.is_inside, store.files_of(top, known))):
+        return False
     if programs is None or not all(map(ground.lies_elsewhere, programs)):
         return False
     found = store.tree(top, git)

@@ -1,6 +1,7 @@
 """What git's settings, from whichever of its files, make a git that keeps run or write besides."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 #: Those of Git LFS, which most people have for all their repositories.
 _LFS: Mapping[str, frozenset[str]] = {
@@ -12,17 +13,29 @@ _SIGNS = frozenset({"commit.gpgsign", "tag.gpgsign", "tag.forcesignannotated"})
 _NO = frozenset({"false", "no", "off", "0"})
 
 
-def read(listed: str) -> list[tuple[str, str]]:
-    """Of what ``git config --list -z`` says: one name may stand there several times."""
-    rows = (row.partition("\n") for row in listed.split("\0") if row)
-    return [(key, value if is_set else "true") for key, is_set, value in rows]
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Each with its value, of which there may be several; and the files that they are from."""
+
+    rows: tuple[tuple[str, str], ...]
+    files: frozenset[str]
 
 
-def programs(settings: list[tuple[str, str]]) -> set[str] | None:
+def read(listed: str) -> Settings:
+    """What ``git config --list --show-origin -z`` says."""
+    said = listed.split("\0")[:-1]
+    rows = (row.partition("\n") for row in said[1::2])
+    return Settings(
+        tuple((key, value if is_set else "true") for key, is_set, value in rows),
+        frozenset(each[5:] for each in said[::2] if each.startswith("file:")),
+    )
+
+
+def programs(settings: Settings) -> set[str] | None:
     """The programs that git may run; None where that may be any, where it signs, or where it keeps
     in its own settings what a new branch follows."""
     found: set[str] = set()
-    for key, value in settings:
+    for key, value in settings.rows:
         first, _, _ = key.partition(".")
         last = key.rpartition(".")[2]
         if key in _SIGNS and value.lower() not in _NO:
@@ -38,7 +51,7 @@ def programs(settings: list[tuple[str, str]]) -> set[str] | None:
     return found
 
 
-def remotes(settings: list[tuple[str, str]]) -> Iterator[str]:
-    for key, _ in settings:
+def remotes(settings: Settings) -> Iterator[str]:
+    for key, _ in settings.rows:
         if key.startswith("remote."):
             yield key.removeprefix("remote.").rpartition(".")[0]

@@ -53,9 +53,15 @@ def is_plain(top: Path) -> bool:
     )
 
 
-def settings_of(top: Path, git: Git) -> list[tuple[str, str]]:
-    """From all its files. Raises as ``Git.says``."""
-    return settings.read(git.says(top, "config", "--list", "-z"))
+def settings_of(top: Path, git: Git) -> settings.Settings:
+    """Raises as ``Git.says``."""
+    return settings.read(git.says(top, "config", "--list", "--show-origin", "-z"))
+
+
+def files_of(top: Path, known: settings.Settings) -> list[Path]:
+    """That the settings are from, beside the repository's own."""
+    places = [Path(os.path.realpath(top / file)) for file in known.files]
+    return [place for place in places if not place.is_relative_to(top / ".git")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ def new_secrets(top: Path, found: Tree) -> list[str]:
     return [str(top / name) for name in found.new if is_secret(name)]
 
 
-def is_free(top: Path, known: list[tuple[str, str]], ref: str) -> bool:
+def is_free(top: Path, known: settings.Settings, ref: str) -> bool:
     """Whether that name means nothing yet, of a remote's neither: git would take the new one for
     it. Raises OSError."""
     if any(f"{ref}/".startswith(f"{remote}/") for remote in settings.remotes(known)):
