@@ -22,23 +22,20 @@ VARIABLES = tuple(
 )
 _BAD = "502 Bad Gateway"
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
-_PORTS = {"http": 80, "https": 443}
+_PORT = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """One proxy, reached by TLS or without. ``credentials`` is its header's value, or ""."""
+    """``credentials`` is its header's value, or ""."""
 
     host: str
     port: int
-    tls: bool = False
     credentials: str = field(default="", repr=False)
 
     async def reach(self, wanted: Wanted) -> tuple[StreamReader, StreamWriter, bytes]:
         """The way to what is wanted, and what is sent there first. Raises Refused, OSError."""
-        reader, writer = await asyncio.open_connection(
-            self.host, self.port, ssl=True if self.tls else None
-        )
+        reader, writer = await asyncio.open_connection(self.host, self.port)
         if wanted.head:
             return reader, writer, _whole(wanted.head, self._own())
         try:
@@ -102,19 +99,19 @@ def of(environment: Mapping[str, str]) -> Upstreams:
 
 
 def _upstream(address: str) -> Upstream | None:
-    """None for one that speaks something else (SOCKS)."""
+    """None for one that speaks something else (SOCKS), or TLS itself."""
     try:
         parts = urlsplit(address if "://" in address else f"http://{address}")
-        port = parts.port or _PORTS.get(parts.scheme)
+        port = parts.port or _PORT
     except ValueError:
         return None
-    if parts.scheme not in _PORTS or not parts.hostname or port is None:
+    if parts.scheme != "http" or not parts.hostname:
         return None
     credentials = ""
     if parts.username is not None:
         said = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         credentials = f"Basic {base64.b64encode(said.encode()).decode()}"
-    return Upstream(parts.hostname, port, parts.scheme == "https", credentials)
+    return Upstream(parts.hostname, port, credentials)
 
 
 def _means(named: str, wanted: Wanted) -> bool:
