@@ -17,6 +17,7 @@ from bench.chat import chat_edit, chat_words
 from bench.deltas import added_delay, held_back, throughput
 from bench.edit import edit
 from bench.held import held_by_bubblewrap, held_by_landlock
+from bench.hosts import held_by_bubblewrap_to_a_host, held_by_landlock_to_a_host
 from bench.keystroke import keystroke
 from bench.measure import Row
 from bench.opened import opened_files
@@ -49,6 +50,8 @@ BENCHES: Sequence[Callable[[Setting], Row | None]] = (
     chat_reopened,
     held_by_bubblewrap,
     held_by_landlock,
+    held_by_bubblewrap_to_a_host,
+    held_by_landlock_to_a_host,
 )
 
 

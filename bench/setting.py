@@ -5,13 +5,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import copier, puppet, pygls_server, reader
+from bench import asker, copier, far, puppet, pygls_server, reader
 from bench.vscode import Json, initialize_params
 
 _BARE = (sys.executable, "-I", "-S")
 
 PUPPET = (*_BARE, puppet.__file__)
 COPIER = (*_BARE, copier.__file__)
+FAR = (*_BARE, far.__file__)
+ASKER = (*_BARE, asker.__file__)
 PYGLS = (sys.executable, "-P", pygls_server.__file__)
 READER = (sys.executable, "-P", reader.__file__)
 
@@ -31,6 +33,7 @@ class Sizes:
     files: int
     seen: int
     commands: int
+    requests: int
 
 
 FULL = Sizes(
@@ -45,6 +48,7 @@ FULL = Sizes(
     files=50_000,
     seen=500,
     commands=60,
+    requests=200,
 )
 QUICK = Sizes(
     rounds=2,
@@ -58,6 +62,7 @@ QUICK = Sizes(
     files=5_000,
     seen=50,
     commands=5,
+    requests=20,
 )
 
 

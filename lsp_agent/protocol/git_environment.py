@@ -17,8 +17,9 @@ _ALWAYS = (
     ("diff.autoRefreshIndex", "false"),
     ("log.showSignature", "false"),
 )
-#: For a git that nobody has read: hooks may lie in the workspace, where an agent edits them.
-_UNREAD = (("core.hooksPath", "/dev/null"),)
+#: For a git that nobody has read: hooks may lie in the workspace, where an agent edits them, and
+#: what tidies up goes on beyond it.
+_UNREAD = (("core.hooksPath", "/dev/null"), ("maintenance.auto", "false"), ("gc.auto", "0"))
 
 
 def git_environment(environment: Mapping[str, str]) -> dict[str, str]:

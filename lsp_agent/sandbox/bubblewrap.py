@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from lsp_agent.sandbox import starting, trial
-from lsp_agent.sandbox.hold import CannotHold, Hold, Place
+from lsp_agent.sandbox.hold import CannotHold, Hold, Place, Store
 
 #: Not the person's PATH, on which a repository may have put a folder of its own.
 _PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
@@ -36,10 +36,11 @@ class Bubblewrap:
     leads_agents = True
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        return arguments(self.program, hold, cwd)
+        return [*starting.without_proxies(hold), *arguments(self.program, hold, cwd)]
 
     def mount_points(self, hold: Hold) -> list[str]:
-        return [place.path for place in hold.read_only if place.kind == "missing"]
+        spared = hold.store.spared if hold.store else ()
+        return [place.path for place in (*hold.read_only, *spared) if place.kind == "missing"]
 
 
 def working() -> Bubblewrap:
@@ -69,6 +70,7 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
     hidden = _outermost(hold.hidden)
     outer = [place for place in hidden if not _in_any(place.path, hold.folders)]
     inner = [place for place in hidden if _in_any(place.path, hold.folders)]
+    bind = "--ro-bind" if hold.store else "--bind"
     return [
         *(bwrap, "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts"),
@@ -77,8 +79,9 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
         *(word for path in _OWN for word in ("--tmpfs", path)),
         *(word for path in _NEEDED for word in ("--ro-bind-try", path, path)),
         *(word for place in outer for word in _hidden(place)),
-        *(word for folder in hold.folders for word in ("--bind", folder, folder)),
-        *(word for folder in _above(hold) for word in ("--bind", folder, folder)),
+        *(word for folder in hold.folders for word in (bind, folder, folder)),
+        *(word for folder in _above(hold) for word in (bind, folder, folder)),
+        *(_written_alone(hold.store) if hold.store else []),
         *(word for place in hold.read_only for word in _read_only(place)),
         *(word for place in inner for word in _hidden(place)),
         # Last, since what lies in it needs a place to be mounted on.
@@ -105,6 +108,12 @@ def _above(hold: Hold) -> Iterator[str]:
                 found.add(parent)
                 parent = parent.rpartition("/")[0]
     return iter(sorted(found))
+
+
+def _written_alone(store: Store) -> list[str]:
+    """As a mount of its own it cannot be renamed."""
+    spared = [word for place in store.spared for word in _read_only(place)]
+    return ["--bind", store.path, store.path, *spared]
 
 
 def _hidden(place: Place) -> list[str]:

@@ -28,15 +28,30 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of git's; of ``spared`` in it nothing is written, as far as the holder can take a
+    part of a folder out."""
+
+    path: str
+    spared: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
     """All may be read but what is ``hidden``; nothing may be written but below ``folders``, and
-    there nothing of ``read_only``, which need not exist yet."""
+    there nothing of ``read_only``, which need not exist yet; with a ``store`` that alone."""
 
     folders: tuple[str, ...]
     read_only: tuple[Place, ...]
     hidden: tuple[Place, ...]
     network: bool
     way: Way | None = None
+    store: Store | None = None
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The folders that may be written."""
+        return (self.store.path,) if self.store else self.folders
 
 
 class Holder(Protocol):

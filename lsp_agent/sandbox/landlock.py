@@ -24,12 +24,13 @@ class Landlock:
         hidden = [place.path for place in hold.hidden if place.kind == "folder"]
         closed = [place.path for place in hold.hidden if place.kind != "folder"]
         return [
+            *starting.without_proxies(hold),
             *(*starting.words("main"), f"in={cwd}"),
-            *(f"write={folder}" for folder in hold.folders),
+            *(f"write={folder}" for folder in hold.written),
             *(f"keep={place.path}" for place in hold.read_only),
             *(f"hide={path}" for path in hidden),
             *(f"close={path}" for path in (*closed, *_CLOSED)),
-            *(f"open={path}" for path in _NEEDED),
+            *(f"open={path}" for path in (*_NEEDED, *(hold.folders if hold.store else ()))),
             *(["network"] if hold.network else []),
             *([f"door={hold.way.door}", f"ticket={hold.way.ticket}"] if hold.way else []),
             "--",

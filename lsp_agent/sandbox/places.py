@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lsp_agent.protocol.settings.files import WORKSPACE_FILE
-from lsp_agent.sandbox.hold import Hold, Place, Way
+from lsp_agent.sandbox.hold import Hold, Place, Store, Way
 
 #: In a workspace folder: what a program of the person's obeys later, without being asked. All of
 #: ``.git``: one whose ``hooks`` alone were held could be renamed and another put in its place.
@@ -24,6 +25,9 @@ _OBEYED = (
     ".exrc",
     ".nvim.lua",
 )
+#: In git's own folder: what it runs and obeys, and other repositories' folders; ``hooks`` also
+#: where there are none yet.
+_OBEYED_IN_STORE = ("config", "config.worktree", "info", "modules", "worktrees")
 #: In the home folder: keys, and what opens a door (a daemon's or an agent's socket).
 _SECRETS = (
     ".ssh",
@@ -98,6 +102,13 @@ def for_agent(hold: Hold, own: Iterable[str], way: Way | None = None) -> Hold:
         network=way is None,
         way=way,
     )
+
+
+def for_store(hold: Hold, path: str) -> Hold:
+    """For what git alone keeps in its folder ``path``, of one of the folders."""
+    obeyed = _existing(str(Path(path, name)) for name in _OBEYED_IN_STORE)
+    spared = tuple(_places([*obeyed, str(Path(path, "hooks"))]))
+    return replace(hold, read_only=(), network=False, way=None, store=Store(path, spared))
 
 
 def _at_home(path: str, home: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from lsp_agent.sandbox import trial
+from lsp_agent.sandbox import starting, trial
 from lsp_agent.sandbox.hold import CannotHold, Hold, Place
 
 _PROGRAM = "/usr/bin/sandbox-exec"
@@ -39,7 +39,8 @@ class Seatbelt:
     leads_agents = False
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        return ["/bin/sh", "-c", _START, "sh", cwd, profile(hold)]
+        start = ("/bin/sh", "-c", _START, "sh", cwd, profile(hold))
+        return [*starting.without_proxies(hold), *start]
 
     def mount_points(self, hold: Hold) -> list[str]:  # noqa: ARG002  it makes none
         return []
@@ -88,7 +89,11 @@ def profile(hold: Hold) -> str:
 def _rules(hold: Hold) -> Iterator[str]:
     inner = [place for place in hold.hidden if _in_any(place, hold)]
     outer = [place for place in hold.hidden if place not in inner]
-    folders = " ".join(f"(subpath {_text(folder)})" for folder in hold.folders)
+    seen, written = (
+        " ".join(f"(subpath {_text(folder)})" for folder in folders)
+        for folders in (hold.folders, hold.written)
+    )
+    kept = (*hold.read_only, *(hold.store.spared if hold.store else ()))
     own = '(subpath (param "OWN"))'
     yield from ("(version 1)", "(allow default)", "(deny file-write*)")
     yield from ("(deny appleevent-send)", "(deny lsopen)", "(deny job-creation)")
@@ -96,13 +101,15 @@ def _rules(hold: Hold) -> Iterator[str]:
     yield from (f'(deny mach-lookup (global-name "{name}"))' for name in _SERVICES)
     yield '(deny file-read* (subpath "/private/tmp"))'
     yield from (f"(deny file-read* (subpath {_text(place.path)}))" for place in outer)
-    yield f"(allow file-read* file-write* {own} {folders})"
+    if hold.store:
+        yield f"(allow file-read* {seen})"
+    yield f"(allow file-read* file-write* {own} {written})"
     yield '(allow file-write* (literal "/dev/null") (literal "/dev/zero"))'
-    for place in hold.read_only:
+    for place in kept:
         yield f"(deny file-write* (subpath {_text(place.path)}))"
     yield from (f"(deny file-read* file-write* (subpath {_text(place.path)}))" for place in inner)
     # What is above cannot be put out of the way with it.
-    above = {str(folder) for place in (*hold.read_only, *inner) for folder in _above(place, hold)}
+    above = {str(folder) for place in (*kept, *inner) for folder in _above(place, hold)}
     yield from (f"(deny file-write-unlink (literal {_text(path)}))" for path in sorted(above))
     if hold.network:
         yield "(deny network-outbound (remote unix-socket))"

@@ -1,9 +1,12 @@
-"""How what starts a held command (``starter/``) is started: with nothing of the environment's."""
+"""How what holds a command is started: our own (``starter/``) with nothing of the environment's,
+and each without the credentials of the person's own proxy."""
 
 import sys
 from pathlib import Path
 
 import lsp_agent
+from lsp_agent.sandbox.hold import Hold
+from lsp_agent.sandbox.network.upstream import VARIABLES
 
 _START = (
     "import sys; sys.path.append(sys.argv[1]); from lsp_agent.sandbox.starter.{module} import main;"
@@ -14,3 +17,11 @@ _START = (
 def words(module: str) -> list[str]:
     package = str(Path(lsp_agent.__file__).parents[1])
     return [sys.executable, "-I", "-S", "-c", _START.format(module=module), package]
+
+
+def without_proxies(hold: Hold) -> list[str]:
+    """What goes before a holder's own words. A command sees the environment of a holder that runs
+    beside it, and has no use for a proxy that it does not reach."""
+    if hold.network:
+        return []
+    return ["/usr/bin/env", *(word for name in VARIABLES for word in ("-u", name))]

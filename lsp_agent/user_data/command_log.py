@@ -19,7 +19,8 @@ _LONGEST = 8192
 Verdict = Literal["allowed", "denied"]
 #: Who or what decided: the settings' policy or a pattern of theirs; the catalogue of commands that
 #: only read; what a person allowed for the session, in the project or always; a person; the
-#: sandbox, which holds it; a turn that was stopped, or a question without an answer.
+#: sandbox, which holds it, or the catalogue of what git keeps, which is held as well; a turn that
+#: was stopped, or a question without an answer.
 DecidedBy = Literal[
     "settings",
     "pattern",
@@ -29,6 +30,7 @@ DecidedBy = Literal[
     "always",
     "person",
     "sandbox",
+    "keeping",
     "stop",
     "nobody",
 ]

@@ -6,10 +6,29 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.holders import WAYS
 
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_way_to_a_host_is_measured_by_each_holder(way: str) -> None:
+    name = f"held_by_{way}_to_a_host"
+    run = subprocess.run(
+        [sys.executable, "-m", "bench", "--quick", "--json", name],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    (row,) = json.loads(run.stdout)["rows"]
+    assert row["name"] == name
+    assert row["ours"] > 0
+    assert row["ratio"] == pytest.approx(row["ours"] / row["floor"])
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import anyio
 from lsp_agent.sandbox.network.door import Door
 from lsp_agent.sandbox.network.hosts import Address
 from lsp_agent.sandbox.network.proxy import Proxy
+from lsp_agent.sandbox.network.upstream import Upstreams
 
 PUBLIC = "93.184.216.34"
 
@@ -19,18 +20,25 @@ class FarHosts:
     """``named`` is what the person named. What the server was sent, what was looked up and what
     was connected to is kept. It echoes what comes through a tunnel."""
 
-    def __init__(self, named: Sequence[str], addresses: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        named: Sequence[str],
+        addresses: Mapping[str, str],
+        upstreams: Upstreams | None = None,
+    ) -> None:
         self.named, self.addresses = list(named), dict(addresses)
         self.sent: list[bytes] = []
         self.looked_up: list[str] = []
         self.connected: list[str] = []
-        self.proxy = Proxy(lambda: self.named, self._resolve, self._connect)
-        self._port = 0
+        self.proxy = Proxy(
+            lambda: self.named, self._resolve, self._connect, upstreams=upstreams or Upstreams()
+        )
+        self.port = 0
 
     @asynccontextmanager
     async def up(self) -> AsyncIterator[None]:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self._port = server.sockets[0].getsockname()[1]
+        self.port = server.sockets[0].getsockname()[1]
         async with server:
             yield
 
@@ -50,7 +58,7 @@ class FarHosts:
 
     async def _connect(self, address: str, port: int) -> tuple[StreamReader, StreamWriter]:
         self.connected.append(f"{address} {port}")
-        return await asyncio.open_connection("127.0.0.1", self._port)
+        return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         while piece := await reader.read(1 << 16):

@@ -84,7 +84,7 @@ class PermissionSettings(_Section):
     reading: Literal["allow", "ask"] = Field(
         default="allow",
         description='commands that only read, and only in the workspace, where command = "ask" and'
-        ' read = "allow"',
+        ' read = "allow"; where it is "sandbox", those that have git keep something (git commit)',
     )
     network: Literal["allow", "deny"] | list[Host] = Field(
         default="deny",

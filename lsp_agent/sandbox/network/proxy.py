@@ -5,7 +5,7 @@ import socket
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -18,6 +18,7 @@ from lsp_agent.sandbox.network.hosts import (
     may_be_reached,
 )
 from lsp_agent.sandbox.network.requests import Refused, Wanted
+from lsp_agent.sandbox.network.upstream import Upstreams
 
 #: Of one command, at a time; who comes later waits.
 _MOST_CONNECTIONS = 32
@@ -49,6 +50,8 @@ class Proxy:
     connect: Connect = asyncio.open_connection
     #: Where the person names them.
     setting: str = "permissions.network"
+    #: By which they are reached, where the person's environment says so.
+    upstreams: Upstreams = field(default_factory=Upstreams)
 
     async def serve(
         self, listener: socket.socket, token: str, refused: Callable[[str], None]
@@ -94,10 +97,10 @@ class Proxy:
     async def _answer(self, reader: StreamReader, writer: StreamWriter, token: str) -> None:
         """Raises Refused, OSError."""
         wanted = requests.read(await _head(reader), token)
-        far, out = await self._reach(wanted)
+        far, out, head = await self._reach(wanted)
         with closing(out):
             if wanted.head:
-                out.write(wanted.head)
+                out.write(head)
                 await out.drain()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(_copy, reader, out, wanted.body)
@@ -110,23 +113,33 @@ class Proxy:
                 await _copy_to_end(far, writer)
                 tasks.cancel_scope.cancel()
 
-    async def _reach(self, wanted: Wanted) -> tuple[StreamReader, StreamWriter]:
-        """Only a name that is allowed is looked up, and only an address that was looked at is
-        connected to. Raises Refused."""
+    async def _reach(self, wanted: Wanted) -> tuple[StreamReader, StreamWriter, bytes]:
+        """With what is to be sent first. Only a name that is allowed is looked up, and only an
+        address that was looked at is connected to, unless the person's own proxy does both. Raises
+        Refused."""
         host = wanted.host
         if not is_named(host, self.named()):
             raise Refused("403 Forbidden", f"{host} is not in {self.setting}", host)
         if not is_open(host, wanted.port, self.named()):
             where = f"{host}:{wanted.port}"
             raise Refused("403 Forbidden", f"{where}: that port is not in {self.setting}", where)
-        with anyio.move_on_after(_CONNECT_SECONDS):
-            for address in (await self._addresses(host))[:_MOST_ADDRESSES]:
-                if not may_be_reached(address, wanted.port, self.named()):
-                    where = f"{host} ({address})"
-                    raise Refused("403 Forbidden", f"{where} is not a public address", where)
-                with suppress(OSError):
-                    return await self.connect(str(address), wanted.port)
-        raise Refused("502 Bad Gateway", f"{host} does not answer")
+        upstream = self.upstreams.to(wanted)
+        with anyio.move_on_after(_CONNECT_SECONDS), suppress(OSError):
+            if upstream is not None:
+                return await upstream.reach(wanted)
+            return *await self._connected(host, wanted.port), wanted.head
+        told = f"your own proxy, by which {host} is reached," if upstream else host
+        raise Refused("502 Bad Gateway", f"{told} does not answer")
+
+    async def _connected(self, host: str, port: int) -> tuple[StreamReader, StreamWriter]:
+        """Raises Refused, and OSError where nobody answers."""
+        for address in (await self._addresses(host))[:_MOST_ADDRESSES]:
+            if not may_be_reached(address, port, self.named()):
+                where = f"{host} ({address})"
+                raise Refused("403 Forbidden", f"{where} is not a public address", where)
+            with suppress(OSError):
+                return await self.connect(str(address), port)
+        raise OSError
 
     async def _addresses(self, host: str) -> Sequence[Address]:
         if address := address_of(host):

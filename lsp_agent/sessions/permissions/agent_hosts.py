@@ -1,5 +1,6 @@
 """The hosts that the person named for an agent that runs in a sandbox as a whole."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from lsp_agent.protocol.settings.settings import AgentSettings
 from lsp_agent.sandbox.hold import CannotHold, Holder, Way
 from lsp_agent.sandbox.network.door import Door
 from lsp_agent.sandbox.network.proxy import Proxy
+from lsp_agent.sandbox.network.upstream import of
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.text.plain import escaped_line
 
@@ -45,7 +47,8 @@ class AgentHosts:
                 ' (the program bwrap) can. With "allow" it is held without that'
             )
         hosts = tuple(agent.network)
-        door: Door = await tasks.start(self._serve, Proxy(lambda: hosts, setting=setting))
+        proxy = Proxy(lambda: hosts, setting=setting, upstreams=of(os.environ))
+        door: Door = await tasks.start(self._serve, proxy)
         told: set[str] = set()
 
         def refused(host: str) -> None:

@@ -84,11 +84,12 @@ class Consent:
             case "ask":
                 return Gate()
             case "sandbox":
-                held = await self._held(request) if can_hold else None
+                held = await self._held(request, judgement.store) if can_hold else None
                 if self._session.stopped:
                     return self._stopped(request)
                 if held is not None:
-                    self._log.decided(request, "allowed", "sandbox")
+                    by = "keeping" if judgement.store else "sandbox"
+                    self._log.decided(request, "allowed", by)
                 return held or Gate()
             case "allow":
                 return self._allowed(request, judgement.by, unread=judgement.by_pattern)
@@ -97,8 +98,8 @@ class Consent:
         """What leads held commands to hosts has a socket in ``folder``, as long as ``tasks``."""
         self._holding.hosts.live_in(folder, tasks)
 
-    async def _held(self, request: ToolRequest) -> Held | None:
-        return await self._holding.held(self._unwritten.note(), request.tool_call_id)
+    async def _held(self, request: ToolRequest, store: str | None) -> Held | None:
+        return await self._holding.held(self._unwritten.note(), request.tool_call_id, store)
 
     def returned(self, result: ToolResult) -> None:
         """A call has its result."""

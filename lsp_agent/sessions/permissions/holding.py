@@ -33,19 +33,24 @@ class Holding:
         self._holder: Holder | None = None
         self.hosts = NamedHosts(session)
 
-    async def held(self, note: str | None, call: str | None = None) -> Held | None:
-        """How the command of that call is to be started; None where nothing holds, which is said
-        once, and where the whole system is the workspace or the agent works outside of it."""
+    async def held(
+        self, note: str | None, call: str | None = None, store: str | None = None
+    ) -> Held | None:
+        """How the command of that call is to be started, with a ``store`` to write that alone; None
+        where nothing holds, which is said once, and where the whole system is the workspace or the
+        agent works outside of it."""
         async with self._trying:
             if not self._tried:
                 self._holder = await self._try()
                 self._tried = True
         if self._holder is None:
             return None
-        way = await self.hosts.way(self._holder, call)
+        way = None if store else await self.hosts.way(self._holder, call)
         hold = await anyio.to_thread.run_sync(self._hold, way)
         if hold is None:
             return None
+        if store is not None:
+            hold = await anyio.to_thread.run_sync(places.for_store, hold, store)
         words = self._holder.words(hold, self._session.cwd)
         return Held(tuple(words), tuple(self._holder.mount_points(hold)), note)
 

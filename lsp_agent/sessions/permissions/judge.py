@@ -11,6 +11,7 @@ from lsp_agent.protocol.events import ToolKind
 from lsp_agent.protocol.nesting import containers_at
 from lsp_agent.protocol.settings.settings import CommandPolicy, PermissionSettings
 from lsp_agent.sessions.permissions.command_patterns import offer, pattern_of
+from lsp_agent.sessions.permissions.keeping.keeps import keeps
 from lsp_agent.sessions.permissions.path_patterns import Place, allowed_by, places_of
 from lsp_agent.sessions.permissions.reading.reads import reads
 from lsp_agent.sessions.permissions.secret_files import is_secret
@@ -47,12 +48,13 @@ class Grants:
 class Judgement:
     """``reason`` is what the model reads where ``policy`` is "deny"; ``by_pattern``: it is "allow"
     only for a pattern, or since it only reads, so that nobody has read it; ``by``: who or what made
-    it "allow" or "deny"."""
+    it "allow" or "deny"; ``store``: of what is held, git's folder that it alone writes."""
 
     policy: CommandPolicy
     reason: str = ""
     by_pattern: bool = False
     by: DecidedBy = "settings"
+    store: str | None = None
 
 
 class Permissions:
@@ -86,8 +88,7 @@ class Permissions:
             return Judgement("deny", _NUL)
         policy = decide(request, settings, self._grants, self._places(request))
         if policy in ("ask", "sandbox") and kind == "command":
-            by = self._covered_by(subject(request))
-            return Judgement("allow", by_pattern=True, by=by) if by else Judgement(policy)
+            return self._judge_line(subject(request), policy)
         if policy == "deny":
             return Judgement("deny", f'Not run: permissions.{kind} is "deny" in the settings.')
         if kind not in ("read", "edit"):
@@ -109,6 +110,12 @@ class Permissions:
         if policy == "allow" and self._is_secret(request) and not self._is_meant(request):
             return Judgement("ask")
         return Judgement(policy)
+
+    def _judge_line(self, text: str, policy: CommandPolicy) -> Judgement:
+        """Of a command that the settings alone do not let run."""
+        if by := self._covered_by(text):
+            return Judgement("allow", by_pattern=True, by=by)
+        return Judgement(policy, store=self._store(text))
 
     def _is_secret(self, request: ToolRequest) -> bool:
         """As a command that reads it is asked about."""
@@ -216,6 +223,14 @@ class Permissions:
             return "reading"
         return "session" if patterns and self._covers(line, disk, patterns) else None
 
+    def _store(self, text: str) -> str | None:
+        """Of a line that is held and has git keep something, and does nothing else."""
+        settings = self._settings()
+        if settings.command != "sandbox" or not _trusts_tables(settings):
+            return None
+        found = keeps(parse(text), self._disk())
+        return str(found) if found else None
+
     def _covers(self, line: Line, disk: Disk, patterns: Collection[str]) -> bool:
         """Whether each command of the line has a yes by a pattern, or only reads. In the sandbox
         what does nothing else is held as all is."""
@@ -232,8 +247,7 @@ class Permissions:
     def _has_yes(
         self, command: Command, disk: Disk, patterns: Collection[str], *, reading: bool
     ) -> bool:
-        settings = self._settings()
-        may_read = reading and settings.reading == "allow" and settings.read == "allow"
+        may_read = reading and _trusts_tables(self._settings())
         return (may_read and reads(command, disk)) or _has_pattern(command, disk, patterns)
 
     def _places(self, request: ToolRequest) -> list[Place]:
@@ -250,6 +264,11 @@ class Permissions:
             return self._confinement(True).confine(path, self._cwd, write=write)
         except OutsideWorkspace:
             return None
+
+
+def _trusts_tables(settings: PermissionSettings) -> bool:
+    """Whether what is in our tables needs no question."""
+    return settings.reading == "allow" and settings.read == "allow"
 
 
 def _has_pattern(command: Command, disk: Disk, patterns: Collection[str]) -> bool:

@@ -1,5 +1,6 @@
 """The hosts that the person named, for a session's commands in a sandbox."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lsp_agent.sandbox import trial
 from lsp_agent.sandbox.hold import Hold, Holder, Way
 from lsp_agent.sandbox.network.door import Door
 from lsp_agent.sandbox.network.proxy import Proxy
+from lsp_agent.sandbox.network.upstream import of
 from lsp_agent.sessions.shared.session_view import SessionView
 
 _SOCKET = "hosts.sock"
@@ -73,7 +75,7 @@ class NamedHosts:
         fault = f"{holder.name} cannot"
         if holder.has_way and self._place is not None:
             folder, tasks = self._place
-            door = Door(str(Path(folder, _SOCKET)), Proxy(self._named))
+            door = Door(str(Path(folder, _SOCKET)), Proxy(self._named, upstreams=of(os.environ)))
             try:
                 await tasks.start(door.serve)
             except OSError as error:

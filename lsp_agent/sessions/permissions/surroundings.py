@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lsp_agent.sessions.permissions import repositories
 from lsp_agent.sessions.permissions.command_globs import Globs
+from lsp_agent.sessions.permissions.keeping.store import Git
 from lsp_agent.sessions.permissions.reading.reads import Reach
 from lsp_agent.sessions.permissions.secret_files import is_secret, may_hold_secrets
 from lsp_agent.sessions.permissions.shell.line import Way
@@ -81,17 +82,48 @@ class Disk:
             return program != "cd" or "CDPATH" not in around
         if program == "rg" and "RIPGREP_CONFIG_PATH" in around:
             return False
-        for folder in around.get("PATH", "").split(os.pathsep):
+        place = self._first(program)
+        return place is not None and _is_itself(place) and self._is_elsewhere(place)
+
+    def lies_elsewhere(self, program: str) -> bool:
+        """Whether the first of its name lies where no agent writes."""
+        place = self._first(program)
+        return place is not None and self._is_elsewhere(place)
+
+    def _first(self, program: str) -> Path | None:
+        """On ``PATH``; None where that names a folder that may be any."""
+        for folder in self._environment.get("PATH", "").split(os.pathsep):
             place = Path(folder, program)
             if not place.is_absolute():
-                return False
+                return None
             if os.access(place, os.X_OK) and not place.is_dir():
-                return _is_itself(place) and not any(map(self._is_inside, (place.parent, place)))
-        return False
+                return place
+        return None
 
-    def _is_inside(self, place: Path) -> bool:
+    def _is_elsewhere(self, program: Path) -> bool:
+        return not any(map(self.is_inside, (program.parent, program)))
+
+    def is_inside(self, place: Path) -> bool:
+        """Of the workspace, links followed."""
         real = os.path.realpath(place)
         return any(Path(real).is_relative_to(root) for root in self._confinement.roots)
+
+    def top(self) -> Path | None:
+        """The workspace folder whose own repository a git takes where the line begins."""
+        try:
+            found = repositories.found_from(Path(os.path.realpath(self._cwd)))
+        except (OSError, repositories.UnclearRepositoryError):
+            return None
+        return found if found is not None and str(found) in self._confinement.roots else None
+
+    def git(self) -> Git:
+        """The one that :meth:`is_known` says is the one that everybody knows."""
+        return Git(str(self._first("git") or ""), self._environment)
+
+    def place(self, way: Way, word: str) -> str:
+        """Where the word leads from there, its own link not followed."""
+        folder = os.path.realpath(os.path.join(self._cwd, *way))  # noqa: PTH118
+        return os.path.normpath(os.path.join(folder, word))  # noqa: PTH118
 
     def is_own_repository(self, way: Way) -> bool:
         here, there = self._place((), "."), self._place(way, ".")
@@ -101,7 +133,7 @@ class Disk:
             own = repositories.found_from(Path(here))
             if own is None or repositories.found_from(Path(there)) != own:
                 return own is None and here == there
-            return self._is_inside(own) and repositories.runs_nothing(own)
+            return self.is_inside(own) and repositories.runs_nothing(own)
         except (OSError, ValueError, repositories.UnclearRepositoryError):
             return False
 

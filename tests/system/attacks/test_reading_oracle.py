@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from support.reading_lines import Lines
 
-from lsp_agent.protocol.git_environment import git_environment, unread
+from lsp_agent.protocol.git_environment import git_environment
+from lsp_agent.protocol.git_environment import unread as for_unread
 from lsp_agent.sessions.permissions.reading import catalogue
 from lsp_agent.sessions.permissions.reading import reads as reading
 from lsp_agent.sessions.permissions.reading.reads import reads
@@ -55,27 +56,28 @@ def shop(tmp_path: Path) -> Path:
     (folder / "ls").chmod(0o755)
     made = ("init -q -b master .", "add .", "-c user.name=a -c user.email=a@b.c commit -qm x")
     for each in made:
-        subprocess.run(["git", *each.split()], cwd=folder, check=True, env=_environment())
-    subprocess.run(["git", "init", "-q", "repo"], cwd=folder, check=True, env=_environment())
+        subprocess.run(["git", *each.split()], cwd=folder, check=True, env=environment())
+    subprocess.run(["git", "init", "-q", "repo"], cwd=folder, check=True, env=environment())
     with (folder / "repo" / ".git" / "config").open("a") as config:
         config.write("[diff]\n\texternal = touch new\n")
     return folder
 
 
-def _environment() -> dict[str, str]:
-    """As an agent's commands get it where nobody has read them."""
+def environment(*, unread: bool = True) -> dict[str, str]:
+    """As an agent's commands get it, where nobody has read them."""
     own = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LC_ALL": "C"}
     own |= git_environment(own)
-    plain = {key: value for key, value in own.items() if key != "GIT_CONFIG_COUNT"}
-    name, count = unread(plain)
-    return own | {name: str(int(own["GIT_CONFIG_COUNT"]) + int(count))}
+    if not unread:
+        return own
+    name, count = for_unread(own)
+    return own | {name: count}
 
 
 def judged_reading(shop: Path, lines: Iterable[str]) -> list[str]:
     found: list[str] = []
     for line in lines:
         read = parse(line)
-        disk = Disk(str(shop), Confinement([str(shop)]), _environment())
+        disk = Disk(str(shop), Confinement([str(shop)]), environment())
         if not read.unknown and read.commands and all(reads(each, disk) for each in read.commands):
             found.append(line)
     return found
@@ -104,7 +106,7 @@ def observed(shop: Path, lines: Sequence[str], around: Mapping[str, str]) -> lis
             each,
         ],
         cwd=shop,
-        env=_environment() | around | own,
+        env=environment() | around | own,
         check=False,
     )
     text = log.read_text(errors="replace")

@@ -256,3 +256,18 @@ def test_one_in_the_background_that_is_held_in_a_turn_may_run_again(ground: Grou
     (question,) = questions(editor)
     assert question["title"] == f"{AGAIN}In the background: bash: {LATER}"
     assert (ground.folder / ".git" / "mark").read_text() == "mine\n"
+
+
+def test_the_credentials_of_the_persons_own_proxy_are_neither_seen_nor_told(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTPS_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://me:{ground.secret}@127.0.0.1:9")
+    code = "import sys, urllib.request as u; u.urlopen(sys.argv[1])"
+    command = f"{os.path.realpath(sys.executable)} -ISc '{code}' https://python.org/"
+    look = "env | grep -i proxy; cat /proc/*/environ | tr '\\0' '\\n' | grep -ia _proxy"
+    shown = ran(ground, look, f"{look}; {command}", network=["python.org"])
+    assert "https_proxy=http://held:" in shown[0]
+    assert "502 Bad Gateway" in shown[1]
+    (shown,) = ran(ground, f"{look}; echo done")
+    assert "proxy=" not in shown.partition("\n")[2]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lsp_agent.sandbox.bubblewrap import arguments, fault
-from lsp_agent.sandbox.hold import Hold, Place, Way
+from lsp_agent.sandbox.hold import Hold, Place, Store, Way
 from lsp_agent.sandbox.places import find
 
 WORK = "/home/me/work"
@@ -29,6 +29,14 @@ def test_what_lies_above_a_held_place_cannot_be_renamed() -> None:
     program = Place(f"{WORK}/a/b/python", "file")
     told = mounts(Hold((WORK,), (program,), (), network=False))
     assert f"--bind {WORK}/a {WORK}/a --bind {WORK}/a/b {WORK}/a/b" in told
+
+
+def test_with_a_store_that_alone_is_written_and_not_what_git_obeys_there() -> None:
+    hooks, store = Place(f"{WORK}/.git/hooks", "folder"), f"{WORK}/.git"
+    told = mounts(Hold((WORK,), (), (), network=False, store=Store(store, (hooks,))))
+    wanted = [f"--ro-bind {WORK} {WORK}", f"--bind {store} {store}", f"--ro-bind {hooks.path}"]
+    assert sorted(wanted, key=told.index) == wanted
+    assert told.count("--bind ") == 1
 
 
 def test_only_a_meant_yes_gives_the_network() -> None:

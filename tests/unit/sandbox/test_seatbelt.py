@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.sandbox import seatbelt
-from lsp_agent.sandbox.hold import CannotHold, Hold, Place
+from lsp_agent.sandbox.hold import CannotHold, Hold, Place, Store
 from lsp_agent.sandbox.seatbelt import Seatbelt, profile
 
 WORK = "/home/me/work"
@@ -39,6 +39,18 @@ def test_what_lies_above_a_held_place_cannot_be_renamed() -> None:
     assert f'(deny file-write-unlink (literal "{WORK}/a"))' in told
     assert f'(deny file-write-unlink (literal "{WORK}/a/b"))' in told
     assert f'(deny file-write-unlink (literal "{WORK}"))' not in told
+
+
+def test_with_a_store_that_alone_is_written_and_not_what_git_obeys_there() -> None:
+    store = Store(f"{WORK}/.git", (Place(f"{WORK}/.git/hooks", "missing"),))
+    told = lines(Hold((WORK,), (), (), network=False, store=store))
+    written = next(line for line in told if line.startswith("(allow file-read* file-write*"))
+    assert (
+        written == f'(allow file-read* file-write* (subpath (param "OWN")) (subpath "{WORK}/.git"))'
+    )
+    assert f'(allow file-read* (subpath "{WORK}"))' in told
+    assert told.index(written) < told.index(f'(deny file-write* (subpath "{WORK}/.git/hooks"))')
+    assert f'(deny file-write-unlink (literal "{WORK}/.git"))' in told
 
 
 def test_only_a_meant_yes_gives_the_network_and_no_sockets_with_a_path() -> None:

@@ -15,9 +15,11 @@ import anyio.to_thread
 import pytest
 from support.far_hosts import PUBLIC, FarHosts
 from support.raw_client import wait_until
+from support.upstream_proxy import CREDENTIALS, PASSWORD, USER, UpstreamProxy
 
 from lsp_agent.sandbox import bubblewrap, landlock
 from lsp_agent.sandbox.hold import Holder, Way
+from lsp_agent.sandbox.network import upstream
 from lsp_agent.sandbox.network.door import Door
 from lsp_agent.sandbox.places import find
 
@@ -183,3 +185,27 @@ async def test_a_command_that_fails_or_ends_takes_its_way_along(
         done = await here.run("sh", "-c", "echo $http_proxy; exit 7")
         assert done.returncode == 7
         assert await anyio.to_thread.run_sync(wait_until, lambda: not here.door.led)
+
+
+async def test_it_leads_by_the_persons_own_proxy_whose_credentials_nothing_in_there_sees(
+    working: Working, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company = UpstreamProxy()
+    beyond = FarHosts([], {})
+    async with beyond.up(), company.up(beyond.port):
+        for name in upstream.VARIABLES:
+            monkeypatch.setenv(name, company.address)
+        far = FarHosts(["python.org"], {}, upstream.of(os.environ))
+        async with far.door(str(tmp_path / "door")) as door:
+            here = Desk(tmp_path, working(), far, door)
+            done = await here.run(*URLLIB, "http://python.org/simple")
+            assert "hello" in done.stdout, done
+            assert company.asked == ["GET http://python.org/simple HTTP/1.1"]
+            done = await here.run("sh", "-c", "env; cat /proc/*/environ /proc/*/cmdline")
+            assert "http_proxy=http://held:" in done.stdout
+            seen = done.stdout + done.stderr
+            hold = find([str(here.work)], home="/nonexistent", runtime="")
+            words = here.holder.words(hold, str(here.work))
+            alone = await anyio.to_thread.run_sync(_ran, [*words, "sh", "-c", "env"])
+            for secret in (CREDENTIALS, PASSWORD, USER, company.expected):
+                assert secret not in seen + alone.stdout

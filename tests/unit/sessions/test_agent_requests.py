@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from support.mirror_bench import TEXT, MirrorBench
 
 from lsp_agent.protocol.events import ToolCall, ToolResult
-from lsp_agent.protocol.git_environment import git_environment
+from lsp_agent.protocol.git_environment import git_environment, unread
 from lsp_agent.protocol.questions import Answer as Chosen
 from lsp_agent.protocol.questions import Question
 from lsp_agent.protocol.settings.settings import EditSettings, PermissionSettings, Settings
@@ -392,8 +392,8 @@ async def test_of_commands_that_we_run_only_one_that_nobody_read_is_told_to_run_
     run = RunTool("k", "bash", {"command": "printenv GIT_CONFIG_COUNT"}, "c1")
     assert f"\n{environment['GIT_CONFIG_COUNT']}\n" in await answered(hosting, run)
     desk.settings = Settings(permissions=PermissionSettings(allow=["command: printenv*"]))
-    unread = int(environment["GIT_CONFIG_COUNT"]) + 1
-    assert f"\n{unread}\n" in await answered(hosting, run)
+    _, count = unread(environment)
+    assert f"\n{count}\n" in await answered(hosting, run)
     assert len(desk.asked) == 1
 
 

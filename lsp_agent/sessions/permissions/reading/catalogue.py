@@ -17,6 +17,7 @@ def options(  # noqa: PLR0913  the columns of a table
     *,
     patterns: str = "",
     files: str = "",
+    texts_of: str = "",
     attached: str = "",
     operands: Operands = "files",
     texts: int = 0,
@@ -26,13 +27,14 @@ def options(  # noqa: PLR0913  the columns of a table
     deep: str = "",
     textless: str = "",
 ) -> Options:
-    """A row: letters of options that take nothing, a value, a pattern, a file's name, what is
-    attached; and names, ``name=`` for one with a value, ``name?`` for one that may have it
+    """A row: letters of options that take nothing, a value, a pattern, a file's name, a text, what
+    is attached; and names, ``name=`` for one with a value, ``name?`` for one that may have it
     attached."""
     kinds: dict[str, Takes] = dict.fromkeys(letters, "nothing")
     kinds |= dict.fromkeys(values, "value")
     kinds |= dict.fromkeys(patterns, "pattern")
     kinds |= dict.fromkeys(files, "file")
+    kinds |= dict.fromkeys(texts_of, "text")
     kinds |= dict.fromkeys(attached, "attached")
     return Options(
         kinds,
@@ -52,6 +54,8 @@ def word_set(words: str) -> frozenset[str]:
 
 
 def _named(name: str) -> tuple[str, Takes]:
+    if name == "message=":
+        return "message", "text"
     if name.endswith("="):
         return name[:-1], "pattern" if name == "regexp=" else "value"
     return (name[:-1], "attached") if name.endswith("?") else (name, "nothing")

@@ -7,9 +7,9 @@ from typing import Literal
 
 from lsp_agent.sessions.permissions.shell.line import Command
 
-#: What an option takes: nothing, what is attached, a value, a file's name, or the pattern that
-#: else stands before the files.
-Takes = Literal["nothing", "attached", "value", "file", "pattern"]
+#: What an option takes: nothing, what is attached, a value, a text that may be made at run time, a
+#: file's name, or the pattern that else stands before the files.
+Takes = Literal["nothing", "attached", "value", "text", "file", "pattern"]
 #: What of a place is opened: itself, with a folder what lies right in it, what a search shows
 #: of all below it, or all of that.
 Reach = Literal["itself", "listed", "shown", "below"]
@@ -40,11 +40,14 @@ class Options:
 
 @dataclass(slots=True)
 class Taken:
-    """The words that name files, the others that are no options, and what is opened."""
+    """The words that name files, the others that are no options, and what is opened; ``operands``
+    are all that are no options, ``seen`` the options."""
 
     files: list[str] = field(default_factory=list[str])
     texts: list[str] = field(default_factory=list[str])
     reach: Reach = "itself"
+    operands: list[str] = field(default_factory=list[str])
+    seen: set[str] = field(default_factory=set[str])
 
 
 def take(command: Command, first: int, options: Options) -> Taken | None:
@@ -68,12 +71,16 @@ class _Taking:
         self._texts = options.texts
         self._reach: Reach = options.reach
         self._ended = False
+        self._seen: set[str] = set()
 
     def next(self) -> bool:
-        word, is_glob = self._command.words[self.number], self.number in self._command.globs
+        number = self.number
+        word, is_glob = self._command.words[number], number in self._command.globs
         self.number += 1
         if word is None:
-            return False
+            is_text = self.wanted == "text" and number in self._command.whole
+            self.wanted = ""
+            return is_text
         if self.wanted:
             self._files += [word] if self._operands else []
             return not is_glob and self._value(word)
@@ -104,7 +111,8 @@ class _Taking:
         plain = [word for word, _ in texts]
         if self._options.operands == "texts":
             return Taken(self._files, plain + words)
-        return Taken(self._files + words, plain, self._reach)
+        operands = [word for word, _ in self._operands]
+        return Taken(self._files + words, plain, self._reach, operands, self._seen)
 
     def _option(self, word: str) -> bool:
         if self._options.numbers and _NUMBER.fullmatch(word):
@@ -141,6 +149,7 @@ class _Taking:
         return True
 
     def _see(self, option: str) -> None:
+        self._seen.add(option)
         if option in self._options.deep:
             self._reach = "below"
         if option in self._options.textless:

@@ -17,7 +17,7 @@ class Command:
     """One program with its ``words``, itself among them. ``source`` is how that is written,
     without redirections. ``globs`` are the numbers of words that may become several. ``reads`` and
     ``writes`` are files that redirections open; ``ways`` are those that may have led to where it
-    runs."""
+    runs. ``whole`` are the numbers of words that are one, whatever is in them."""
 
     words: tuple[Word, ...]
     source: str
@@ -25,6 +25,7 @@ class Command:
     reads: tuple[Word, ...] = ()
     writes: tuple[Word, ...] = ()
     ways: frozenset[Way] = HERE
+    whole: frozenset[int] = frozenset()
 
     @property
     def literal(self) -> tuple[str, ...] | None:

@@ -204,6 +204,7 @@ class _Reader:
     def _command(self, node: "Node", redirections: Sequence["Node"], ways: frozenset[Way]) -> Flow:
         words: list[Word] = []
         globs: set[int] = set()
+        whole: set[int] = set()
         behind = list(redirections)
         end = node.end_byte
         for child in node.children:
@@ -215,9 +216,11 @@ class _Reader:
             else:
                 named = child.children[0] if child.type == "command_name" else child
                 globs |= {len(words)} if is_glob(named, self._words.text) else set()
+                whole |= {len(words)} if named.type == "string" else set()
                 words.append(self._words.word(named, ways))
         source = self._source[node.start_byte : end].decode().rstrip()
-        command = self._add(Command(tuple(words), source, frozenset(globs), ways=ways), behind)
+        read = Command(tuple(words), source, frozenset(globs), ways=ways, whole=frozenset(whole))
+        command = self._add(read, behind)
         if words[0] is None:
             raise NotUnderstoodError("the program that it runs is not written in it")
         if words[0] not in ("cd", "pushd", "popd"):
