@@ -49,7 +49,7 @@ def _measured(setting: Setting, name: str, working: Callable[[], Holder]) -> Row
             setting.sizes.rounds, lambda: ask([], port), lambda: ask(held(), port)
         )
     what = f"a request to a named host, held by {holder.name}, to plain"
-    return Row(name, what, "ms", floor, ours, Limit(times=4, added=3))
+    return Row(name, what, "ms", floor, ours, Limit(times=3, added=3))
 
 
 @contextmanager
