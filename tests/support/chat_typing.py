@@ -24,7 +24,7 @@ EARLY_LINE = 3
 #: Lines in the last section; behind each burst of them is one in the first.
 LINES, BURST = 1000, 40
 #: At least so many before the agent has ended.
-BESIDE = 300
+BESIDE = 100
 
 _STEPS, _WORDS, _PACE = 18, 40, 50
 _READ = "notes.txt"
