@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench import report
 from bench.chat import chat_edit, chat_words
+from bench.chat_delay import chat_delay
 from bench.deltas import added_delay, held_back, throughput
 from bench.edit import edit
 from bench.held import held_by_bubblewrap, held_by_landlock
@@ -47,6 +48,7 @@ BENCHES: Sequence[Callable[[Setting], Row | None]] = (
     turns_memory,
     chat_words,
     chat_edit,
+    chat_delay,
     chat_reopened,
     held_by_bubblewrap,
     held_by_landlock,

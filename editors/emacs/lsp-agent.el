@@ -36,8 +36,9 @@ Eglot has one server a buffer: in these it is this one."
 Set it before the package is loaded."
   :type '(choice key (const nil)))
 
-(defclass lsp-agent-server (eglot-lsp-server) ()
-  "A running lsp-agent.")
+(defclass lsp-agent-server (eglot-lsp-server)
+  ((waiting :initform nil :accessor lsp-agent--waiting))
+  "A running lsp-agent; WAITING are the tokens of what waits for the person's answer.")
 
 (add-to-list 'eglot-server-programs
              `(,lsp-agent-modes . (lsp-agent-server ,lsp-agent-program "serve")))
@@ -79,6 +80,23 @@ what was typed since is not."
                   (eql version (plist-get (eglot--VersionedTextDocumentIdentifier) :version)))
           (save-buffer))))
     `(:saved ,(if (and buffer (not (buffer-modified-p buffer))) t :json-false))))
+
+;; The message of a question is gone with the next one, which may come at once.
+(cl-defmethod eglot-handle-notification :after
+  ((server lsp-agent-server) (_method (eql $/progress)) &key token value)
+  "Note whether what has TOKEN waits for an answer, as VALUE says."
+  (let ((others (remove token (lsp-agent--waiting server)))
+        (waits (equal (plist-get value :message) "waits for your answer")))
+    (setf (lsp-agent--waiting server) (if waits (cons token others) others))
+    (force-mode-line-update t)))
+
+(defun lsp-agent--asks ()
+  "What the mode line says while the agent waits for an answer."
+  (let ((server (eglot-current-server)))
+    (when (and (cl-typep server 'lsp-agent-server) (lsp-agent--waiting server))
+      (propertize (substitute-command-keys " Agent asks: \\[eglot-code-actions]") 'face 'warning))))
+
+(add-to-list 'mode-line-misc-info '(:eval (lsp-agent--asks)))
 
 (cl-defmethod eglot-client-capabilities :around ((_server lsp-agent-server))
   "Say that it is sent what is typed, and that files are saved for it."

@@ -2,7 +2,7 @@
 editor looks elsewhere.
 
 Nothing is read for it but names in the workspace, no symlink of which is followed out of it, and
-no agent is started.
+what is open in the editor; no agent is started.
 """
 
 import contextlib
@@ -16,12 +16,14 @@ import anyio.to_thread
 from lsprotocol import types
 
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.server.chat.completing import Begun, begun_at, names_of
+from lsp_agent.server.chat.completing import Begun, begun_at, fits, names_of
 from lsp_agent.server.chat.grammar import is_chat
 from lsp_agent.server.chat.outline import Entry, folds, outline
 from lsp_agent.server.chat.places import Place, in_line, places
+from lsp_agent.server.chat.symbols import Symbol, symbols
 from lsp_agent.server.context import Context
 from lsp_agent.sessions.agent import slash_commands
+from lsp_agent.sessions.permissions.secret_files import is_secret
 from lsp_agent.text.positions import to_column, to_units
 from lsp_agent.workspace.disk.paths import Confinement, OutsideWorkspace, path_to_uri
 from lsp_agent.workspace.documents.open_document import OpenDocument
@@ -109,9 +111,10 @@ def completion(
     if begun is None:
         return None
     start = types.Position(place.line, to_units(line, column - len(begun.typed) - 1, encoding))
-    made = partial(_item, types.Range(start, place), begun)
+    range_ = types.Range(start, place)
+    made = partial(_item, range_, begun)
     return (
-        _files(context, document, begun, made)
+        _named(context, document, begun, made, partial(_symbol_item, range_))
         if begun.kind == "file"
         else _commands(context, document, made)
     )
@@ -121,13 +124,37 @@ def completion(
 Made = Callable[[str, str | None], types.CompletionItem]
 
 
-async def _files(
-    context: Context, document: OpenDocument, begun: Begun, made: Made
+async def _named(
+    context: Context,
+    document: OpenDocument,
+    begun: Begun,
+    made: Made,
+    made_of: Callable[[Symbol], types.CompletionItem],
 ) -> types.CompletionList:
-    look = partial(names_of, begun.typed, *_ground(context, document))
-    found = await anyio.to_thread.run_sync(look)
-    items = [made(name, None) for name in found.names]
+    """Files, and what is defined in those that are open."""
+    ground = _ground(context, document)
+    opened = [
+        (each.path, each.text.content)
+        for each in context.documents.all()
+        if each.path is not None and not is_chat(each.path) and not is_secret(each.path)
+    ]
+    found = await anyio.to_thread.run_sync(partial(names_of, begun.typed, *ground))
+    defined = await anyio.to_thread.run_sync(partial(_defined, begun.typed, opened, *ground))
+    items = [made(name, None) for name in found.names] + [made_of(each) for each in defined]
     return types.CompletionList(is_incomplete=found.more, items=items)
+
+
+def _defined(
+    typed: str, opened: list[tuple[str, str]], folder: str, confinement: Confinement
+) -> list[Symbol]:
+    """Blocking."""
+    root = folder.rstrip(os.sep) + os.sep
+    texts = [
+        (path.removeprefix(root).replace(os.sep, "/"), text)
+        for path, text in opened
+        if path.startswith(root) and _target(path, folder, confinement) is not None
+    ]
+    return [each for each in symbols(texts) if fits(typed, each.name)]
 
 
 async def _commands(context: Context, document: OpenDocument, made: Made) -> types.CompletionList:
@@ -152,6 +179,17 @@ def _item(range_: types.Range, begun: Begun, name: str, detail: str | None) -> t
         detail=detail,
         filter_text=sign + name,
         text_edit=types.TextEdit(range_, sign + name),
+    )
+
+
+def _symbol_item(range_: types.Range, symbol: Symbol) -> types.CompletionItem:
+    """Its place stands in the prompt, which leads to it as any other does."""
+    return types.CompletionItem(
+        label=f"@{symbol.name}",
+        kind=types.CompletionItemKind.Reference,
+        detail=symbol.place,
+        filter_text=f"@{symbol.name}",
+        text_edit=types.TextEdit(range_, f"@{symbol.place}"),
     )
 
 

@@ -64,6 +64,7 @@ def test_every_figure_comes_with_the_floor_of_the_same_run() -> None:
         "turns_memory",
         "chat_words",
         "chat_edit",
+        "chat_delay",
     ]
     for row in rows:
         assert row["floor"] > 0

@@ -27,6 +27,8 @@ import { SECTION, initializationOptions } from "./settings";
 import { StatusBar } from "./status";
 import { tell } from "./system_notification";
 
+/** How the files of conversations end. */
+const CONVERSATION = ".chat.md";
 const ASIDE = "workbench.view.extension.lspAgentAside";
 const GET_PYTHON = "https://www.python.org/downloads/";
 /** As https://docs.astral.sh/uv/getting-started/installation/ has it. */
@@ -59,9 +61,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const connect = new Connect(made, context.secrets, () => chat.focus());
   const chat = new ChatView(context.extensionUri, made, questions, review, connect);
   const exports = new Exports(made);
-  // Where it was used before, changes may wait for review; else it starts with the first use.
+  // Where it was used before, changes may wait for review; else it starts with the first use, which
+  // may be a conversation in an editor: what can be done with it comes from the server.
   const startIfNeeded = (): void => {
-    if (chat.isVisible || made.chats.size > 0) void made.connection.startIfThere();
+    const isUsed = chat.isVisible || made.chats.size > 0 || showsConversation();
+    if (isUsed) void made.connection.startIfThere();
   };
   const inPlace = new InPlace(made, review);
   const attention = new Attention(made, questions, chat, context.workspaceState, tell);
@@ -73,6 +77,9 @@ export function activate(context: vscode.ExtensionContext): void {
     made.onSwitch(() => questions.notifyUnwatched()),
     vscode.workspace.onDidGrantWorkspaceTrust(startIfNeeded),
     vscode.workspace.onDidChangeWorkspaceFolders(startIfNeeded),
+    vscode.window.onDidChangeVisibleTextEditors(() => {
+      if (made.connection.state.kind === "stopped" && showsConversation()) startIfNeeded();
+    }),
     followSettings(made, connect),
   );
   startIfNeeded();
@@ -140,6 +147,12 @@ function commands(
       reporting(() => action(...passed)),
     ),
   );
+}
+
+/** Whether a conversation is open as a document. */
+function showsConversation(): boolean {
+  const paths = vscode.window.visibleTextEditors.map(({ document }) => document.uri);
+  return paths.some(({ scheme, path }) => scheme === "file" && path.endsWith(CONVERSATION));
 }
 
 /** A workspace's settings are read by the server; a person's own need a new one. */

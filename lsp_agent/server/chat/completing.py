@@ -1,6 +1,6 @@
-"""What completes in a prompt: ``/command`` where it begins, ``@file`` anywhere.
+"""What completes in a prompt: ``/command`` where it begins, ``@file`` and ``@symbol`` anywhere.
 
-Only names are looked at, of what lies in the workspace, and no symlink is followed.
+Of files only names are looked at, of what lies in the workspace, and no symlink is followed.
 """
 
 import os
@@ -67,7 +67,7 @@ def names_of(typed: str, folder: str, confinement: Confinement) -> Names:
     for name in _walk(root, hidden=beginning.startswith(".")):
         if len(names) == MOST_NAMES:
             return Names(names, more=True)
-        if _fits(beginning, name):
+        if fits(beginning, name):
             names.append(shown + name)
     return Names(names, more=False)
 
@@ -97,7 +97,7 @@ def _walk(root: str, *, hidden: bool) -> Iterator[str]:
                 yield at + entry.name
 
 
-def _fits(typed: str, name: str) -> bool:
+def fits(typed: str, name: str) -> bool:
     """As a subsequence: editors find those as well."""
     rest = iter(name.lower())
     return all(char in rest for char in typed.lower())

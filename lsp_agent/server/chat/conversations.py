@@ -42,12 +42,13 @@ _LATE_SECONDS = 90.0
 @dataclass(slots=True)
 class _Written:
     """A turn on its way into the document: ``told`` is how much of its words is in. ``here``:
-    its prompt stands there already."""
+    its prompt stands there already; ``is_in``: and has its answer, if only begun, under it."""
 
     session_id: str
     prompt: str
     words: Words
     here: bool = False
+    is_in: bool = False
     told: int = 0
     failures: int = 0
     news: bool = True
@@ -85,6 +86,8 @@ class Conversations:
         self._turns: dict[str, _Written] = {}
         #: Held while it is looked for the session of one: two Sends would begin two.
         self.one_at_a_time = anyio.Lock()
+        #: Documents by path and what is sent of each, until it is known what comes of it.
+        self.being_sent: set[tuple[str, str]] = set()
 
     def session(self, path: str) -> Session | None:
         """The one that the document of a real path goes on with."""
@@ -140,6 +143,16 @@ class Conversations:
         words.take(TurnEnded("endTurn"))
         self._turns[uuid.uuid4().hex] = _Written(session.id, prompt, words, here=True)
         self._tell(session.id)
+
+    def is_sent(self, path: str, prompt: str) -> bool:
+        """Whether that prompt of the document was sent, and stands there as if it were not: a
+        second Send of it comes of a key that was pressed twice."""
+        session = self.session(path)
+        return (path, prompt) in self.being_sent or any(
+            turn.here and not turn.is_in and turn.prompt == prompt
+            for turn in self._turns.values()
+            if session is not None and turn.session_id == session.id
+        )
 
     def sent(self, turn: Turn, session: Session) -> None:
         """The prompt of the session's document has begun a turn."""
@@ -207,7 +220,7 @@ class Conversations:
         if why:
             self._failed(conversation, turn_id, turn, why)
             return
-        turn.told, turn.failures = len(said), 0
+        turn.told, turn.failures, turn.is_in = len(said), 0, True
         if ended:
             self._turns.pop(turn_id, None)
 

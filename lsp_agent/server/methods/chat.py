@@ -44,6 +44,7 @@ _IGNORED = "# Conversations with the agent. To commit one, move it elsewhere.\n*
 #: As the chats of the plugins know one.
 _COMMAND = re.compile(r"/([\w.:-]+)(?:\s+(.*))?", re.DOTALL)
 _NOTHING = f"There is nothing to send: write it under the last `{YOU}`."
+_IS_SENT = "This prompt is sent already; its answer comes under it."
 _NO_PROMPT = "There is no earlier prompt in line {}."
 _EARLIER = "{}, from its beginning on, which is text of a file and nothing that you have said"
 #: Of what a document says was said before, in characters.
@@ -85,7 +86,18 @@ def send_chat(context: Context, params: SendChatParams) -> Awaitable[SendChatRes
     prompt = prompt_of(text)
     if prompt is None:
         raise RequestFailed("conflict", _NOTHING)
-    return _sent(context, _confined(context, document.path or ""), text, prompt.words)
+    return _sent_once(context, _confined(context, document.path or ""), text, prompt.words)
+
+
+async def _sent_once(context: Context, path: SafePath, text: str, words: str) -> SendChatResult:
+    if context.chats.is_sent(path.path, words):
+        raise RequestFailed("conflict", _IS_SENT)
+    being_sent = path.path, words
+    context.chats.being_sent.add(being_sent)
+    try:
+        return await _sent(context, path, text, words)
+    finally:
+        context.chats.being_sent.discard(being_sent)
 
 
 async def _sent(context: Context, path: SafePath, text: str, words: str) -> SendChatResult:

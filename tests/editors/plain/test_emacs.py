@@ -66,6 +66,21 @@ def test_a_question_is_answered_by_code_action(emacs: Emacs, project: PlainProje
     emacs.wait_for("It has run.")
 
 
+def test_a_question_stands_in_the_mode_line_until_it_is_answered(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    emacs.choose(5, "Ask the agent: run the command")
+    emacs.wait_for("Agent asks: C-c a")
+    emacs.keys("M-x")
+    emacs.type("what-line")  # whose message takes the place of the question's
+    emacs.keys("Enter")
+    emacs.wait_for("Line 5")
+    assert "Agent asks: C-c a" in emacs.screen
+    emacs.choose(1, "Agent asks: bash: sleep 1; echo ran > ran.txt: Deny")
+    emacs.wait_for(lambda screen: "Agent asks: C-c a" not in screen)
+    assert not (project.folder / "ran.txt").exists()
+
+
 def test_a_long_answer_is_shown_by_code_action(emacs: Emacs) -> None:
     emacs.choose(6, "Ask the agent: explain it")
     emacs.wait_for("The agent has answered")

@@ -108,3 +108,18 @@ def test_after_a_restart_the_conversation_goes_on_behind_one(project: Project) -
     assert wait_until(lambda: answered(document, 2))
     (session,) = second.call("agent/sessions")["sessions"]
     assert session["title"] == "/ask x"
+
+
+@pytest.mark.parametrize("text", ["/show a b", "/do", "/ask x y", "Hello."])
+def test_two_sends_of_one_prompt_send_it_once(
+    editor: Editor, shared: tuple[Project, Editor], text: str
+) -> None:
+    document = editor.open(shared[0].file("twice.chat.md", f"## You\n\n{text}\n"))
+    first, second = (editor.request("agent/sendChat", {"uri": document.uri}) for _ in range(2))
+    editor.result(first)
+    assert editor.answer(second)["error"]["data"]["kind"] == "conflict"
+    assert wait_until(lambda: answered(document))
+    editor.retype(document, text_of(document) + "/show last")
+    send(editor, document)
+    assert wait_until(lambda: answered(document, 2))
+    assert text_of(document).count(text) == 1

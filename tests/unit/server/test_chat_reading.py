@@ -14,6 +14,7 @@ from test_code_actions import actions, run, the_action
 
 from lsp_agent.server.chat.outline import Fold, folds, outline
 from lsp_agent.server.chat.places import places
+from lsp_agent.server.chat.symbols import MOST_CHARACTERS, MOST_SYMBOLS, symbols
 from lsp_agent.server.client.capabilities import FOR_CHATS
 
 PROBLEMS: Json = {"textDocument": {"publishDiagnostics": {}}}
@@ -138,6 +139,51 @@ def test_files_complete_behind_an_at(desk: tuple[Project, Editor]) -> None:
     assert "@.env" in completed(editor, document)
     editor.retype(document, "## You\n\nFix.\n\n## Agent\n\nSee @")
     assert completed(editor, document) == []
+
+
+def test_what_open_files_define_completes_to_its_place(desk: tuple[Project, Editor]) -> None:
+    project, editor = desk
+    shop = editor.open(project.file("src/shop.py", "import a\n\ndef total(l):\n    pass\n"))
+    editor.open(project.file("src/.env", "def total_secret():\n"))
+    document = talk(desk, f"{TALK}Look at @tot")
+    assert completed(editor, document) == ["@src/shop.py:3"]
+    editor.retype(shop, "\n\nclass Tote:\n    async def total(self):\n")  # not saved
+    assert completed(editor, document) == ["@src/shop.py:3", "@src/shop.py:4"]
+    editor.retype(document, text_of(document).replace("@tot", "@src/shop.py:4"))
+    lines = text_of(document).split("\n")
+    (place,) = ask(editor, "definition", document, **at(len(lines) - 1, len(lines[-1]) - 2))
+    assert place["range"]["start"]["line"] == 3
+
+
+def test_what_is_open_outside_the_workspace_is_not_named(
+    desk: tuple[Project, Editor], tmp_path: Path
+) -> None:
+    (tmp_path / "far.py").write_text("def far_away():\n")
+    desk[1].open(tmp_path / "far.py")
+    assert completed(desk[1], talk(desk, f"{TALK}Look at @far_aw")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("def price(n):", "price"),
+        ("    async def total(self):", "total"),
+        ("export default function shop() {", "shop"),
+        ("pub fn open(path: &str) {", "open"),
+        ("func (s *Server) Start() error {", "Start"),
+        ("public abstract class Till {", "Till"),
+        ("type Place = string;", "Place"),
+        ("local function add(l)", "add"),
+    ],
+)
+def test_a_definition_is_known_by_how_its_line_begins(line: str, name: str) -> None:
+    assert [each.name for each in symbols([("a", line)])] == [name]
+
+
+def test_so_much_is_looked_at_and_no_more() -> None:
+    many = "def a(): ...\n" * (MOST_SYMBOLS + 1)
+    assert len(list(symbols([("a", many)]))) == MOST_SYMBOLS
+    assert list(symbols([("a", "\n" * MOST_CHARACTERS), ("b", "def b():")])) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="symlinks")

@@ -1,0 +1,153 @@
+"""A person types a thousand lines into a conversation while a turn writes into it, in any editor:
+the document, what the agent says and calls meanwhile, and what must be in at the end. Nothing of
+ours is imported: the file as it was saved is the only witness.
+"""
+
+import re
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+Record = Callable[[str, object], None]
+
+TITLE = "A thousand lines typed into a conversation while a turn comes into it"
+NAME = "long.chat.md"
+PROMPT = "count the days"
+#: The person writes in its first section, too: from its third line on.
+TEXT = f"## You\n\nEarlier?\n\n## Agent\n\nYes.\n\n## You\n\n{PROMPT}\n"
+EARLY_LINE = 3
+
+#: Lines in the last section; behind each burst of them is one in the first.
+LINES, BURST = 1000, 40
+#: At least so many before the agent has ended.
+BESIDE = 100
+
+_STEPS, _WORDS, _PACE = 18, 40, 50
+_READ = "notes.txt"
+_AGENTS = [[f"a{_WORDS * step + n:04}" for n in range(_WORDS)] for step in range(_STEPS)]
+END = "Counted."
+
+
+def _step(words: list[str]) -> Json:
+    calls = [{"name": "read", "args": {"path": _READ}}]
+    return {"text": " ".join(words), "calls": calls, "pace_ms": _PACE}
+
+
+#: The agent's steps: words, and behind each lot of them a call.
+_STEPS_TOLD = [_step(words) for words in _AGENTS]
+SCRIPT: list[Json] = [{"match": "^count"} | _STEPS_TOLD[0], *_STEPS_TOLD[1:], {"text": END}]
+
+ANSWER = "\n\n".join([*(f"{' '.join(words)}\n\n- `read: {_READ}`" for words in _AGENTS), END])
+
+
+class Typist(ABC):
+    """Somebody at an editor that shows the conversation."""
+
+    editor: str
+
+    @abstractmethod
+    def to_early(self) -> None:
+        """The next lines are typed above the third one."""
+
+    @abstractmethod
+    def to_last(self) -> None:
+        """The next lines are typed at the end."""
+
+    @abstractmethod
+    def type(self, line: str) -> None: ...
+
+    @abstractmethod
+    def leave(self) -> None:
+        """No more is typed here."""
+
+    @abstractmethod
+    def save(self) -> None: ...
+
+
+def late(number: int) -> str:
+    return f"k{number:04}"
+
+
+def early(number: int) -> str:
+    return f"e{number:04}"
+
+
+def wrong(saved: str) -> list[str]:
+    """What must not be in a document as it was saved: a line of the person's that is lost, doubled
+    or out of order, a word of the agent's, or anything else."""
+    lates = [late(number) for number in range(LINES)]
+    earlies = [early(number) for number in range(-(-LINES // BURST))]
+    agents = [word for words in _AGENTS for word in words]
+    found: list[str] = []
+    for wanted in (lates, earlies, agents):
+        counts = Counter(re.findall(rf"{wanted[0][0]}\d{{4}}", saved))
+        found += [f"{word}: {counts[word]} times" for word in wanted if counts.pop(word, 0) != 1]
+        found += [f"{word} was never said" for word in counts]
+    lines = [line for line in saved.splitlines() if line]
+    mine = [*reversed(earlies), "Earlier?", "## Agent", "Yes.", "## You", PROMPT, "## Agent"]
+    answer = [line for line in ANSWER.splitlines() if line]
+    wanted = ["## You", *mine, *answer, "## You", *lates]
+    differing = [pair for pair in zip(lines, wanted, strict=False) if pair[0] != pair[1]]
+    found += [f"{is_there!r} in place of {meant!r}" for is_there, meant in differing[:1]]
+    if len(lines) != len(wanted):
+        found.append(f"{len(lines)} lines, not {len(wanted)}")
+    return found
+
+
+class Sitting:
+    """One person, from the first key to the last; the half of it is saved when it is typed."""
+
+    def __init__(self, typist: Typist, file: Path, has_ended: Callable[[], bool]) -> None:
+        self._typist = typist
+        self._file = file
+        self._has_ended = has_ended
+        self._beside = self._said_by_half = 0
+        begun = time.monotonic()
+        self._type_all()
+        self._seconds = time.monotonic() - begun
+
+    def _type_all(self) -> None:
+        for first in range(0, LINES, BURST):
+            past = min(first + BURST, LINES)
+            self._typist.to_last()
+            for number in range(first, past):
+                self._typist.type(late(number))
+            self._typist.leave()
+            self._typist.to_early()
+            self._typist.type(early(first // BURST))
+            self._typist.leave()
+            if not self._has_ended():
+                self._beside = past
+            if first < LINES // 2 <= past:
+                self._said_by_half = len(re.findall(r"a\d{4}", self.saved(late(past - 1))))
+
+    def saved(self, shown: str) -> str:
+        """The document with this in it, as the person saves it."""
+        deadline = time.monotonic() + 90
+        while shown not in (text := self._saved()):
+            assert time.monotonic() < deadline, f"{shown} is not in\n{text}"
+        return text
+
+    def _saved(self) -> str:
+        self._typist.save()
+        time.sleep(0.2)
+        return self._file.read_text() if self._file.exists() else ""  # as between two steps of it
+
+    def check(self, record: Record) -> None:
+        """Once the agent has ended. Adds a row to what the run prints."""
+        found = wrong(self.saved(END))
+        cells: Json = {"editor": self._typist.editor, "lines": LINES, "beside": self._beside}
+        cells |= {"earlier": -(-LINES // BURST), "words": _STEPS * _WORDS}
+        cells |= {"in by half": self._said_by_half, "calls": _STEPS}
+        cells |= {"seconds": round(self._seconds), "wrong": len(found)}
+        widths = {name: max(len(name), 7) for name in cells}
+        head = " | ".join(f"{name:>{widths[name]}}" for name in cells)
+        row = " | ".join(f"{cell!s:>{widths[name]}}" for name, cell in cells.items())
+        record("table", (TITLE, head, row))
+        assert found == []
+        assert self._beside >= BESIDE
+        assert self._said_by_half > 0
