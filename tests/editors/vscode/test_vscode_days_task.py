@@ -6,6 +6,7 @@ from support.days_task import Day, Record
 from support.workbench import wait_until
 from vscode_days_task import Hands
 from vscode_product import Product
+from vscode_review import statuses
 from vscode_servers import servers
 
 pytestmark = [
@@ -94,13 +95,9 @@ def decide(hands: Hands) -> None:
                 wait_until(lambda n=name, o=old: o in hands.person.text(n))
     hands.wait_for_texts({name: task.decided(name) for name in task.FILES})
     wanted = [kept for hunks in task.HUNKS.values() for *_, kept in hunks]
-    wait_until(lambda: statuses(hands) == ["kept" if kept else "rejected" for kept in wanted])
-
-
-def statuses(hands: Hands) -> list[str]:
-    """Of all hunks, in the order of their files."""
-    edits = hands.person.command("lspAgent.edits")["edits"]
-    return [hunk["status"] for edit in edits for hunk in edit["hunks"]]
+    wait_until(
+        lambda: statuses(hands.person) == ["kept" if kept else "rejected" for kept in wanted]
+    )
 
 
 def comment(hands: Hands) -> None:

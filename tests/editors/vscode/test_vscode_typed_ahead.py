@@ -6,6 +6,7 @@ import pytest
 from support.workbench import wait_until
 from vscode_desk import done, edit, step
 from vscode_product import Product
+from vscode_review import statuses
 from vscode_servers import held
 
 pytestmark = [
@@ -40,13 +41,6 @@ def typed_ahead(person: Product, *keys: str) -> None:
         for key in keys:
             person.key(key)
         person.settle()
-
-
-def statuses(person: Product) -> list[str]:
-    """Of the last turn's hunks, in the order of their files."""
-    edits = person.command("lspAgent.edits")["edits"]
-    last = [each for each in edits if each["turnId"] == edits[-1]["turnId"]]
-    return [hunk["status"] for each in last for hunk in each["hunks"]]
 
 
 def test_a_decision_is_on_the_change_that_the_key_before_it_goes_to(person: Product) -> None:

@@ -45,8 +45,20 @@ class Hands:
         self.person.row(title).wait_for(timeout=LATE)
         self.person.page.keyboard.type(title)
         self._focused(title).wait_for(timeout=LATE)
+        wait_until(lambda: self._is_taken(title))
+
+    def _is_taken(self, title: str) -> bool:
+        """Not where the extension has heard of the letters late: for a while after them a list of
+        answers takes no Enter. A person sees that it still stands there, and presses again."""
+        from playwright.sync_api import TimeoutError as NotInTime  # noqa: PLC0415  # optional
+
         self.person.read()
         self.person.key("Enter")
+        try:
+            self.person.row(title).wait_for(state="hidden", timeout=SOON)
+        except NotInTime:
+            return False
+        return True
 
     def _chosen(self, key: str, text: str, title: str) -> bool:
         """Not where what takes the focus just now has closed the list again."""
