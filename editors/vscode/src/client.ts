@@ -15,6 +15,7 @@ import { applyEdit, diagnostics, reloadDocument, saveDocument } from "./edits";
 import { TurnProgress } from "./progress";
 import type { AgentEvent, Edit, Question } from "./protocol";
 import { SECTION, serverSettings } from "./settings";
+import { arrived } from "./shown";
 
 const PROTOCOL_VERSION = 1;
 const START_MILLISECONDS = 30_000;
@@ -86,6 +87,7 @@ export class Client {
   private isEnding = false;
   private isLate = false;
   private limit: NodeJS.Timeout | undefined;
+  private shows: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly program: string,
@@ -106,7 +108,7 @@ export class Client {
       traceOutputChannel: withoutKeysIn(log, keys),
       progressOnInitialization: false,
       initializationFailedHandler: () => false,
-      middleware: middleware(hooks, this.turns),
+      middleware: middleware(hooks, this.turns, (shown) => (this.shows = shown)),
     });
     // Who asked for a start is told how it failed, and nobody of one that was ended.
     client.isQuiet = () => !this.ran || this.isEnding;
@@ -187,6 +189,11 @@ export class Client {
     return this.client.sendRequest<T>("workspace/executeCommand", request);
   }
 
+  /** Once the place is shown that the server has asked for last. */
+  async shown(): Promise<void> {
+    await this.shows;
+  }
+
   configurationChanged(): void {
     void this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
   }
@@ -233,7 +240,11 @@ function editsIn(answer: unknown): Edit[] {
   return edit ? [edit, ...edits] : edits;
 }
 
-function middleware(hooks: Hooks, turns: TurnProgress): Middleware {
+function middleware(
+  hooks: Hooks,
+  turns: TurnProgress,
+  shows: (shown: Promise<unknown>) => void,
+): Middleware {
   return {
     async sendRequest(type, param, token, next) {
       const answer = await next(type, param, token);
@@ -253,6 +264,13 @@ function middleware(hooks: Hooks, turns: TurnProgress): Middleware {
     handleWorkDoneProgress(token, params, next) {
       turns.take(token, params);
       if (params.kind === "end") next(token, params); // the client forgets its own, never shown
+    },
+    window: {
+      showDocument(params, token, next) {
+        const shown = Promise.resolve(next(params, token));
+        shows(shown.then(() => arrived(params)));
+        return shown;
+      },
     },
     workspace: {
       handleApplyEdit: (params, next) => applyEdit(params, next as ApplyNext),

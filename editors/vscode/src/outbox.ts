@@ -1,6 +1,7 @@
 // Prompts on their way to the server: one after the other, each kept until it is there.
 
 import type { Draft } from "./chat/messages";
+import { Line } from "./line";
 
 /** A prompt, for the session in which it was written; undefined where none was open. */
 export interface Sending {
@@ -12,7 +13,7 @@ export class Outbox {
   /** In order. */
   readonly sending: Sending[] = [];
 
-  private line: Promise<unknown> = Promise.resolve();
+  private readonly line = new Line();
 
   constructor(private readonly changed: () => void) {}
 
@@ -30,9 +31,7 @@ export class Outbox {
 
   /** One after the other: the first may open the session in which the next go on. */
   inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const done = this.line.then(run);
-    this.line = done.catch(() => undefined); // told to who asked for it
-    return done;
+    return this.line.inTurn(run);
   }
 
   /** Prompts for a session go to the one in its place. */

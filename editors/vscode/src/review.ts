@@ -9,6 +9,7 @@ import { changedFiles, isOpen } from "./chat/changed_files";
 import type { ReviewAction } from "./chat/messages";
 import type { Turn } from "./chat/transcript";
 import type { Client } from "./client";
+import { Line } from "./line";
 import type { Edit, Hunk, NextChange, RevertResult } from "./protocol";
 import { tellLeft } from "./rewind";
 
@@ -31,6 +32,8 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   private agent!: Agent;
   private openCount = 0;
   private timer: NodeJS.Timeout | undefined;
+  /** A decision that is typed ahead is on the change that the key before it goes to. */
+  private readonly line = new Line();
   private readonly changes = new vscode.EventEmitter<void>();
   /** `count` changed. */
   readonly onChange = this.changes.event;
@@ -112,6 +115,12 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     else tellLeft(await client.request<RevertResult>("revert", { ...params, only: true }));
   }
 
+  /** The editor that is the active one when all is done that was typed before this was asked. */
+  async activeEditor(): Promise<vscode.TextEditor | undefined> {
+    await this.line.over();
+    return vscode.window.activeTextEditor;
+  }
+
   /** The hunk at that line that waits for a decision. */
   async hunkIn(uri: vscode.Uri, line: number): Promise<OpenHunk | undefined> {
     const client = this.agent.connection.running;
@@ -136,10 +145,10 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
 
   private commands(): vscode.Disposable[] {
     const commands: Record<string, () => Promise<unknown>> = {
-      keep: () => this.decide("keep"),
-      undo: () => this.decide("undo"),
-      next: () => this.go(false),
-      previous: () => this.go(true),
+      keep: () => this.line.inTurn(() => this.decide("keep")),
+      undo: () => this.line.inTurn(() => this.decide("undo")),
+      next: () => this.line.inTurn(() => this.go(false)),
+      previous: () => this.line.inTurn(() => this.go(true)),
       keepAll: async () => (await this.agent.connection.ensure()).request("keepAll"),
       // Without arguments the command means the latest turn; the request means everything.
       undoAll: async () => (await this.agent.connection.ensure()).command("undoAll", {}),
@@ -207,6 +216,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
       ? { uri: editor.document.uri.toString(), position: position(editor), previous }
       : { previous };
     const { uri } = await client.request<NextChange>("nextChange", params);
+    await client.shown(); // the server asks for it before it answers
     if (uri === undefined) {
       vscode.window.setStatusBarMessage("No change of the agent's waits for review.", 4000);
     }

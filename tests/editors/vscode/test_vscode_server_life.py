@@ -12,6 +12,7 @@ import pytest
 from support.workbench import Json, wait_until
 from vscode_desk import done, step
 from vscode_product import Product, agents, build, product
+from vscode_servers import servers
 
 pytestmark = [
     pytest.mark.vscode,
@@ -91,19 +92,7 @@ class Held:
     @property
     def servers(self) -> list[psutil.Process]:
         """The processes of this window's server, held or running."""
-        host = f"HOME={self.base}"
-        found = [
-            p for p in psutil.process_iter(["cmdline"]) if "serve" in (p.info["cmdline"] or [])
-        ]
-        return [process for process in found if _has(process, host)]
-
-
-def _has(process: psutil.Process, entry: str) -> bool:
-    name, _, value = entry.partition("=")
-    try:
-        return process.environ().get(name) == value
-    except psutil.Error:
-        return False
+        return servers(self.base)
 
 
 @pytest.fixture(scope="module")

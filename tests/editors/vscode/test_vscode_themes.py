@@ -22,6 +22,8 @@ def two(n: int = 2) -> str:
     return "two"  # in words
 ```
 """
+#: Which only reads, so that nobody is asked. Its last lines are seen while it is folded.
+COLOURED = "".join(f"\\033[{colour}mcolour {colour}\\n" for colour in (31, 32, 33, 34, 35, 36))
 #: WCAG 2.2: for text in any theme, for text in high contrast, for what bounds a control.
 READABLE, HIGH_CONTRAST, BOUNDARY = 4.5, 7.0, 3.0
 
@@ -79,11 +81,14 @@ def person(one: Product) -> Iterator[Product]:
     command: Json = {"name": "bash", "args": {"command": "touch never.txt"}}
     one.begin(
         step(edit("a.py", ("1", "2")), text="It is `2` now:\n\n" + CODE),
+        step({"name": "bash", "args": {"command": f"printf '{COLOURED}'; exit 1"}}),
         step(command),
         done(),
     )
     one.say("Go")
     one.chat.get_by_role("button", name="Deny", exact=True).wait_for()
+    one.turn.locator(".call summary", has_text="printf").click()
+    one.turn.locator(".ansi-cyan").wait_for()
     yield one
     one.theme(None)
     one.end()

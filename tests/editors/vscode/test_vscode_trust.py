@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 from support.workbench import wait_until
 from vscode_product import Product, build, product
+from vscode_servers import servers
 
 pytestmark = [
     pytest.mark.vscode,
@@ -31,32 +31,14 @@ def test_in_a_folder_that_is_not_trusted_nothing_starts_until_it_is(person: Prod
     hindrance = person.chat.locator(".hindrance")
     hindrance.filter(has_text="You have not trusted this folder").wait_for()
     assert person.input.is_disabled()
-    assert servers(person.folder) == []
+    assert servers(person.folder.parent) == []
     # What the folder's own settings say does not count.
     wait_until(lambda: person.workbench.run(REVIEW) == "after")
 
     hindrance.get_by_role("button", name="Manage Trust").click()
     person.page.get_by_role("button", name="Trust", exact=True).first.click()
     hindrance.wait_for(state="detached")
-    wait_until(lambda: servers(person.folder))
+    wait_until(lambda: servers(person.folder.parent))
     wait_until(lambda: person.workbench.run(REVIEW) == "off")
     person.say("Go")
     person.turn.locator(".prompt").wait_for()
-
-
-def servers(folder: Path) -> list[psutil.Process]:
-    """Those that were started in the window of this folder."""
-    home = f"HOME={folder.parent}"
-    found: list[psutil.Process] = []
-    for process in psutil.process_iter(["cmdline"]):
-        if "serve" in (process.info["cmdline"] or []) and _environment(process, home):
-            found.append(process)
-    return found
-
-
-def _environment(process: psutil.Process, entry: str) -> bool:
-    name, _, value = entry.partition("=")
-    try:
-        return process.environ().get(name) == value
-    except psutil.Error:
-        return False

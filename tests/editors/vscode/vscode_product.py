@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,9 +107,10 @@ class ProductWorkbench(Workbench):
         if "successfully installed" not in installed.stdout:
             raise WorkbenchError(installed.stdout + installed.stderr)
 
-    def reload(self) -> None:
+    def reload(self, by: Callable[[], object] | None = None) -> None:
+        """Reloads the window, as the person's command does; or does what reloads it."""
         self._door.unlink()
-        self.page.reload()
+        (by or self.page.reload)()
         wait_until(self._door.exists, 60)
 
 
@@ -164,7 +165,7 @@ class Product:
         print(f"{folder / 'end.png'}\n{self.chat.locator('body').inner_text()}")
 
     def end(self) -> None:
-        """Nothing runs, waits for review, or is open; no text is unsaved."""
+        """Nothing runs, waits for review, or is open; no text is unsaved, and no file is there."""
         self.command("lspAgent.chat.stop")
         self.command("lspAgent.review.keepAll")
         self.command("notifications.clearAll")
@@ -178,6 +179,9 @@ class Product:
             await vscode.commands.executeCommand('workbench.action.closeAllEditors');
             """
         )
+        for path in self.folder.iterdir():
+            if path.name not in (".git", ".vscode"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def command(self, name: str, *arguments: object, timeout: float = SECONDS) -> Any:
         """``timeout``: seconds until it has ended."""

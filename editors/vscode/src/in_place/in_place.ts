@@ -68,7 +68,7 @@ export class InPlace implements vscode.Disposable {
   }
 
   private async open(): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
+    const editor = await this.review.activeEditor();
     if (editor !== undefined) await this.threads.open(editor, await this.place(editor));
   }
 
@@ -139,7 +139,8 @@ export class InPlace implements vscode.Disposable {
     this.threads.tell(thread, told, is);
   }
 
-  private async decide(action: ReviewAction, thread = this.here()): Promise<void> {
+  private async decide(action: ReviewAction, at?: vscode.CommentThread): Promise<void> {
+    const thread = at ?? (await this.here());
     const asked = thread && this.asked.get(thread);
     if (thread && asked) await this.decideOn(action, asked.turns, thread.uri.toString());
   }
@@ -154,7 +155,8 @@ export class InPlace implements vscode.Disposable {
   }
 
   /** Undoes what is left of the answer and asks the same once more. */
-  private async again(thread = this.here()): Promise<void> {
+  private async again(at?: vscode.CommentThread): Promise<void> {
+    const thread = at ?? (await this.here());
     const asked = thread && this.asked.get(thread);
     if (thread === undefined || asked === undefined) return;
     this.asked.delete(thread); // with no changes left it would be over
@@ -173,8 +175,8 @@ export class InPlace implements vscode.Disposable {
     });
   }
 
-  private here(): vscode.CommentThread | undefined {
-    const editor = vscode.window.activeTextEditor;
+  private async here(): Promise<vscode.CommentThread | undefined> {
+    const editor = await this.review.activeEditor();
     return editor && this.threads.at(editor.document, editor.selection.active.line);
   }
 
@@ -189,7 +191,7 @@ export class InPlace implements vscode.Disposable {
 
   /** By keyboard: in a thread's box Tab indents, so that its second button is for the mouse. */
   private async write(): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
+    const editor = await this.review.activeEditor();
     if (editor === undefined) return;
     const range = await this.place(editor);
     const there = this.threads.at(editor.document, range.start.line);

@@ -227,10 +227,12 @@ const ENDINGS: Record<string, string> = {
   error: "Failed",
 };
 
-function ended({ stopReason, error }: Turn): HTMLElement | undefined {
+function ended({ stopReason, error, parts }: Turn): HTMLElement | undefined {
   const said = stopReason === undefined ? undefined : ENDINGS[stopReason];
   if (said === undefined) return undefined;
   const isError = stopReason === "error";
+  const last = parts.at(-1);
+  if (isError && last?.kind === "notice" && last.text === error) return undefined; // it stands there
   return el(
     "p",
     { class: isError ? "notice error" : "notice", role: isError ? "alert" : undefined },

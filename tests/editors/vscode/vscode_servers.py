@@ -1,0 +1,35 @@
+"""The server's processes, beside the workbench that started them."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+
+def servers(home: Path) -> list[psutil.Process]:
+    """Those of the window of the person who has that home, held or running."""
+    found = [p for p in psutil.process_iter(["cmdline"]) if "serve" in (p.info["cmdline"] or [])]
+    return [process for process in found if _home_of(process) == str(home)]
+
+
+def _home_of(process: psutil.Process) -> str | None:
+    try:
+        return process.environ().get("HOME")
+    except psutil.Error:
+        return None
+
+
+@contextmanager
+def held(home: Path) -> Iterator[None]:
+    """They answer nothing meanwhile, and all afterwards."""
+    found = servers(home)
+    assert found
+    for process in found:
+        process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in found:
+            process.send_signal(signal.SIGCONT)
