@@ -1,6 +1,7 @@
 """Which tests run, and away from the person's own settings.
 
-Without anything set, slow tests are left out and tests of an absent tool are skipped. With
+Without anything set, slow tests and most cases of ``sampled`` ones are left out, and tests of an
+absent tool are skipped. With
 ``LSP_AGENT_ALL=1`` all run and a skip is a failure: nothing is silently unchecked. Only what
 ``LSP_AGENT_UNAVAILABLE`` names (``zot=why it cannot be had``, one a line) is left out then, and
 the summary says so.
@@ -8,10 +9,13 @@ the summary says so.
 
 import gc
 import itertools
+import math
 import os
 import re
 import shutil
 import sys
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,6 +39,8 @@ hypothesis.settings.register_profile("fresh", _UNTIMED, derandomize=False)
 hypothesis.settings.load_profile("same")
 
 ALL = os.environ.get("LSP_AGENT_ALL") == "1"
+#: So many cases of a test that is marked ``sampled`` are quick enough together.
+SAMPLE = 4
 UNAVAILABLE: Mapping[str, str] = {
     name.strip(): reason.strip()
     for name, _, reason in (
@@ -209,6 +215,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.nodeid.partition("::")[0])  # as each worker has it
     left_out = set(UNAVAILABLE) if ALL else _slow_unless_asked_for(config)
+    _sample(items)
     marked = [(item, _markers(item)) for item in items]
     if removed := [item for item, markers in marked if left_out & markers]:
         config.hook.pytest_deselected(items=removed)
@@ -232,6 +239,21 @@ def pytest_runtestloop() -> None:
 
 def _markers(item: pytest.Item) -> set[str]:
     return {mark.name for mark in item.iter_markers()}
+
+
+def _sample(items: list[pytest.Item]) -> None:
+    """Most cases of a test that is marked so are slow ones. Those that are not lie apart, and not
+    at the same places in each test: a table's rows are often of two or three kinds in turns."""
+    tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in tests.items():
+        apart = math.ceil(len(cases) / SAMPLE)
+        first = zlib.crc32(name.encode()) % apart
+        for number, case in enumerate(cases):
+            if number % apart != first:
+                case.add_marker("slow")
 
 
 def _slow_unless_asked_for(config: pytest.Config) -> set[str]:

@@ -24,6 +24,7 @@ from lsp_agent.server.chat.symbols import Symbol, symbols
 from lsp_agent.server.context import Context
 from lsp_agent.sessions.agent import slash_commands
 from lsp_agent.sessions.permissions.secret_files import is_secret
+from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import to_column, to_units
 from lsp_agent.workspace.disk.paths import Confinement, OutsideWorkspace, path_to_uri
 from lsp_agent.workspace.documents.open_document import OpenDocument
@@ -134,7 +135,7 @@ async def _named(
     """Files, and what is defined in those that are open."""
     ground = _ground(context, document)
     opened = [
-        (each.path, each.text.content)
+        (each.path, each.text)
         for each in context.documents.all()
         if each.path is not None and not is_chat(each.path) and not is_secret(each.path)
     ]
@@ -145,12 +146,12 @@ async def _named(
 
 
 def _defined(
-    typed: str, opened: list[tuple[str, str]], folder: str, confinement: Confinement
+    typed: str, opened: list[tuple[str, Text]], folder: str, confinement: Confinement
 ) -> list[Symbol]:
     """Blocking."""
     root = folder.rstrip(os.sep) + os.sep
     texts = [
-        (path.removeprefix(root).replace(os.sep, "/"), text)
+        (path.removeprefix(root).replace(os.sep, "/"), text.content)
         for path, text in opened
         if path.startswith(root) and _target(path, folder, confinement) is not None
     ]

@@ -1,6 +1,7 @@
 """Which tests run (tests/conftest.py): nothing is left unchecked without saying so."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,14 @@ def test_zot(): pass
 
 def test_that_skips_itself(): pytest.skip("no reason")
 """
-CONFIG = "[pytest]\nmarkers =\n  slow: slow\n  zot: zot\n  neovim: neovim\n"
+SAMPLED = """
+import pytest
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("case", range(10))
+def test_cases(case): pass
+"""
+CONFIG = "[pytest]\nmarkers =\n  slow: slow\n  sampled: sampled\n  zot: zot\n  neovim: neovim\n"
 
 
 @pytest.fixture
@@ -29,6 +37,7 @@ def outcome(tmp_path):
     """Runs TESTS without any zot; answers the summary."""
     (tmp_path / "conftest.py").write_text(POLICY.read_text(encoding="utf-8"))
     (tmp_path / "test_some.py").write_text(TESTS)
+    (tmp_path / "sampled.py").write_text(SAMPLED)
     (tmp_path / "pytest.ini").write_text(CONFIG)
 
     def run(*args: str, **env: str) -> str:
@@ -55,6 +64,13 @@ def test_slow_tests_are_left_out_and_absent_tools_skip_with_a_reason(outcome):
 
 def test_slow_tests_run_when_asked_for(outcome):
     assert "1 passed, 3 deselected" in outcome("-m", "slow")
+
+
+def test_of_many_cases_some_are_quick_and_all_run_when_asked_for(outcome):
+    said = outcome("sampled.py")
+    assert "passed, " in said
+    assert 1 <= int(re.search(r"(\d+) passed", said)[1]) <= 4
+    assert "10 passed" in outcome("sampled.py", LSP_AGENT_ALL="1", LSP_AGENT_UNAVAILABLE="zot=x")
 
 
 def test_with_everything_asked_for_a_skip_is_a_failure(outcome):

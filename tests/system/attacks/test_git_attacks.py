@@ -13,7 +13,10 @@ from support.project import bash, step, write
 
 Report = Callable[[str, str, str, str], None]
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+pytestmark = [
+    pytest.mark.sampled,
+    pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
+]
 
 MINE = "which only git may write"
 CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch pwned; false\n"

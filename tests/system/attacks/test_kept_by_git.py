@@ -16,6 +16,7 @@ from support.project import LSP_AGENT, Editor, bash, step
 from support.raw_client import wait_until
 
 pytestmark = [
+    pytest.mark.sampled,
     pytest.mark.skipif(sys.platform != "linux", reason="needs Linux"),
     pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
 ]

@@ -20,6 +20,8 @@ from support.raw_client import wait_until
 
 from lsp_agent.server.client.settings_pull import SECTION
 
+pytestmark = pytest.mark.sampled
+
 NARROW = "a workspace can only narrow"
 OWN = "it belongs in your own settings"
 LONG = "".join(f"line {n}\n" for n in range(20))

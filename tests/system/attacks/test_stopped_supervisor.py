@@ -11,7 +11,10 @@ import pytest
 from support.project import EVENTS, Editor, Project, bash, new_project, step
 from support.raw_client import left_behind, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc")
+pytestmark = [
+    pytest.mark.sampled,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc"),
+]
 
 ONCE = "kill -STOP $LSP_AGENT_GUARD"
 #: In a session of its own, and faster than anybody who wakes it.

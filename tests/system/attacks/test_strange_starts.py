@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.project import LSP_AGENT
 
+pytestmark = pytest.mark.sampled
+
 EVERY_COMMAND = {
     "serve": ["serve"],
     "prompt": ["prompt", "hello"],

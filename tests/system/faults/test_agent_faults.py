@@ -8,6 +8,8 @@ from support.puppet_agent import END, GARBAGE, SILENT, open_calls, points
 from support.raw_client import wait_until
 from support.stage import Editor, puppet, within
 
+pytestmark = pytest.mark.sampled
+
 POINTS = list(points())
 #: Where something changes: nothing said yet, text, a call's arguments, a command, the last frame.
 TELLING = [0, 1, 5, 7, 18, 20, 23, POINTS[-1]]

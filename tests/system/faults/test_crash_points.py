@@ -13,6 +13,8 @@ from support.restarts import LINES, TWO, a_run
 
 from lsp_agent.workspace import recovery
 
+pytestmark = pytest.mark.sampled
+
 JOB = Path(__file__).with_name("crash_job.py")
 TEXTS = {"create": (None, LINES), "change": (LINES, TWO), "delete": (LINES, None)}
 #: A deletion writes no temporary file.

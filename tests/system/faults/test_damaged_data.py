@@ -7,6 +7,8 @@ import pytest
 from embedded_job import EDITED, Project
 from support.stage import Editor
 
+pytestmark = pytest.mark.sampled
+
 Spoil = Callable[[Path], object]
 
 SPOILED: dict[str, Spoil] = {

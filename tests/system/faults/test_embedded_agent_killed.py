@@ -11,6 +11,8 @@ from embedded_job import EDITED, WRITTEN, Project, check_document
 from support.raw_client import Json, wait_until
 from support.stage import Editor
 
+pytestmark = pytest.mark.sampled
+
 Outcome = Callable[[str, str], None]
 
 #: (type, which one of that type); those marked "fast" run by default.

@@ -12,6 +12,8 @@ from embedded_job import DISK, EDITED, SHOWN, Project, check_document
 from support.raw_client import NO_ANSWER, wait_until
 from support.stage import Editor
 
+pytestmark = pytest.mark.sampled
+
 Outcome = Callable[[str, str], None]
 Reach = Callable[[Editor], int | None]
 

@@ -9,6 +9,8 @@ import pytest
 from embedded_job import Project
 from support.stage import Editor
 
+pytestmark = pytest.mark.sampled
+
 Outcome = Callable[[str, str], None]
 
 

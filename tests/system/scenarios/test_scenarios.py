@@ -11,6 +11,8 @@ from support.actors import Actor, Call, Refusal, Step
 from support.project import Editor, Project, Stubborn
 from support.raw_client import Json, RpcError, descendants, wait_until
 
+pytestmark = pytest.mark.sampled
+
 ALLOWED: Json = {"permissions": {"command": "allow"}}
 LINES = "one\ntwo\nthree\nfour\nfive\n"
 #: In which a stop is answered, in seconds, however busy the machine is: long before the model says
