@@ -165,7 +165,7 @@ class Product:
         print(f"{folder / 'end.png'}\n{self.chat.locator('body').inner_text()}")
 
     def end(self) -> None:
-        """Nothing runs, waits for review, or is open; no text is unsaved, and no file is there."""
+        """Nothing runs, waits for review, or is open; no text is unsaved."""
         self.command("lspAgent.chat.stop")
         self.command("lspAgent.review.keepAll")
         self.command("notifications.clearAll")
@@ -179,9 +179,6 @@ class Product:
             await vscode.commands.executeCommand('workbench.action.closeAllEditors');
             """
         )
-        for path in self.folder.iterdir():
-            if path.name not in (".git", ".vscode"):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def command(self, name: str, *arguments: object, timeout: float = SECONDS) -> Any:
         """``timeout``: seconds until it has ended."""
