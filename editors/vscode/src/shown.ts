@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { ShowDocumentParams } from "vscode-languageclient";
 
 /** An editor that is told of late has the cursor where it was before. */
-const MOST_MILLISECONDS = 5000;
+const MOST_MILLISECONDS = 1000;
 
 /** Once the cursor of the active editor is told to be where it was shown. A person may have moved it
  * on by then, so it is not waited for long. */

@@ -202,6 +202,7 @@ def decides(person: Person, started: Product) -> None:
         before = started.text(place[0])
         keeps = left.pop(place)
         person.key("Shift+Alt+Enter" if keeps else "Shift+Alt+Backspace")
+        started.read()  # VS Code runs a command later where it runs it for the first time
         if not keeps:
             wait_until(lambda name=place[0], text=before: started.text(name) != text)
     person.key("Control+k", "s")

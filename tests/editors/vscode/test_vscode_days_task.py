@@ -93,6 +93,8 @@ def decide(hands: Hands) -> None:
             hands.press("Alt+F5")
             hands.wait_for_place(name, new)
             hands.press("Shift+Alt+Enter" if kept else "Shift+Alt+Backspace")
+            # VS Code runs a command later where it runs it for the first time.
+            hands.person.read()
             if not kept:
                 wait_until(lambda n=name, o=old: o in hands.person.text(n))
     hands.wait_for_texts({name: task.decided(name) for name in task.FILES})

@@ -40,6 +40,9 @@ def typed_ahead(person: Product, *keys: str) -> None:
     with held(person.folder.parent):
         for key in keys:
             person.key(key)
+            # VS Code may run what is typed within a few milliseconds in another order: a command
+            # waits for its first use to be known.
+            person.page.wait_for_timeout(100)
         person.settle()
 
 
