@@ -166,7 +166,7 @@ def test_a_days_task_is_done_in_a_conversations_document(
     with day.part("sends the next prompt meanwhile"):
         person.write(CHANGE)
         person.choose(f"Send to the agent: {CHANGE}")
-        person.reads(lambda text: text.count("the agent is at work") == 2)
+        person.reads(lambda text: text.count("## Agent\n") == 2)  # the first one may be over
     with day.part("allows a command, denies another"):
         for command, answer in ((TEST, "Allow as it is on disk"), (PUSH, "Deny")):
             person.reads(f"The agent asks:** bash: {command}")
