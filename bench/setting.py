@@ -13,7 +13,8 @@ _BARE = (sys.executable, "-I", "-S")
 PUPPET = (*_BARE, puppet.__file__)
 COPIER = (*_BARE, copier.__file__)
 FAR = (*_BARE, far.__file__)
-ASKER = (*_BARE, asker.__file__)
+#: As text, by the interpreter's own path: this checkout may lie where a held command sees nothing.
+ASKER = (os.path.realpath(sys.executable), "-I", "-S", "-c", Path(asker.__file__).read_text())
 PYGLS = (sys.executable, "-P", pygls_server.__file__)
 READER = (sys.executable, "-P", reader.__file__)
 
