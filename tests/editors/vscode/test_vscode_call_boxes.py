@@ -35,8 +35,8 @@ def test_reads_in_a_row_are_one_that_opens_to_all(person: Product) -> None:
     assert box.inner_text().split("\n")[0] == "Read 4 files, 1 failed"
     assert person.turn.locator(".call").count() == 0
     box.locator("summary").click()
-    subjects = box.locator(".call .subject").all_inner_texts()
-    assert subjects == ["a.txt", "b.txt", "c.txt", "none.txt"]
+    subjects = box.locator(".call .subject")  # drawn a moment after it was opened
+    wait_until(lambda: subjects.all_inner_texts() == ["a.txt", "b.txt", "c.txt", "none.txt"])
 
 
 def test_output_follows_its_end_and_a_failure_is_seen_before_it_is_opened(person: Product) -> None:
