@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.holders import WAYS
@@ -13,19 +14,24 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_way_to_a_host_is_measured_by_each_holder(way: str) -> None:
-    name = f"held_by_{way}_to_a_host"
+def measured(*names: str, timeout: float) -> list[Any]:
+    """The rows of those names, or all."""
     run = subprocess.run(
-        [sys.executable, "-m", "bench", "--quick", "--json", name],
+        [sys.executable, "-m", "bench", "--quick", "--json", *names],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    (row,) = json.loads(run.stdout)["rows"]
+    return json.loads(run.stdout)["rows"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_way_to_a_host_is_measured_by_each_holder(way: str) -> None:
+    name = f"held_by_{way}_to_a_host"
+    (row,) = measured(name, timeout=60)
     assert row["name"] == name
     assert row["ours"] > 0
     assert row["ratio"] == pytest.approx(row["ours"] / row["floor"])
@@ -34,16 +40,7 @@ def test_the_way_to_a_host_is_measured_by_each_holder(way: str) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_figure_comes_with_the_floor_of_the_same_run() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "bench", "--quick", "--json"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=590,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    rows = json.loads(run.stdout)["rows"]
+    rows = measured(timeout=590)
     # Those that hold a command are measured where they can, the chat where it has been built.
     names = [row["name"] for row in rows if not row["name"].startswith(("held_by_", "chat_re"))]
     assert names == [

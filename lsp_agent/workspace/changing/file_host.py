@@ -146,7 +146,7 @@ class FileHost:
     ) -> NoEntry:
         """Makes ``resolve(view)`` the text of ``path`` as ``replace`` does, but as no agent's
         work: nothing is recorded, and there is nothing to review. An open document is not saved.
-        Raises as ``replace`` does."""
+        ``from_disk`` and what is raised are as there."""
         entry = NoEntry()
         job = Job(path, resolve, label, "never", _always, entry, from_disk=from_disk)
         await self._texts.make(job)

@@ -298,7 +298,7 @@ class OpenDocument:
     def _look_for_a_reload(self) -> None:
         """Where the document was clean and the file is not what it was, the change may have brought
         in what another program wrote: that is then ``saved``."""
-        if not self._compared.is_set():
+        if self.path is None or not self._compared.is_set():
             return
         self._settle()
         now = self.clock()

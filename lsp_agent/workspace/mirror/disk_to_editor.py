@@ -302,7 +302,7 @@ class DiskToEditor:
             entry = await self._desk.host.put(path, resolve, label, from_disk=True)
             if entry.is_in and self._document.saved is base:
                 self._document.brought_in(disk)
-                self._base = self._saved = self._common = self._document.saved
+                self._base = self._saved = self._document.saved
 
     async def _merge_ahead(self) -> None:
         """The edit is made in the event loop, which a long merge would hold up; whoever types all

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.holders import run_held
 
 from lsp_agent.sandbox import bubblewrap, landlock
 from lsp_agent.sandbox.bubblewrap import Bubblewrap
@@ -45,15 +46,7 @@ class Shop:
         return for_store(hold, str(self.folder / ".git"))
 
     def run(self, command: str) -> "subprocess.CompletedProcess[str]":
-        words = self.holder.words(self.hold(), str(self.folder))
-        return subprocess.run(
-            [*words, "sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        return run_held(self.holder, self.hold(), self.folder, command)
 
     def outside(self) -> list[tuple[str, int, bytes]]:
         """All but what git keeps."""

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.holders import run_held
 
 from lsp_agent.sandbox import bubblewrap, landlock
 from lsp_agent.sandbox.hold import Holder
@@ -34,15 +35,7 @@ class Desk:
 
     def run(self, command: str, *, network: bool = False) -> "subprocess.CompletedProcess[str]":
         hold = find([str(self.work)], home=str(self.home), runtime="", network=network)
-        words = self.holder.words(hold, str(self.work / "sub"))
-        return subprocess.run(
-            [*words, "sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        return run_held(self.holder, hold, self.work / "sub", command)
 
     def python(self, code: str, *, network: bool = False) -> "subprocess.CompletedProcess[str]":
         # The one that the virtual environment was made of, which lies in no folder for others.

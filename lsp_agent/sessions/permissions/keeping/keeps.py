@@ -38,8 +38,9 @@ def keeps(line: Line, ground: Ground) -> Path | None:
     """The store that it writes, as long as it is held; None for a line that does more, or less."""
     if line.unknown:
         return None
-    keeping = [(each, found) for each in line.commands if (found := kept(each))]
-    others = [each for each in line.commands if not kept(each)]
+    known = [(each, kept(each)) for each in line.commands]
+    keeping = [(each, found) for each, found in known if found is not None]
+    others = [each for each, found in known if found is None]
     if not keeping or not all(_is_here(each, found, ground) for each, found in keeping):
         return None
     if not all(reads(each, ground) for each in others):
