@@ -86,9 +86,10 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
     """
     shown = out = now
     places: list[tuple[int, int]] = []
+    rising = _Rising(now)
     for step, is_gone in _in_a_row(steps, now, gone):
         if is_gone:
-            out = _not_risen(step, now, out)
+            out = rising.without_risen(step, out)
             continue
         before, after = _not_out(step, out)
         if out is None and before is not None and after is not None and before != after:
@@ -118,25 +119,62 @@ def _in_a_row(
     return found
 
 
-def _not_risen(step: Step, now: Text | None, left: Text | None) -> Text | None:
-    """``left`` without those hunks of ``step`` that are in it and not in ``now``. It goes by words:
-    those that one put in are there again, or those that it took out are gone again, where lines
-    beside them may be others now."""
-    before, after = (text or EMPTY for text in step)
-    there, here = (words((text or EMPTY).lines) for text in (now, left))
-    rising, sinking = here - there, there - here
-    risen = [
-        index
-        for index, hunk in enumerate(_diff(step))
-        if _has_risen(_came(hunk, before, after) - there, rising)
-        or _has_risen(_went(hunk, before, after) - here, sinking)
-    ]
-    return without(with_only(step, risen), left) if risen else left
+class _Rising:
+    """What comes back into ``now`` as others' changes are taken out of it."""
 
+    def __init__(self, now: Text | None) -> None:
+        self._now = now or EMPTY
+        self._left: Text | None = now
+        self._more: Counter[str] = Counter()
+        self._fewer: Counter[str] = Counter()
+        self._there: Counter[str] | None = None
 
-def _has_risen(changed: Counter[str], since: Counter[str]) -> bool:
-    """Whether there are words in ``changed``, and all of them are among those ``since``."""
-    return bool(changed) and changed <= since
+    def without_risen(self, step: Step, left: Text | None) -> Text | None:
+        """``left`` without those hunks of ``step`` that are in it and not in ``now``. It goes by
+        words: those that one put in are there again, or those that it took out are gone again,
+        where lines beside them may be others now."""
+        self._compare(left)
+        if not self._more and not self._fewer:
+            return left
+        before, after = (text or EMPTY for text in step)
+        risen = [
+            index
+            for index, hunk in enumerate(_diff(step))
+            if self._has_risen(_came(hunk, before, after))
+            or self._has_sunk(_went(hunk, before, after))
+        ]
+        return without(with_only(step, risen), left) if risen else left
+
+    def _compare(self, left: Text | None) -> None:
+        """Lines that both have are the most of a long text: their words are not counted."""
+        if left is self._left:
+            return
+        old, new = self._now.lines, (left or EMPTY).lines
+        hunks = diff(old, new)
+        gone = words(_joined(old[hunk.old_start : hunk.old_end] for hunk in hunks))
+        come = words(_joined(new[hunk.new_start : hunk.new_end] for hunk in hunks))
+        self._left, self._more, self._fewer = left, come - gone, gone - come
+
+    def _has_risen(self, came: Counter[str]) -> bool:
+        """Whether there are words of it that ``now`` has not, and all of them are there again."""
+        if came.keys().isdisjoint(self._more):
+            return False
+        changed = came - self._words()
+        return bool(changed) and changed <= self._more
+
+    def _has_sunk(self, went: Counter[str]) -> bool:
+        """Whether there are words of it that ``left`` has not, and all of them were in ``now``."""
+        if went.keys().isdisjoint(self._fewer):
+            return False
+        there = self._words()
+        here = {word: there[word] + self._more[word] - self._fewer[word] for word in went}
+        changed = went - Counter(here)
+        return bool(changed) and changed <= self._fewer
+
+    def _words(self) -> Counter[str]:
+        if self._there is None:
+            self._there = words(self._now.lines)
+        return self._there
 
 
 def _not_out(step: Step, now: Text | None) -> Step:
