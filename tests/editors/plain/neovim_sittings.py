@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable, Iterable
 
 from neovim_review import Reviewer, lines_of
-from neovim_tally import State, Tally, by_all, history, states, tally, told
+from neovim_tally import State, Tally, Words, by_all, history, states, tally, told
 from support.neovim import Json, alive, wait_until
 from support.neovim_desk import Desk, done, edit, step
 from support.typist import AgentEdit, Typist, counted, document
 
 NAME = "shop.txt"
-#: The client's own time for holding changes back, and more.
-FLUSHED = 0.5
+#: The client's own time for holding changes back, and more: what is on its way is sent by then.
+FLUSHED = 1.0
 
 
 class Sitting:
@@ -63,7 +63,11 @@ class Sitting:
         return result["turnId"]
 
     def end(self) -> Tally:
-        time.sleep(FLUSHED)
+        """The turn does not wait long for a person who types all the time: what was then on its
+        way comes once nobody does."""
+        sent = -1
+        while sent != (sent := len(self.desk.sends())):
+            time.sleep(FLUSHED)
         return tally(self.desk, self.typist, self.lines)
 
 
@@ -181,14 +185,16 @@ def mirrored(desk: Desk, seed: int, count: int) -> Tally:
     assert desk.call("agent/state")["hosting"] == "mirror"
     result = sitting.end()
     disk = (desk.folder / NAME).read_text()
-    proposals = {e["toolCallId"]: e for e in desk.edits(status="proposed")}
+    proposals = [change_of(each) for each in desk.edits(status="proposed")]
     now = states(sitting.edits, desk.nvim.lines())
     written = states(sitting.edits, disk.split("\n"))
     for is_, on_disk, (each, outcome, is_in) in zip(
         now, written, told(result, desk, sitting.edits), strict=True
     ):
         result.expect(each, on_disk, "in" if is_in else "out", "on disk")
-        proposed = outcome.call_id in proposals and is_ == "out"
+        # A proposal is of the call that was at work when the disk was looked at: the next one,
+        # where calls follow each other quickly.
+        proposed = is_ == "out" and any(makes(by, each) for by in proposals)
         result.said["proposed"] += proposed
         result.applied -= proposed
         if result.undone_by_person.isdisjoint(each.marks):
@@ -243,6 +249,20 @@ def killed(desk: Desk, seed: int, count: int) -> Tally:
 def taken(desk: Desk) -> int:
     """How many of the server's edits went into the text."""
     return sum(made["by"] == "agent" for made in desk.steps())
+
+
+def change_of(edit: Json) -> Words:
+    """By how much a listed edit would change the count of each word."""
+    by = counted(hunk["newText"] for hunk in edit["hunks"])
+    by.subtract(counted(hunk["oldText"] for hunk in edit["hunks"]))
+    return by
+
+
+def makes(by: Words, made: AgentEdit) -> bool:
+    """Whether a change of words puts in what an edit does, or takes out what only goes."""
+    if made.there:
+        return all(by[mark] > 0 for mark in made.there)
+    return all(by[mark] < 0 for mark in made.gone)
 
 
 def words_of(hunk: Json) -> Iterable[str]:
