@@ -292,4 +292,12 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 0, 2, [["swap", 3]]],
         ],
     ),
+    "a line of an agent that a person typed in is reverted, and then what had taken it out": (
+        {"lines": 6},
+        [
+            ["write", "a1", 1, 0, [["line", 21], ["line", 2]]],
+            ["type", 0, 27, 2],
+            ["write", "a2", 1, 0, [["cut", 3]]],
+        ],
+    ),
 }
