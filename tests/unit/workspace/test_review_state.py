@@ -63,7 +63,7 @@ def test_what_another_change_took_over_is_so_again_where_an_editor_shows_that_ag
     over, outcomes = saved.landed(LandedStep(CUT, after, "c2", None), open_=True).folded(after)
     assert outcomes == [(KEY, "superseded")]
     kept = over.kept([("c2", 0)])
-    closed, outcomes = kept.closed(after, CUT, {KEY: "superseded"}.get)
+    closed, outcomes = kept.closed(after, CUT, lambda _: "superseded")
     assert outcomes == [(KEY, "applied")]
     _, outcomes = closed.opened(after)
     assert outcomes == [(KEY, "superseded")]
