@@ -6,6 +6,7 @@ so that it can be taken back as well. It names what it takes out: while it is in
 a turn's work.
 """
 
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -83,8 +84,8 @@ class Reverts:
         self._sessions = sessions
         self._say = say
         self._turns: OrderedDict[str, str] = OrderedDict()
-        #: Changes that were out of their files already when they were reverted.
-        self._gone: set[str] = set()
+        #: Changes that were out of their files already when they were reverted, and when that was.
+        self._gone: dict[str, float] = {}
         #: Held by whoever takes anything back.
         self.one_at_a_time = anyio.Lock()
         services.ledger.subscribe(self._on_change)
@@ -215,7 +216,9 @@ class Reverts:
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
             back = any(is_revert(change.turn_id) for change in named)
             gone = (
-                [] if back else [await self._gone_part(change) for change in self._reverted(path)]
+                []
+                if back
+                else [await self._gone_part(change) for change in self._reverted(path, parts)]
             )
             befores = [(each.time, each.before) for each in loaded]
             befores += [(part.time, part.step[0]) for part in gone]
@@ -244,12 +247,20 @@ class Reverts:
         taken_out = any(change.id in other.takes_out for other in others)
         return not (change.on_disk or change.status == "unknown" or taken_out)
 
-    def _reverted(self, path: str) -> list[Change]:
-        """What earlier reverts took out of a file, or found to be out of it."""
+    def _reverted(self, path: str, parts: Sequence[Part]) -> list[Change]:
+        """What earlier reverts took out of a file, or found to be out of it, but for what was gone
+        before any of ``parts`` was made: these had nothing of it to change."""
         changes = self._services.ledger.changes(path=path)
-        out = self._gone.union(*(change.takes_out for change in changes))
-        rejected = [change for change in changes if change.status == "rejected"]
-        return [c for c in rejected if c.id in out and not is_revert(c.turn_id)]
+        out = dict(self._gone)
+        for revert in changes:
+            for taken in revert.takes_out if revert.status == "kept" else ():
+                out[taken] = max(revert.time, out.get(taken, 0))
+        rejected = [c for c in changes if c.status == "rejected" and not is_revert(c.turn_id)]
+        return [
+            change
+            for change in rejected
+            if any(change.time < part.time < out.get(change.id, 0) for part in parts)
+        ]
 
     async def _gone_part(self, change: Change) -> Part:
         change = await self._services.ledger.loaded(change.id)
@@ -301,7 +312,7 @@ class Reverts:
 
     def _found_out(self, taken: Mapping[str, Sequence[int]]) -> None:
         """The file was without them already."""
-        self._gone.update(taken)
+        self._gone |= dict.fromkeys(taken, time.time())
         self._out(taken)
 
     def _out(self, taken: Mapping[str, Sequence[int]]) -> None:

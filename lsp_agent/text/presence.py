@@ -88,10 +88,9 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
     places: list[tuple[int, int]] = []
     rising = _Rising(now)
     for step, is_gone in _in_a_row(steps, now, gone):
-        if is_gone:
-            out = rising.without_risen(step, out)
+        before, after = rising.risen(step, out) if is_gone else _not_out(step, out)
+        if is_gone and before == after:
             continue
-        before, after = _not_out(step, out)
         if out is None and before is not None and after is not None and before != after:
             raise Clash(_apart(places))
         if out is None:
@@ -129,13 +128,13 @@ class _Rising:
         self._fewer: Counter[str] = Counter()
         self._there: Counter[str] | None = None
 
-    def without_risen(self, step: Step, left: Text | None) -> Text | None:
-        """``left`` without those hunks of ``step`` that are in it and not in ``now``. It goes by
-        words: those that one put in are there again, or those that it took out are gone again,
+    def risen(self, step: Step, left: Text | None) -> Step:
+        """``step`` with those of its hunks alone that are in ``left`` and not in ``now``. It goes
+        by words: those that one put in are there again, or those that it took out are gone again,
         where lines beside them may be others now."""
         self._compare(left)
         if not self._more and not self._fewer:
-            return left
+            return step[0], step[0]
         before, after = (text or EMPTY for text in step)
         risen = [
             index
@@ -143,7 +142,7 @@ class _Rising:
             if self._has_risen(_came(hunk, before, after))
             or self._has_sunk(_went(hunk, before, after))
         ]
-        return without(with_only(step, risen), left) if risen else left
+        return with_only(step, risen) if risen else (step[0], step[0])
 
     def _compare(self, left: Text | None) -> None:
         """Lines that both have are the most of a long text: their words are not counted."""

@@ -154,11 +154,9 @@ def _group_trace(
         mixed=any(h.mixed for h in group.live),
     )
     was = review.text.lines[group.start : group.end]
-    beside = tuple(
-        each.key
-        for each in taken
-        if each.key != first.key and (each.key in first.over or each.is_out(was, stand))
-    )
+    went = [hunk.key for hunk in group.live[1:]]
+    went += [each.key for each in taken if each.key in first.over or each.is_out(was, stand)]
+    beside = tuple(key for key in dict.fromkeys(went) if key != first.key)
     return replace(trace_of(first, *place, was, stand), beside=beside)
 
 

@@ -25,7 +25,7 @@ _MAX = 64
 class Trace:
     """Of the hunk ``key``: ``lines`` were there before, and lines ``start`` to ``end`` of the text
     are what has become of ``stood``, which took their place. ``over``, ``left`` and ``mixed`` as
-    the hunk had them; ``beside`` are those of ``over`` that went with it in one revert; ``by``
+    the hunk had them; ``beside`` are those that went with it in one step; ``by``
     is the agent's hunk that took it out, all of it."""
 
     key: Key

@@ -77,6 +77,10 @@ class FileHost:
         async with self._texts.lock(path):
             pass
 
+    async def brought_in(self, path: str) -> None:
+        """Returns when a document that was opened without what its file holds has got it."""
+        await self._stale_opens.brought_in(path)
+
     def written_by_others(self, path: SafePath, before: Text) -> None:
         """Of a file that is not open: an editor may open it with a text from ``before``."""
         self._stale_opens.writes(path, before)

@@ -71,19 +71,20 @@ async def _follow(document: OpenDocument, disk: Text, editor: Editor, timings: T
 
 async def catch_up(
     document: OpenDocument, before: Text, disk: Text, editor: Editor, timings: Timings
-) -> None:
+) -> bool:
     """Brings ``disk``, which the file holds, into a document that shows the file as it was
-    ``before``, in case the editor does not see to that. The caller holds the file's lock."""
+    ``before``, in case the editor does not see to that. The caller holds the file's lock. False
+    where it is known not to be in."""
     if await _comes(document, disk):
-        return
+        return True
     if editor.traits.can_reload and await editor.reload(document.uri):
         await _comes(document, disk)
-    await merge_in(document, before, disk, editor, timings)
+    return await merge_in(document, before, disk, editor, timings)
 
 
 async def merge_in(
     document: OpenDocument, before: Text, disk: Text, editor: Editor, timings: Timings
-) -> None:
+) -> bool:
     """``catch_up`` for a document with unsaved text, which no editor reloads by itself."""
     saved = document.saved
 
@@ -99,9 +100,10 @@ async def merge_in(
         )
     except (DocumentClosed, LspAgentError) as error:
         _log.info("%s does not follow its file: %s", document.uri, error)
-        return
+        return False
     if proof.outcome == "in" and document.saved is saved:
         document.brought_in(disk)
+    return proof.outcome in ("in", "unknown")
 
 
 def _always() -> bool:

@@ -27,7 +27,7 @@ _SECONDS = 5.0
 _MAX_LEFT = 64
 
 
-_BringIn = Callable[[OpenDocument, Text, Text, Editor, Timings], Awaitable[None]]
+_BringIn = Callable[[OpenDocument, Text, Text, Editor, Timings], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ class StaleOpens:
         self._timings = timings
         self._written: dict[str, _Written] = {}
         self._left: OrderedDict[str, _Left] = OrderedDict()
-        self._opened: asyncio.Queue[tuple[OpenDocument, _Written, _BringIn]] = asyncio.Queue()
+        self._opened: asyncio.Queue[tuple[OpenDocument, Text, _Written, _BringIn]] = asyncio.Queue()
+        self._on_its_way: dict[str, anyio.Event] = {}
         documents.on_open(self._look)
         documents.on_close(self._leave)
 
@@ -77,6 +78,11 @@ class StaleOpens:
         async with anyio.create_task_group() as tasks:
             while True:
                 tasks.start_soon(self._bring_in, *await self._opened.get(), lock)
+
+    async def brought_in(self, path: str) -> None:
+        """Returns when nothing is on its way into a document of that path."""
+        while (event := self._on_its_way.get(path)) is not None:
+            await event.wait()
 
     def _leave(self, document: OpenDocument) -> None:
         if document.path is None or not document.dirty:
@@ -100,20 +106,27 @@ class StaleOpens:
         ):
             return
         self._reviews.pause(path)
-        self._opened.put_nowait((document, written, bring_in))
+        self._on_its_way.setdefault(path, anyio.Event())
+        self._opened.put_nowait((document, document.text, written, bring_in))
 
     async def _bring_in(
         self,
         document: OpenDocument,
+        opened: Text,
         written: _Written,
         bring_in: _BringIn,
         lock: Callable[[SafePath], anyio.Lock],
     ) -> None:
+        path, is_without = written.path.path, False
         try:
             async with lock(written.path):
                 await document.compared()
                 # Another program may have written it since, beside what we wrote.
                 if (disk := document.disk) is not None and not document.closed:
-                    await bring_in(document, written.before, disk, self._editor, self._timings)
+                    is_without = not await bring_in(
+                        document, written.before, disk, self._editor, self._timings
+                    )
         finally:
-            self._reviews.resume(written.path.path)
+            self._reviews.resume(path, opened if is_without else None)
+            if (event := self._on_its_way.pop(path, None)) is not None:
+                event.set()

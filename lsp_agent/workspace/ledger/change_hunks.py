@@ -72,8 +72,13 @@ def _may_be_in(hunk: ReviewHunk, change: Change, index: int) -> bool:
 
 
 def taken_by(ledger: Ledger, revert: Change) -> list[Taken]:
-    """The hunks that it takes out, oldest first, but for those whose texts are not at hand."""
+    """The hunks that it takes out, oldest first, but for those whose texts are not at hand. Of a
+    revert that had put in again what another one took out, it is that."""
     changes = [ledger.get(change_id) for change_id in revert.takes_out]
+    for change in changes:
+        for undone in map(ledger.get, change.takes_out if change else ()):
+            if undone is not None and undone.takes_out:
+                return taken_by(ledger, undone)
     at_hand = [change for change in changes if change is not None and not change.cold]
     return [
         Taken((change.id, index), old, new)

@@ -7,8 +7,8 @@ was decided on, typed and found in each of the two goes with it.
 Pure.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
@@ -40,7 +40,8 @@ class LandedStep:
 class ReviewState:
     """``review`` is of what the file shows. ``other`` is of what is on disk while a document is
     open, and of what was unsaved when it was closed; None where that is not known. ``since`` are
-    the changes of the closed file that ``other`` is without.
+    the changes of the closed file that ``other`` is without, and ``decided`` what hunks that are
+    open in ``review`` alone are there.
     ``base_exists``: whether there was a file before the agents. ``restored``: from an earlier run,
     and not compared with the file yet."""
 
@@ -50,6 +51,7 @@ class ReviewState:
     restored: bool = False
     other: Review | None = None
     since: tuple[LandedStep, ...] = ()
+    decided: Mapping[Key, EditStatus] = field(default_factory=dict[Key, EditStatus])
 
     @property
     def marks(self) -> list[list[tuple[Key, bool]]]:
@@ -145,16 +147,25 @@ class ReviewState:
     def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """What is shown was written to the disk."""
         state, outcomes = self.folded(text)
-        return replace(state, other=state.review, since=()), outcomes
+        return state._on_disk_as_shown(), outcomes
 
-    def closed(self, text: Text, disk: Text) -> "tuple[ReviewState, Outcomes]":
+    def _on_disk_as_shown(self) -> "ReviewState":
+        return replace(self, other=self.review, since=(), decided={})
+
+    def closed(
+        self, text: Text, disk: Text, decided: Callable[[Key], EditStatus | None]
+    ) -> "tuple[ReviewState, Outcomes]":
         """A document that showed ``text`` was closed: what it had beyond ``disk`` is gone, but an
-        editor may show it again. Where others have written the disk, nobody knows what is in it."""
+        editor may show it again. Where others have written the disk, nobody knows what is in it.
+        ``decided`` is what a hunk is that is not open."""
         state, outcomes = self.folded(text)
         if state.other is None or state.other.text != disk or text == disk:
             return replace(state, other=None), outcomes
         changed, more = state._becomes(state.other, disk, "rejected")
-        return changed, [*outcomes, *more]
+        now = dict(outcomes)
+        were = {key: now.get(key, decided(key)) for key, status in more if status == "applied"}
+        there = {key: status for key, status in were.items() if status is not None}
+        return replace(changed, decided=there), [*outcomes, *more]
 
     def opened(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """A document shows ``text``, perhaps what was unsaved when it was closed."""
@@ -164,7 +175,7 @@ class ReviewState:
         state, outcomes = self.folded(None)
         unsaved = state._unsaved(text)
         if unsaved is None or state.review.text == text:
-            return replace(state, other=state.review, since=()), outcomes
+            return state._on_disk_as_shown(), outcomes
         changed, more = state._becomes(unsaved, text, "rejected")
         return changed, [*outcomes, *more]
 
@@ -202,9 +213,8 @@ class ReviewState:
         known, gone = known.typed(now)
         compared, turned = left.typed(now)
         were, here = set(_keys(left)), set(_keys(known))
-        called: dict[Key, EditStatus] = {
-            each.key: each.status for each in turned if each.status != "rejected"
-        }
+        called = dict(self.decided)
+        called.update((each.key, each.status) for each in turned if each.status != "rejected")
         outcomes: Outcomes = [(key, called.get(key, out)) for key in were - here]
         outcomes.extend((key, "applied") for key in here - were)
         outcomes += [each for each in outcomes_of(gone) if each[0] not in were | here]
@@ -219,7 +229,7 @@ class ReviewState:
             outcomes.extend((key, "superseded") for key in over if key not in were | here)
         traces = {t.key: t for t in (*compared.traces, *known.traces) if t.key not in here}
         review = replace(known, traces=tuple(traces.values()))
-        state = replace(self, review=review, other=left, steps=(), since=(), restored=False)
+        state = ReviewState(review, self.base_exists, other=left)
         return state, outcomes
 
     def _fitting(self, now: Text) -> "tuple[ReviewState, Outcomes]":

@@ -101,7 +101,7 @@ class Reviews:
         it could only be guessed which hunks of it are in (long texts are left to that), and what
         may come back."""
         for path, state in list(self._states.items()):
-            if state.steps and not is_long((now := state.steps[-1].after).lines):
+            if state.steps and not is_long((now := self._last_seen(path, state.steps)).lines):
                 self._store(path, *state.folded(now))
         for path, state in self._states.items():
             if state.review.traces and not state.steps:
@@ -122,10 +122,16 @@ class Reviews:
         """What a file shows until ``resume`` is not remembered, from its opening on."""
         self._paused.add(path)
 
-    def resume(self, path: str) -> None:
+    def resume(self, path: str, opened: Text | None = None) -> None:
+        """``opened`` is what the document showed at first, where it is known to have stayed without
+        what its file holds: what was typed since is not typed in that."""
         self._paused.discard(path)
-        if (document := self._document(path)) is not None:
-            self._opened(document)
+        if (document := self._document(path)) is None:
+            return
+        self._opened(document, opened)
+        if opened is not None and (found := self._followed(document)) is not None:
+            self._store(path, *found[1].folded(opened))
+            self._typed(document)
 
     def current(self, path: str, now: Text) -> Review:
         """The review of a file that shows ``now``."""
@@ -245,6 +251,11 @@ class Reviews:
         document = self._document(path)
         return path in self._paused or (document is not None and document.observed)
 
+    def _last_seen(self, path: str, steps: Sequence[LandedStep]) -> Text:
+        """What the file shows after these, with what was typed since."""
+        document = self._document(path)
+        return steps[-1].after if document is None or self._may_pass(path) else document.text
+
     def _taken_in(self, path: str, now: Text) -> Review:
         if state := self._states.get(path):
             self._store(path, *state.folded(now))
@@ -259,10 +270,10 @@ class Reviews:
             fold = state.reloaded if is_saved else state.folded
             self._store(path, *fold(document.text))
 
-    def _opened(self, document: OpenDocument) -> None:
+    def _opened(self, document: OpenDocument, shown: Text | None = None) -> None:
         if document.path not in self._paused and (found := self._followed(document)) is not None:
             path, state = found
-            self._store(path, *state.opened(document.text))
+            self._store(path, *state.opened(document.text if shown is None else shown))
 
     def _saved(self, document: OpenDocument) -> None:
         if (found := self._followed(document)) is not None:
@@ -272,7 +283,11 @@ class Reviews:
     def _closed(self, document: OpenDocument) -> None:
         if (found := self._followed(document)) is not None and document.saved is not None:
             path, state = found
-            self._store(path, *state.closed(document.text, document.saved))
+            self._store(path, *state.closed(document.text, document.saved, self._decided_as))
+
+    def _decided_as(self, key: Key) -> EditStatus | None:
+        change = self._ledger.get(key[0])
+        return change.decided.get(key[1]) if change else None
 
     def _followed(self, document: OpenDocument) -> tuple[str, ReviewState] | None:
         """Where it has a review that may be taken further here and now. Where it may not, nobody

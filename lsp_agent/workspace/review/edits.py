@@ -195,6 +195,7 @@ class Edits(EditViews):
         """These edits of one file, while no other decision is taken on it."""
         changes = [await self._change(edit_id) for edit_id in edit_ids]
         path = changes[0].path
+        await self._host.brought_in(path)
         lock = self._locks.get(path)
         if lock is None:
             lock = self._locks[path] = anyio.Lock()

@@ -224,6 +224,16 @@ class Editor:
         if clean:
             self._reload(file)
 
+    @property
+    def may_be_half_written(self) -> bool:
+        """Whether a file is the beginning of what an open document shows, or has shown."""
+        open_files = [(file.state.text, file.buffer) for file in self.files if file.buffer]
+        return any(
+            text != shown.text and shown.text.startswith(text)
+            for text, buffer in open_files
+            for shown in (buffer.state, *buffer.done)
+        )
+
     def look(self) -> None:
         """Takes in what is on disk now."""
         for file in self.files:

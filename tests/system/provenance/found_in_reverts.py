@@ -273,4 +273,31 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 1, 0, [["line", 17]]],
         ],
     ),
+    "a revert is taken back, that is taken back, and the person undoes it in the editor": (
+        {},
+        [
+            ["write", "a2", 0, 0, [["line", 21]]],
+            ["revert", 12, 0],
+            ["unrevert", 20],
+            ["unrevert", 3],
+            ["undo", 1],
+        ],
+    ),
+    "an agent changes a line that an earlier turn, reverted since, had deleted and put back": (
+        {"lines": 12},
+        [
+            ["write", "a2", 1, 0, [["cut", 3]]],
+            ["write", "a2", 1, 1, [["line", 18]]],
+            ["revert", 10, 0],
+            ["write", "a2", 0, 2, [["swap", 3]]],
+        ],
+    ),
+    "a line of an agent that a person typed in is reverted, and then what had taken it out": (
+        {"lines": 6},
+        [
+            ["write", "a1", 1, 0, [["line", 21], ["line", 2]]],
+            ["type", 0, 27, 2],
+            ["write", "a2", 1, 0, [["cut", 3]]],
+        ],
+    ),
 }

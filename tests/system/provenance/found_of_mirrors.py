@@ -137,4 +137,59 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 2, [["add", 1]]],
         ],
     ),
+    "a write takes out two changes of another agent, which were looked at in between": (
+        {"lines": 6, "mirror": [2], "open": False},
+        [
+            ["edit", "a2", 0, 2, ["add", 7]],
+            ["write", "a1", 0, 1, [["line", 0]]],
+            ["edit", "a1", 1, 0, ["swap", 7]],
+            ["write", "a2", 1, 0, [["swap", 29]]],
+        ],
+    ),
+    "a write takes back an edit of its own and a deletion of another agent's": (
+        {"lines": 12, "mirror": [2], "editor": "full"},
+        [
+            ["edit", "a2", 1, 0, ["line", 18]],
+            ["revert", 11, 0],
+            ["newline", 1, 6],
+            ["undo", 1],
+            ["edit", "a2", 0, 0, ["line", 26]],
+            ["write", "a1", 0, 0, [["cut", 2]]],
+            ["close", 1, 0],
+            ["write", "a2", 0, 1, [["swap", 28]]],
+        ],
+    ),
+    "a document with unsaved text is opened and typed in, and what it has not got yet is kept": (
+        {"mirror": [1]},
+        [
+            ["type", 1, 23, 0],
+            ["close", 1, 1],
+            ["edit", "a1", 0, 1, ["swap", 24]],
+            ["open", 1],
+            ["delete", 0, 0],
+            ["type", 0, 0, 1],
+            ["keep", 16, 2],
+        ],
+    ),
+    "what was typed beside an agent's word is known after a restart": (
+        {"mirror": [1]},
+        [
+            ["write", "a1", 1, 0, [["add", 16]]],
+            ["other", 0, 15],
+            ["type", 1, 1, 1],
+            ["type", 1, 13, 3],
+            ["restart", 0, 0],
+        ],
+    ),
+    "an agent's line is kept as another agent made it, closed with that unsaved and opened": (
+        {"mirror": [3]},
+        [
+            ["edit", "a3", 0, 0, ["cut", 0]],
+            ["write", "a2", 1, 2, [["cut", 17]]],
+            ["write", "a2", 1, 2, [["swap", 24]]],
+            ["keep", 11, 0],
+            ["close", 1, 1],
+            ["open", 0],
+        ],
+    ),
 }

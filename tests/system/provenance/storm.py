@@ -44,6 +44,8 @@ WEIGHTS = {
 _AGENTS_STEPS = ("read", "write", "edit", "fail", "end")
 #: At most so long is waited for the server's own decisions between steps, in seconds.
 _WAIT = 0.15
+#: A file that an editor may be in the middle of writing is looked at again for so long.
+_HALF_WRITTEN = 1.2
 #: How long it may take to make true what it tells of its edits: so often, so many seconds apart.
 _LOOKS, _BETWEEN_LOOKS = 100, 0.05
 
@@ -160,7 +162,8 @@ def done(world: World, step: Step) -> None:
     elif name == "revert":
         world.revert(numbers[0], only=numbers[1])
     elif name == "other" and world.mirror:
-        world.desk.hub.rest(_WAIT)  # what is written before a call is looked after, is the call's
+        # What is written before a call is looked after, is the call's.
+        world.desk.hub.rest(_HALF_WRITTEN if world.may_be_half_written else _WAIT)
         world.other(*numbers)
     else:
         getattr(world, name)(*numbers)

@@ -19,18 +19,22 @@ def unsaved() -> ReviewState:
     return state
 
 
+def undecided(_: object) -> None:
+    """Nothing was decided on any hunk."""
+
+
 def texts(state: ReviewState) -> list[tuple[str, str]]:
     review = state.review
     return [("".join(review.base_lines_of(h)), "".join(review.lines_of(h))) for h in review.hunks]
 
 
 def test_what_was_never_saved_is_out_once_its_document_is_closed() -> None:
-    state, outcomes = unsaved().closed(CUT, DISK)
+    state, outcomes = unsaved().closed(CUT, DISK, undecided)
     assert (texts(state), state.review.base, outcomes) == ([], DISK, [(KEY, "rejected")])
 
 
 def test_it_is_in_again_where_an_editor_shows_again_what_was_unsaved() -> None:
-    closed, _ = unsaved().closed(CUT, DISK)
+    closed, _ = unsaved().closed(CUT, DISK, undecided)
     state, outcomes = closed.opened(CUT)
     assert (texts(state), outcomes) == (texts(unsaved()), [(KEY, "applied")])
     assert state.other == closed.review
@@ -40,25 +44,39 @@ def test_what_was_saved_is_in_again_once_its_undoing_is_given_up() -> None:
     saved, _ = unsaved().saved(CUT)
     undone, outcomes = saved.folded(TYPED)
     assert outcomes == [(KEY, "rejected")]
-    state, outcomes = undone.closed(TYPED, CUT)
+    state, outcomes = undone.closed(TYPED, CUT, undecided)
     assert (texts(state), outcomes) == (texts(saved), [(KEY, "applied")])
 
 
 def test_what_is_kept_stays_so_in_both_texts() -> None:
     saved, _ = unsaved().saved(CUT)
     kept = saved.kept([KEY])
-    state, outcomes = kept.folded(Text.of("one\n2\nmore\n"))[0].closed(kept.review.text, CUT)
+    state, outcomes = kept.folded(Text.of("one\n2\nmore\n"))[0].closed(
+        kept.review.text, CUT, undecided
+    )
     assert (texts(state), outcomes) == ([], [])
 
 
+def test_what_another_change_took_over_is_so_again_where_an_editor_shows_that_again() -> None:
+    saved, _ = unsaved().saved(CUT)
+    after = Text.of("one\nother\n")
+    over, outcomes = saved.landed(LandedStep(CUT, after, "c2", None), open_=True).folded(after)
+    assert outcomes == [(KEY, "superseded")]
+    kept = over.kept([("c2", 0)])
+    closed, outcomes = kept.closed(after, CUT, lambda _: "superseded")
+    assert outcomes == [(KEY, "applied")]
+    _, outcomes = closed.opened(after)
+    assert outcomes == [(KEY, "superseded")]
+
+
 def test_where_others_wrote_the_disk_it_is_compared() -> None:
-    state, outcomes = unsaved().closed(CUT, Text.of("others\n"))
+    state, outcomes = unsaved().closed(CUT, Text.of("others\n"), undecided)
     assert (state.other, outcomes) == (None, [])
     assert texts(state) == texts(unsaved())
 
 
 def test_both_are_there_after_a_restart() -> None:
-    closed, _ = unsaved().closed(CUT, DISK)
+    closed, _ = unsaved().closed(CUT, DISK, undecided)
     record = closed.record()
     assert record is not None
     restored = ReviewState.of_record(record, ["c1"])
@@ -74,12 +92,12 @@ def test_what_a_document_read_from_the_disk_is_on_disk_though_its_undo_takes_it_
         .folded(CUT)
     )
     undone, _ = read.on_disk(TYPED, CUT, "c1").folded(TYPED)
-    state, outcomes = undone.closed(TYPED, CUT)
+    state, outcomes = undone.closed(TYPED, CUT, undecided)
     assert (texts(state), outcomes) == (texts(read), [(KEY, "applied")])
 
 
 def test_what_was_unsaved_is_known_with_what_has_come_to_the_file_since() -> None:
-    closed, _ = unsaved().closed(CUT, DISK)
+    closed, _ = unsaved().closed(CUT, DISK, undecided)
     written = Text.of("1\none\ntwo\n")
     state = closed.landed(LandedStep(DISK, written, "c2", None), open_=False)
     both = Text.of("1\none\n2\n")
