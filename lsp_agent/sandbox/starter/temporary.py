@@ -15,12 +15,20 @@ _CACHES = {
     "MYPY_CACHE_DIR": ("{}", ".mypy_cache"),
     "PYTEST_ADDOPTS": ("-o cache_dir={}", ".pytest_cache"),
 }
+#: Of programs that fail without a cache, which they have at home, where no command writes.
+_AT_HOME = {"GOCACHE": "go-build", "UV_CACHE_DIR": "uv"}
+
+
+def caches_at_home(own: str) -> "dict[str, str]":
+    """Where they are instead, in ``own``, but for those whose place somebody has said."""
+    left = [name for name in _AT_HOME if name not in os.environ]
+    return {name: os.path.join(own, _AT_HOME[name]) for name in left}
 
 
 def environment(own: str, folders: "list[str]") -> "dict[str, str]":
     """What leads a command to its own folder, ``own``; caches only where none of the ``folders``
     has one already, and nobody has said where they are."""
-    named = {"TMPDIR": own}
+    named = {"TMPDIR": own, **caches_at_home(own)}
     for variable, (words, name) in _CACHES.items():
         there = any(os.path.isdir(os.path.join(folder, name)) for folder in folders)
         if variable not in os.environ and not there:

@@ -237,6 +237,15 @@ def test_caches_are_where_they_can_be_made(tmp_path: Path, monkeypatch: pytest.M
     assert desk.run(said).stdout == " mine\n"
 
 
+def test_programs_that_fail_without_their_cache_at_home_have_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GOCACHE", raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", "mine")
+    said = desk.run('mkdir "$GOCACHE" && echo "${GOCACHE#$TMPDIR}" "$UV_CACHE_DIR"').stdout
+    assert said == "/go-build mine\n"
+
+
 @pytest.mark.landlock
 def test_a_pytest_of_its_own_failure_says_nothing_of_a_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
