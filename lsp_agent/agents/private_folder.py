@@ -67,7 +67,7 @@ class PrivateFolder:
         return f'exec /bin/sh {shlex.quote(str(script))} "$0"; exit'
 
     def said(self, identifier: str) -> str:
-        """The end of what a held command wrote to its standard error."""
+        """The end of what a held command wrote."""
         script = self._script(identifier)
         with suppress(FileNotFoundError), script.with_name(script.name + SAID).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _SAID_BYTES))

@@ -7,11 +7,13 @@ from pathlib import PurePath
 
 from lsp_agent.sandbox import starting, trial
 from lsp_agent.sandbox.hold import CannotHold, Hold, Place, Store
+from lsp_agent.sandbox.starter.temporary import caches_at_home
 
 #: Not the person's PATH, on which a repository may have put a folder of its own.
 _PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
+_TEMPORARY = "/tmp"  # noqa: S108  a place in the sandbox, as those below
 #: Emptied for each command: of sockets and what others keep there.
-_OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108  places in the sandbox, not files of ours
+_OWN = (_TEMPORARY, "/var/tmp", "/run")  # noqa: S108
 #: Of the above what programs need to be started, and to find a host's address.
 _NEEDED = ("/run/current-system", "/run/systemd/resolve")
 
@@ -87,7 +89,9 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
         # Last, since what lies in it needs a place to be mounted on.
         *(word for place in hidden if place.kind == "folder" for word in _sealed(place)),
         *(["--ro-bind", hold.way.door, _DOOR] if hold.way else []),
-        *("--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"),  # noqa: S108  as above
+        *("--setenv", "TMPDIR", _TEMPORARY),
+        *(word for cache in caches_at_home(_TEMPORARY).items() for word in ("--setenv", *cache)),
+        *("--chdir", cwd, "--"),
         *([*starting.words("network"), _DOOR, hold.way.ticket] if hold.way else []),
     ]
 

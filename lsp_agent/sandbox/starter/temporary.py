@@ -8,19 +8,31 @@ _PARENT = "/tmp"
 _PREFIX = "lsp-agent-held-"
 #: In seconds. A younger one may not be locked yet.
 _ABANDONED = 60
-#: What names a program's cache to it, and where it makes that otherwise: at the top of a folder,
-#: where Landlock lets make nothing. Each of them fails without one.
-_CACHES = {"RUFF_CACHE_DIR": ".ruff_cache", "MYPY_CACHE_DIR": ".mypy_cache"}
+#: What names a program's cache to it, in which words, and where it makes that otherwise: at the top
+#: of a folder, where Landlock lets make nothing. Each of them fails without one, or warns.
+_CACHES = {
+    "RUFF_CACHE_DIR": ("{}", ".ruff_cache"),
+    "MYPY_CACHE_DIR": ("{}", ".mypy_cache"),
+    "PYTEST_ADDOPTS": ("-o cache_dir={}", ".pytest_cache"),
+}
+#: Of programs that fail without a cache, which they have at home, where no command writes.
+_AT_HOME = {"GOCACHE": "go-build", "UV_CACHE_DIR": "uv"}
+
+
+def caches_at_home(own: str) -> "dict[str, str]":
+    """Where they are instead, in ``own``, but for those whose place somebody has said."""
+    left = [name for name in _AT_HOME if name not in os.environ]
+    return {name: os.path.join(own, _AT_HOME[name]) for name in left}
 
 
 def environment(own: str, folders: "list[str]") -> "dict[str, str]":
     """What leads a command to its own folder, ``own``; caches only where none of the ``folders``
     has one already, and nobody has said where they are."""
-    named = {"TMPDIR": own}
-    for variable, name in _CACHES.items():
+    named = {"TMPDIR": own, **caches_at_home(own)}
+    for variable, (words, name) in _CACHES.items():
         there = any(os.path.isdir(os.path.join(folder, name)) for folder in folders)
         if variable not in os.environ and not there:
-            named[variable] = os.path.join(own, name)
+            named[variable] = words.format(os.path.join(own, name))
     return named
 
 

@@ -57,9 +57,14 @@ class Holding:
     async def refused(self, said: str, call: str | None) -> tuple[str, str] | None:
         """As ``wanted.refused``, of a command that was held."""
         hold = await anyio.to_thread.run_sync(self._hold)
-        by_rights = self._holder is not None and self._holder.by_rights
-        hidden = [place.path for place in hold.hidden] if hold else ()
-        return refused(said, hidden, by_rights, self.hosts.wanted(call))
+        return refused(
+            said,
+            [place.path for place in hold.hidden] if hold else (),
+            str(await anyio.to_thread.run_sync(Path.home().resolve)),
+            by_rights=self._holder is not None and self._holder.by_rights,
+            network=hold is not None and hold.network,
+            hosts=self.hosts.wanted(call),
+        )
 
     async def _try(self) -> Holder | None:
         try:

@@ -27,6 +27,8 @@ DISGUISED = [
     "ls > up/x",
     "echo x | tee up/x",
     "sort -o up/x a.txt",
+    "sort -\\\no up/x a.txt",
+    "cat u\\\np/secret.txt",
     "sed -n 'w up/x' a.txt",
     "find . -name a.txt -exec cp a.txt up/x ';'",
     "PATH=. ls",

@@ -178,6 +178,25 @@ def test_the_agent_reads_why_where_it_may_not(ground: Ground, way: str) -> None:
     assert "[exit 0]" not in shown
 
 
+def test_what_it_wanted_is_told_whichever_stream_it_says_it_in(ground: Ground, way: str) -> None:
+    python = os.path.realpath(sys.executable)
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        connect = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+        wanted = {
+            f"echo x 2>&1 >{OURS}/pwned.py": REFUSED[way][0],
+            f'{python} -ISc "{connect}" {service.getsockname()[1]} 2>&1': "it has no network",
+            "cd ~; cat .ssh/id_ed25519 2>&1": "it does not see that place",
+        }
+        steps = [step("", bash(command)) for command in wanted]
+        editor = ground.attacked("hosted", *steps, step("Done."), options=SANDBOX)
+        editor.result(editor.prompt("Go."), timeout=60)
+    shown = [event["content"][0]["text"] for event in editor.events("toolResult")]
+    for question, text, reason in zip(questions(editor), shown, wanted.values(), strict=True):
+        assert f"failed: {reason}: " in question["detail"]
+        assert f"[Held in a sandbox: {reason}. Outside of it: Not run: the user declined" in text
+    ground.check(editor)
+
+
 def test_one_that_fails_by_itself_is_not_asked_about(ground: Ground) -> None:
     editor = ground.attacked("hosted", step("", bash("exit 3")), step("Done."), options=SANDBOX)
     editor.result(editor.prompt("Go."), timeout=60)

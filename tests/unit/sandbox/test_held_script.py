@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 from lsp_agent.sandbox.held_script import SAID, held_script
 
@@ -24,7 +25,18 @@ def run(
 def test_it_ends_as_the_command_and_says_what_it_says(tmp_path: Path) -> None:
     done = run(tmp_path, """echo "it's"; echo no >&2; exit 7""")
     assert (done.returncode, done.stdout, done.stderr) == (7, b"it's\n", b"no\n")
-    assert (tmp_path / f"held{SAID}").read_bytes() == b"no\n"
+    assert sorted((tmp_path / f"held{SAID}").read_text().splitlines()) == ["it's", "no"]
+
+
+def test_what_it_says_in_one_stream_stays_in_its_order(tmp_path: Path) -> None:
+    script = tmp_path / "held"
+    said = "".join(f"echo {number}; echo {number} >&2; " for number in range(50))
+    script.write_text(held_script(HOLDER, [], f"{said}exit 1", "false"))
+    done = subprocess.run(
+        ["/bin/sh", script, "/bin/sh"], stdout=PIPE, stderr=STDOUT, check=False, timeout=60
+    )
+    assert done.stdout.split() == [b"%d" % (number // 2) for number in range(100)]
+    assert (tmp_path / f"held{SAID}").read_bytes() == done.stdout
 
 
 def test_what_was_made_to_mount_on_is_taken_away_where_it_is_empty(tmp_path: Path) -> None:

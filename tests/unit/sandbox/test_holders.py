@@ -213,6 +213,19 @@ def test_nothing_of_ours_is_left_behind(desk: Desk) -> None:
     assert folder == Path("/tmp") or not folder.exists()
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["there", "not there yet"])
+def test_no_settings_of_editors_and_agents_are_written(desk: Desk, there: bool) -> None:
+    names = [".helix", ".zed", ".cursor", ".opencode", ".qwen", ".codex", ".gemini", ".pi"]
+    folders = [desk.work / name for name in names] if there else []
+    for folder in folders:
+        folder.mkdir()
+    desk.run(f"cd ..; for f in {' '.join(names)}; do mkdir -p $f; echo x > $f/x; done")
+    desk.run("cd ..; echo x > opencode.json; echo x > .dir-locals.el; echo x > .nvimrc")
+    kept = {desk.work / name for name in (*names, "opencode.json", ".dir-locals.el", ".nvimrc")}
+    assert [path for path in kept if path.is_file() and path.read_text()] == []
+    assert [path for folder in kept if folder.is_dir() for path in folder.iterdir()] == []
+
+
 @pytest.mark.landlock
 def test_caches_are_where_they_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(Path(os.path.realpath(tmp_path)), landlock.working())
@@ -222,6 +235,28 @@ def test_caches_are_where_they_can_be_made(tmp_path: Path, monkeypatch: pytest.M
     assert desk.run(said).stdout == "/.ruff_cache mine\n"
     (desk.work / ".ruff_cache").mkdir()
     assert desk.run(said).stdout == " mine\n"
+
+
+def test_programs_that_fail_without_their_cache_at_home_have_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GOCACHE", raising=False)
+    monkeypatch.setenv("UV_CACHE_DIR", "mine")
+    said = desk.run('mkdir "$GOCACHE" && echo "${GOCACHE#$TMPDIR}" "$UV_CACHE_DIR"').stdout
+    assert said == "/go-build mine\n"
+
+
+@pytest.mark.landlock
+def test_a_pytest_of_its_own_failure_says_nothing_of_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(Path(os.path.realpath(tmp_path)), landlock.working())
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    (desk.work / "test_it.py").write_text("def test_it() -> None:\n    assert False\n")
+    run = shlex.join([sys.executable, "-m", "pytest", "-q", "--rootdir=.", "test_it.py"])
+    done = desk.run(f"cd ..; {run}")
+    assert "1 failed" in done.stdout
+    assert "ermission denied" not in done.stdout + done.stderr
 
 
 @pytest.mark.landlock

@@ -28,6 +28,7 @@ REFUSED = [
     *("git add src/app.py", "git add -A && git status --short", "git commit -m 'Fix the parser'"),
     'git add src tests && git commit -m "Add tests for the parser"',
     *("git push origin HEAD", "git checkout -b fix/parser", "touch /etc/q1"),
+    "docker compose up -d",
 ]
 
 
@@ -106,7 +107,7 @@ def repository(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-def test_in_the_sandbox_ninety_nine_in_a_hundred_need_no_question(repository: Path) -> None:
+def test_in_the_sandbox_three_in_two_hundred_need_a_question(repository: Path) -> None:
     permissions = judge_of(repository, command="sandbox")
 
     def is_kept(line: str) -> bool:
@@ -118,5 +119,5 @@ def test_in_the_sandbox_ninety_nine_in_a_hundred_need_no_question(repository: Pa
     kept = [line for line in lines if is_kept(line)]
     assert set(kept) <= set(REFUSED), "what is kept does nothing that the sandbox does not refuse"
     left = [line for line in lines if line in REFUSED and line not in kept]
-    assert left == ["git push origin HEAD", "touch /etc/q1"]
-    assert len(left) * 100 <= len(lines)
+    assert left == ["git push origin HEAD", "docker compose up -d", "touch /etc/q1"]
+    assert len(left) * 200 <= 3 * len(lines)

@@ -121,6 +121,9 @@ def test_it_only_reads(line: str) -> None:
         *("ls $HOME", "ls $(pwd)", "cat `ls`", "head -n $? a", "find . -name *.py", "grep * a"),
         *("exit $(rm a)", "exit a b", "grep --inc*=x a"),
         *("head -n * a", "ls -*", "uniq *", "sed -n * a", "date *", "[ -f * ]", "git log $?"),
+        # What a substitution prints, and what stands before a glob, may lead anywhere.
+        *("echo $(echo '/etc/*')", "echo $HOME/*", 'echo "$HOME"/*', ": $PWD/../*"),
+        *("printf '%s' $(echo '/*')", "echo a$(echo '/*')", "echo `echo '/*'`"),
         *("ls --nonsense", "ls -9", "cat --x", "head -5f a", "l?"),
     ],
 )  # fmt: skip

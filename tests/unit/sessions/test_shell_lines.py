@@ -152,6 +152,8 @@ def test_the_folders_that_a_command_may_run_in(line: str, ways: set[Way]) -> Non
         *("cat <<-EOF\n\ta\n\tEOF", "cat <<'E F'\na\nE F", "cat <<EOF\na\n"),
         *("ls >& a", "ls 2>&-", "ls <&3", "ls <> a", "ls > a b", ">a", "2>/dev/null ls"),
         *("ls \x00", "ls\rpwd", "ls \u202e", "ls \x1b", "ls\xa0a", "ls `echo \\`rm x\\``"),
+        # Of one word that is written in two rows the grammar makes two.
+        *("sort -\\\no a b", "cat a\\\nb", "cat 'a'\\\nb", 'cat a\\\n"b"', "ls\\\n-a"),
         *("ls;;", "$(ls) a", "$HOME/a", "declare -x A=1", "unset PATH", "@(a)", "ls !(a)"),
     ],
 )  # fmt: skip
@@ -177,6 +179,7 @@ PIECES = st.sampled_from(
         *("$(p 1)", "`p 2`", "(", ")", "{ ", "; }", "!", "#", "x=1", "if p", "; then", "; fi"),
         *("for f in 1 2; do", "; done", "$f", '"$f"', "2>&1", ">/dev/null", "p", "p", "p z", "''"),
         *('""', "\\", "'", '"', "{a,b}", "*", "~", "-5", "é", "<<E\n", "\nE\n", "cd d", "cd d &&"),
+        *("a\\\nb", "\\\n", "'q'\\\nb", "&\\\n&", "-\\\nb"),
     ]
 )
 #: A shell that says which words it would have run ``p`` with, and where, and runs nothing.

@@ -18,10 +18,11 @@ _NUMERIC = word_set("-eq -ne -lt -le -gt -ge")
 _FORMAT = re.compile(r"(?!-)(?:[^%]|%%|%-?\d*(?:\.\d+)?[sbcq])+", re.DOTALL)
 
 
-def _said(command: Command) -> Taken:
+def _said(command: Command) -> Taken | None:
     """Its words, whatever they are, are only said; a glob says which files there are."""
-    words = enumerate(command.words)
-    return Taken([word for number, word in words if word and number in command.globs])
+    globs = [command.words[number] for number in sorted(command.globs)]
+    known = [word for word in globs if word is not None]
+    return Taken(known) if len(known) == len(globs) else None
 
 
 def _printf(command: Command) -> Taken | None:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 #: One parser for all threads.
 _PARSING = Lock()
-_GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
+#: Rows may be joined in it. Where nothing else stands between two leaves, they are one word.
+_GAP = re.compile(rb"(?:(?:(?:\\\n)*[ \t\n])+(?:\\\n)*)?")
 _BRANCH_WORDS = ("if", "then", "elif", "else", "fi")
 
 

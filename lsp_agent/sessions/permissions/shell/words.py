@@ -131,9 +131,11 @@ class Words:
 
 
 def is_glob(node: "Node", text: Callable[["Node"], str]) -> bool:
-    """Whether a shell looks for files with such names."""
+    """Whether a shell looks for files with such names, or may: with what a substitution prints."""
     if node.type == "concatenation":
         return any(is_glob(child, text) for child in node.children)
+    if node.type == "command_substitution":
+        return True
     return node.type == "word" and _GLOB.search(re.sub(r"\\.", "", text(node))) is not None
 
 
