@@ -30,11 +30,11 @@ class StateHint:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Of the session that a document goes on with: ``ended`` are its turns of this run, the last
-    one first, ``running`` finds one whose words still come, ``asked`` is whether a question of its
-    waits, ``now`` a time as theirs."""
+    one first, ``state`` is that of one that has begun, ``is_written`` whether more words of it
+    come, ``asked`` whether a question waits, ``now`` a time as theirs."""
 
     ended: Iterable[TurnState]
-    running: Callable[[str], TurnState | None]
+    state: Callable[[str], TurnState | None]
     is_written: Callable[[str], bool]
     asked: bool
     now: float
@@ -49,12 +49,12 @@ def state_hints(text: str, standing: Standing | None) -> list[StateHint]:
 
 
 def _running(text: str, standing: Standing) -> Iterator[StateHint]:
-    for turn_id, at in marked(text):
-        if not standing.is_written(turn_id):
-            continue
-        state = standing.running(turn_id)
+    """At their marks."""
+    written = [each for each in marked(text) if standing.is_written(each[0])]
+    states = [standing.state(turn_id) for turn_id, _ in written]
+    for (_, at), state in zip(written, states, strict=True):
         if state is None:
-            words = "waits for the turn before it"
+            words = "waits for the turn before it" if any(states) else "the agent starts"
         elif standing.asked and state.ended is None:
             words = "waiting for you"
         else:

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from support.project import ALLOWED, CAPABILITIES, Document, Editor, Project, bash, edit, step
@@ -134,9 +135,17 @@ def test_behind_the_mark_of_a_turn_stands_how_far_it_is() -> None:
     mark = "<!-- the agent is at work: t-1 -->"
     assert hinted(RUNNING, standing(running=STATE)) == [(mark, "step 3, 12 s, 4.1k tokens")]
     assert hinted(RUNNING, standing(running=STATE, asked=True)) == [(mark, "waiting for you")]
-    assert hinted(RUNNING, standing()) == [(mark, "waits for the turn before it")]
+    assert hinted(RUNNING, standing()) == [(mark, "the agent starts")]
     of_another_run = RUNNING.replace("t-1", "t-2")
     assert hinted(of_another_run, standing(running=STATE)) == []
+
+
+def test_behind_the_mark_of_a_turn_that_waits_for_another_stands_that_it_does() -> None:
+    text = RUNNING + RUNNING.replace("t-1", "t-2")
+    stands = standing(running=STATE)
+    first = replace(stands, state=lambda turn: STATE if turn == "t-1" else None)
+    words = [each for _, each in hinted(text, replace(first, is_written=lambda _turn: True))]
+    assert words == ["step 3, 12 s, 4.1k tokens", "waits for the turn before it"]
 
 
 def test_at_an_answer_stands_what_it_took() -> None:
@@ -216,13 +225,14 @@ def test_hints_follow_a_turn_and_the_client_is_told_to_ask_anew(project: Project
     assert hints(editor, document) == []
     assert refreshes(editor) == 0
     send(editor, document)
-    assert wait_until(lambda: re.fullmatch(r"step 1, [1-9]\d* s", "".join(hints(editor, document))))
+    far = re.compile(r"step 1, [1-9]\d* s, 8 tokens")
+    assert wait_until(lambda: far.fullmatch("".join(hints(editor, document))))
     before = refreshes(editor)
     assert wait_until(lambda: refreshes(editor) > before)  # though nothing is said or done
     (project.folder / "go").touch()
     assert wait_until(lambda: answered(document))
     took, change = hints(editor, document)
-    assert re.fullmatch(r"\d+ s", took)
+    assert re.fullmatch(r"\d+ s, \d+ tokens", took)
     assert change == "+1 −1"
 
 
