@@ -34,7 +34,7 @@ from lsp_agent.workspace.review.edits import Rejection
 
 _LOG = logging.getLogger(__name__)
 _DEFECT = "A defect of lsp-agent ended this session; its log has more. Prompt again in a new one."
-_ELSEWHERE = "This conversation goes on in another editor. Send your prompt there, or close that editor first."
+_ELSEWHERE = "This conversation goes on in another editor. Send it there, or close that one first."
 
 
 @dataclass(frozen=True, slots=True)
