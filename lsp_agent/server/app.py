@@ -17,9 +17,11 @@ from lsp_agent.protocol.methods import ANSWER_COMMAND, METHODS, SHOW_QUESTION_CO
 from lsp_agent.protocol.settings.sources import Problem
 from lsp_agent.server.chat.conversations import Conversations
 from lsp_agent.server.chat.grammar import is_chat
+from lsp_agent.server.chat.inlay_hints import InlayHints
+from lsp_agent.server.chat.semantic_tokens import SemanticTokens
 from lsp_agent.server.chat.waiting import waiting
 from lsp_agent.server.client.barrier import RefreshBarrier
-from lsp_agent.server.client.capabilities import FOR_CHATS, registrations
+from lsp_agent.server.client.capabilities import TYPED_FOR_CHATS, registrations
 from lsp_agent.server.client.client_connection import ClientConnection
 from lsp_agent.server.client.diagnostics_port import DiagnosticsPort
 from lsp_agent.server.client.editor_port import EditorPort
@@ -102,6 +104,7 @@ class App:
         self._temporary = temporary
         tasks = face.tasks
         documents = Documents(client.encoding)
+        face.requests.update(SemanticTokens(documents, client.encoding).requests)
         barrier = RefreshBarrier.of(face, client, face.requests)
         editor = EditorPort(face, client, barrier, _lines_of(documents))
         host = FileHost(documents, editor, self._ledger, reviews)
@@ -141,6 +144,9 @@ class App:
         reverts = Reverts(services, self._sessions, displays.notice)
         tasks.start_soon(self._review.run)
         chats = Conversations(face, host, documents, tasks, self._sessions.living)
+        self._inlay_hints = InlayHints(face, client, documents, chats, questions)
+        face.requests.update(self._inlay_hints.requests)
+        tasks.start_soon(self._inlay_hints.run)
         self._context = Context(
             client=client,
             documents=documents,
@@ -205,7 +211,7 @@ class App:
         face.commands[SHOW_QUESTION_COMMAND] = partial(commands.show_question, self._context)
         face.feature("textDocument/codeAction", self._code_actions)
         face.feature("textDocument/codeLens", self._code_lenses)
-        for name in FOR_CHATS:
+        for name in TYPED_FOR_CHATS:
             face.feature(f"textDocument/{name}", partial(self._of_conversation, name))
         changes = (
             ChangesInOrder(documents, face.tasks)
@@ -311,6 +317,7 @@ class App:
         session.log.subscribe(self._context.displays.take)
         session.log.subscribe(self._context.answers.take)
         session.log.subscribe(self._context.chats.take)
+        session.log.subscribe(self._inlay_hints.take)
         session.log.subscribe(self._told)
         session.log.subscribe(self._review.take)
         session.log.subscribe(self._context.reverts.take)

@@ -34,6 +34,7 @@ from lsp_agent.workspace.review.edits import Rejection
 
 _LOG = logging.getLogger(__name__)
 _DEFECT = "A defect of lsp-agent ended this session; its log has more. Prompt again in a new one."
+_ELSEWHERE = "This conversation goes on in another editor. Send it there, or close that one first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,12 +312,16 @@ class Sessions:
         self._recorders[session.id].entry.change(document=path)
 
     async def of_document(self, path: str) -> str | None:
-        """The session of an earlier run that this document went on with last, if it can be taken
-        up."""
+        """The session of an earlier run that this document went on with last.
+
+        :raises RequestFailed: "conflict" where another server has it open
+        """
         for listed in await self._store.listed():
             about = listed.about
             if about.document == path and about.id not in self._sessions:
-                return None if listed.elsewhere else about.id
+                if listed.elsewhere:
+                    raise RequestFailed("conflict", _ELSEWHERE)
+                return about.id
         return None
 
     async def last_document(self) -> str | None:

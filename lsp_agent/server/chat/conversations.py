@@ -17,6 +17,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.events import StampedEvent, TextDelta, TurnEnded, TurnStarted
 from lsp_agent.server.chat.grammar import Part, without_stale, written
+from lsp_agent.server.chat.turn_states import TurnStates
 from lsp_agent.server.chat.words import Words
 from lsp_agent.server.rpc.connection import Connection
 from lsp_agent.sessions.session import Session
@@ -81,6 +82,7 @@ class Conversations:
         self._tasks = tasks
         self._living = living
         self._by_path: dict[str, _Conversation] = {}
+        self.states = TurnStates()
         #: Those that run, so that a document that comes later has all of them; and those that are
         #: not in their document yet.
         self._turns: dict[str, _Written] = {}
@@ -111,6 +113,11 @@ class Conversations:
     def is_written(self, turn_id: str) -> bool:
         """Whether more of a turn comes into its document."""
         return turn_id in self._turns
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a turn runs whose words come into an open document."""
+        return any(self.is_open(turn.session_id) for turn in self._turns.values())
 
     def reserved(self) -> list[Reserved]:
         """Documents that agents are kept from writing: what stands there last is sent."""
@@ -165,15 +172,16 @@ class Conversations:
         if turn_id is None:
             return
         turn = self._turns.get(turn_id)
+        if turn is None and isinstance(event, TurnStarted):
+            session = self._living(session_id)
+            running = session.turn if session is not None else None
+            prompt = running.words if running is not None else event.prompt
+            words = Words(session.cwd if session is not None else "")
+            turn = self._turns[turn_id] = _Written(session_id, prompt.strip(), words)
+            self._tell(session_id)
         if turn is None:
-            if isinstance(event, TurnStarted):
-                session = self._living(session_id)
-                running = session.turn if session is not None else None
-                prompt = running.words if running is not None else event.prompt
-                words = Words(session.cwd if session is not None else "")
-                self._turns[turn_id] = _Written(session_id, prompt.strip(), words)
-                self._tell(session_id)
             return
+        self.states.take(turn_id, stamped, turn.prompt)
         said, ended = turn.words.length, turn.words.ended
         turn.words.take(event)
         if (turn.words.length, turn.words.ended) != (said, ended):

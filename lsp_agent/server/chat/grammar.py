@@ -22,7 +22,7 @@ HEADINGS = (YOU, AGENT)
 ENDING = ".chat.md"
 
 _MARKER = "<!-- the agent is at work: {} -->"
-_MARKERS = re.compile(_MARKER.format("(t-[0-9a-f]+)"))
+MARKERS = re.compile(_MARKER.format("(t-[0-9a-f]+)"))
 _CUT_OFF = "*(cut off)*"
 _LINE_END = re.compile(r"\r\n?$|\n$")
 #: Of what was said, to find it again.
@@ -73,7 +73,7 @@ def marker_of(turn_id: str) -> str:
 
 def marked(text: str) -> list[tuple[str, int]]:
     """The turns that the document says are at work, and where."""
-    return [(mark[1], mark.start()) for mark in _MARKERS.finditer(text)]
+    return [(mark[1], mark.start()) for mark in MARKERS.finditer(text)]
 
 
 def is_chat(path: str | None) -> bool:
@@ -129,12 +129,12 @@ def earlier(text: str) -> str:
     """What was said before the prompt, as it stands there; "" where nothing was."""
     found = sections(text)
     before = text[: found[-1].start]
-    return _MARKERS.sub(_CUT_OFF, before).strip() if len(found) > 1 else ""
+    return MARKERS.sub(_CUT_OFF, before).strip() if len(found) > 1 else ""
 
 
 def without_stale(text: str, live: Collection[str]) -> str:
     """With the marks of turns that do not run any more, as after a crash, in words."""
-    return _MARKERS.sub(lambda mark: mark[0] if mark[1] in live else _CUT_OFF, text)
+    return MARKERS.sub(lambda mark: mark[0] if mark[1] in live else _CUT_OFF, text)
 
 
 def written(text: str, part: Part) -> str:

@@ -1,7 +1,8 @@
 """The barrier for a Neovim without plugin: it flushes its pending changes before any request.
 
-Neovim holds changes back (150 ms by default). Told to refresh what an empty provider of ours
-gives, it makes a request for the document at once, and everything held back comes before it.
+Neovim holds changes back (150 ms by default). Told to refresh what a provider of ours gives, it
+makes a request for the document at once, and everything held back comes before it. The provider
+has nothing to give but the tokens of conversations (``chat/semantic_tokens.py``).
 Documents that no window shows are not asked for; the wait is then as long as its limit.
 """
 
@@ -16,7 +17,7 @@ from lsp_agent.server.rpc.connection import Connection
 from lsp_agent.server.rpc.dispatcher import Json, RequestHandler
 from lsp_agent.server.rpc.errors import ClientRefused
 
-#: The client's request that answers each refresh.
+#: The client's request that answers each refresh, and what it gets where nobody else has an answer.
 _REQUESTS: Mapping[RefreshKind, str] = {
     "semanticTokens": "textDocument/semanticTokens/full",
     "diagnostic": "textDocument/diagnostic",
@@ -30,7 +31,8 @@ log = logging.getLogger(__name__)
 
 
 class RefreshBarrier:
-    """Serves the empty provider of one client; ``requests`` is the face's table."""
+    """Hears the requests of one client's provider, or serves an empty one; ``requests`` is the
+    face's table."""
 
     def __init__(
         self, connection: Connection, kind: RefreshKind, requests: dict[str, RequestHandler]
@@ -38,6 +40,7 @@ class RefreshBarrier:
         self._connection = connection
         self._kind: RefreshKind = kind
         self._waiting: dict[str, anyio.Event] = {}
+        self._answer = requests.get(_REQUESTS[kind])
         requests[_REQUESTS[kind]] = self._requested
 
     @classmethod
@@ -60,7 +63,7 @@ class RefreshBarrier:
                 return
             await flushed.wait()
 
-    def _requested(self, params: Json) -> Json:
+    def _requested(self, params: Json) -> object:
         if flushed := self._waiting.pop(params["textDocument"]["uri"], None):
             flushed.set()
-        return _ANSWERS[self._kind]
+        return _ANSWERS[self._kind] if self._answer is None else self._answer(params)

@@ -62,14 +62,33 @@ METHODS = [f"agent/{name}" for name in NAMES]
 COMMANDS = [f"lspAgent.{name}" for name in (*NAMES, "answer", "showQuestion")]
 NOTIFICATIONS = ["agent/event"]
 
-#: What is answered for conversations alone (``chat_documents.py``), by its name in a client's
-#: capabilities, with its options.
-FOR_CHATS: dict[str, Json] = {
+#: Those of LSP's that a conversation has (``chat/token_marks.py``).
+TOKEN_TYPES = [
+    "keyword",
+    "namespace",
+    "event",
+    "enumMember",
+    "function",
+    "parameter",
+    "property",
+    "macro",
+    "comment",
+]
+#: What is answered for conversations alone, by its name in a client's capabilities, with its
+#: options: with lsprotocol's types (``chat_documents.py``), or as plain values.
+TYPED_FOR_CHATS: dict[str, Json] = {
     "completion": {"triggerCharacters": ["@", "/"]},
     "definition": {},
     "documentLink": {},
     "documentSymbol": {},
     "foldingRange": {},
+}
+FOR_CHATS: dict[str, Json] = TYPED_FOR_CHATS | {
+    "inlayHint": {},
+    "semanticTokens": {
+        "legend": {"tokenTypes": TOKEN_TYPES, "tokenModifiers": []},
+        "full": {"delta": True},
+    },
 }
 _CHATS = [{"pattern": "**/*.chat.md"}]
 
@@ -102,10 +121,10 @@ def initialize_result(client: ClientInfo) -> Json:
         harmful = {"completion"} if client.quirks.completes_by_one else set[str]()
         for name in FOR_CHATS.keys() - client.registers - harmful:
             served[f"{name}Provider"] = FOR_CHATS[name]
-    # Providers of nothing: asked anew, the client sends what it held back first (barrier.py).
+    # For each document, of most of them nothing: asked anew, the client sends what it held back
+    # first (barrier.py).
     if client.quirks.refresh == "semanticTokens":
-        legend: Json = {"tokenTypes": [], "tokenModifiers": []}
-        served["semanticTokensProvider"] = {"legend": legend, "full": True}
+        served["semanticTokensProvider"] = FOR_CHATS["semanticTokens"]
     elif client.quirks.refresh == "diagnostic":
         served["diagnosticProvider"] = {
             "interFileDependencies": False,

@@ -40,6 +40,7 @@ class ClientInfo:
     show_document: bool = False
     publish_diagnostics: bool = False
     code_lens_refresh: bool = False
+    inlay_hint_refresh: bool = False
     #: The names of its ``textDocument`` capabilities that can be registered while it runs.
     registers: frozenset[str] = frozenset()
 
@@ -79,6 +80,7 @@ class ClientInfo:
             or quirks.shows_documents,
             publish_diagnostics=isinstance(document.get("publishDiagnostics"), dict),
             code_lens_refresh=_object(workspace, "codeLens").get("refreshSupport") is True,
+            inlay_hint_refresh=_object(workspace, "inlayHint").get("refreshSupport") is True,
             registers=frozenset(
                 name
                 for name in document

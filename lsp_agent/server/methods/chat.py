@@ -164,7 +164,10 @@ async def _tied(context: Context, path: SafePath, text: str) -> Session:
 async def _taken_up(context: Context, path: SafePath, text: str) -> Session | None:
     """The session that the document went on with before the server was started. That is known from
     what the server has kept, and the document has to have its last prompt: another one may stand
-    in its place by now."""
+    in its place by now.
+
+    :raises RequestFailed: "conflict" where it goes on in another editor
+    """
     session_id = await context.sessions.of_document(path.path)
     if session_id is None:
         return None

@@ -10,9 +10,9 @@ from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import StampedEvent, TurnStarted
 from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.server.client.info import ClientInfo
+from lsp_agent.server.client.refresh import Refresh
 from lsp_agent.server.client.show import Shower
 from lsp_agent.server.review.hints import Hints
-from lsp_agent.server.review.lens_refresh import LensRefresh
 from lsp_agent.server.review.open_review import OpenReviews
 from lsp_agent.server.review.preview import PreviewFiles
 from lsp_agent.server.review.walk import Walk
@@ -52,15 +52,21 @@ class ReviewUi:
         self.shower = Shower(connection, client, tasks)
         self.previews = PreviewFiles()
         self.walk = Walk()
-        self._lenses = LensRefresh(connection, client, documents)
+        self._documents = documents
+        able = client.code_lens_refresh
+        self._lenses = Refresh(connection, "workspace/codeLens/refresh", able=able)
         self._prompts: dict[str, str] = {}
         edits.subscribe(self.hints.changed)
-        edits.subscribe(self._lenses.review_changed)
+        edits.subscribe(self._lenses_changed)
 
     async def run(self) -> None:
         async with create_task_group() as tasks:
             tasks.start_soon(self.hints.run)
             tasks.start_soon(self._lenses.run)
+
+    def _lenses_changed(self, path: str) -> None:
+        if self._documents.at(path) is not None:
+            self._lenses.want()
 
     async def close(self) -> None:
         await self.previews.close()

@@ -62,6 +62,11 @@ class Terminal:
         """Of the program and all that it started, by itself."""
         assert until(lambda: not processes(self._folder.name)), processes(self._folder.name)
 
+    def kill(self) -> None:
+        """The program and all that it started, at once."""
+        for pid in processes(self._folder.name):
+            os.kill(pid, 9)
+
     def close(self) -> None:
         """Returns when nothing of it runs any more; what had to be killed is an error."""
         with contextlib.suppress(subprocess.CalledProcessError):  # it has ended by itself

@@ -8,10 +8,12 @@ from support.raw_client import NO_ANSWER, Json, wait_until
 from support.scripted_editor import in_virtual_time
 
 from lsp_agent.protocol.edits import Edit
+from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.server.client.info import ClientInfo
+from lsp_agent.server.client.refresh import Refresh
 from lsp_agent.server.review.code_lenses import review_lenses, told_apart
-from lsp_agent.server.review.lens_refresh import LensRefresh
 from lsp_agent.server.review.open_review import OpenReviews
+from lsp_agent.server.review.review_ui import ReviewUi
 from lsp_agent.workspace.documents.documents import Documents
 
 BEFORE: Json = {"edits": {"review": "before"}}
@@ -108,18 +110,24 @@ async def test_no_two_lenses_of_a_line_look_alike() -> None:
 # Asking the client to ask
 
 
-def refreshing(connection: FakeConnection, *, able: bool = True) -> LensRefresh:
-    documents = Documents()
+async def asked_after(connection: FakeConnection, *paths: str, able: bool = True) -> int:
+    """How often the client was told, after the reviews of these files changed."""
+    documents, edits = Documents(), FakeEdits()
     documents.open(URI, 1, "text\n")
-    return LensRefresh(connection, ClientInfo(code_lens_refresh=able), documents)
-
-
-async def asked_after(refresh: LensRefresh, connection: FakeConnection, *paths: str) -> int:
-    """How often the client was told, after these reviews changed."""
+    client = ClientInfo(code_lens_refresh=able)
     async with create_task_group() as tasks:
-        tasks.start_soon(refresh.run)
+        review = ReviewUi(
+            connection,
+            client,
+            tasks,
+            documents,
+            edits,  # type: ignore[arg-type]
+            lambda _path: Settings(),
+            lambda _document: [],
+        )
+        tasks.start_soon(review.run)
         for path in paths:
-            refresh.review_changed(path)
+            edits.changed(path)
             await sleep(0.01)
         await sleep(0.2)
         tasks.cancel_scope.cancel()
@@ -129,15 +137,14 @@ async def asked_after(refresh: LensRefresh, connection: FakeConnection, *paths: 
 @in_virtual_time
 async def test_many_changes_at_once_are_one_refresh() -> None:
     connection = FakeConnection()
-    assert await asked_after(refreshing(connection), connection, *[PATH] * 6) == 1
+    assert await asked_after(connection, *[PATH] * 6) == 1
     assert connection.asked == [("workspace/codeLens/refresh", None)]
 
 
 @in_virtual_time
 async def test_a_client_is_not_told_what_it_did_not_ask_for() -> None:
-    connection = FakeConnection()
-    assert await asked_after(refreshing(connection, able=False), connection, PATH) == 0
-    assert await asked_after(refreshing(connection), connection, "/w/closed.txt") == 0
+    assert await asked_after(FakeConnection(), PATH, able=False) == 0
+    assert await asked_after(FakeConnection(), "/w/closed.txt") == 0
 
 
 @in_virtual_time
@@ -153,12 +160,12 @@ async def test_one_refresh_is_on_its_way_at_a_time() -> None:
             return await super().ask(method, params, timeout)
 
     connection = Slow()
-    refresh = refreshing(connection)
+    refresh = Refresh(connection, "workspace/codeLens/refresh", able=True)
     with fail_after(5):
         async with create_task_group() as tasks:
             tasks.start_soon(refresh.run)
             while len(connection.asked) < 2:
-                refresh.review_changed(PATH)
+                refresh.want()
                 await sleep(0.02)
             tasks.cancel_scope.cancel()
     assert connection.most == 1

@@ -91,7 +91,6 @@ def test_initialize_advertises_the_contract_through_our_writer(fresh: RawClient)
     }
     assert "lspAgent.answer" in served["executeCommandProvider"]["commands"]
     assert served["workspace"]["workspaceFolders"]["supported"] is True
-    assert "semanticTokensProvider" not in served
     assert "diagnosticProvider" not in served
     assert result["serverInfo"]["name"] == "lsp-agent"
     fresh.notification("toy/initialized")
@@ -123,10 +122,11 @@ def test_the_clients_first_known_position_encoding_is_taken(
         ("odd", None),
     ],
 )
-def test_only_a_neovim_gets_the_empty_provider_of_its_version(
+def test_with_a_chat_of_its_own_a_neovim_gets_the_provider_that_its_barrier_needs(
     fresh: RawClient, version: str, provider: str | None
 ) -> None:
-    result = fresh.initialize(clientInfo={"name": "Neovim", "version": version})
+    able = {"experimental": {"agent": {"events": True}}}
+    result = fresh.initialize(able, clientInfo={"name": "Neovim", "version": version})
     offered = {"semanticTokensProvider", "diagnosticProvider"} & result["capabilities"].keys()
     assert offered == ({provider} if provider else set())
 

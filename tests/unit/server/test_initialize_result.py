@@ -49,6 +49,8 @@ def of_pygls(params: Json) -> Json:
     served.code_action_provider = types.CodeActionOptions(code_action_kinds=kinds)
     served.code_lens_provider = types.CodeLensOptions(resolve_provider=False)
     client = ClientInfo.of(params, "utf-16")
+    legend = types.SemanticTokensLegend(capabilities.TOKEN_TYPES, token_modifiers=[])
+    tokens = types.SemanticTokensOptions(legend, full=types.SemanticTokensFullDelta(delta=True))
     if not client.events:
         of_chats: dict[str, Any] = {
             "completion": types.CompletionOptions(trigger_characters=["@", "/"]),
@@ -56,6 +58,8 @@ def of_pygls(params: Json) -> Json:
             "document_link": types.DocumentLinkOptions(),
             "document_symbol": types.DocumentSymbolOptions(),
             "folding_range": types.FoldingRangeOptions(),
+            "inlay_hint": types.InlayHintOptions(),
+            "semantic_tokens": tokens,
         }
         for name, options in of_chats.items():
             harms = name == "completion" and client.name == "Neovim"
@@ -70,8 +74,7 @@ def of_pygls(params: Json) -> Json:
     }
     match client.quirks.refresh:
         case "semanticTokens":
-            legend = types.SemanticTokensLegend(token_types=[], token_modifiers=[])
-            served.semantic_tokens_provider = types.SemanticTokensOptions(legend=legend, full=True)
+            served.semantic_tokens_provider = tokens
         case "diagnostic":
             served.diagnostic_provider = types.DiagnosticOptions(
                 inter_file_dependencies=False, workspace_diagnostics=False
@@ -102,6 +105,11 @@ def test_it_is_the_same_for_all_that_an_editor_can_do(client: str) -> None:
 
 flags = st.booleans()
 dynamic = st.fixed_dictionaries({}, optional={"dynamicRegistration": flags})
+tokens = st.fixed_dictionaries(
+    {name: st.just([]) for name in ("tokenTypes", "tokenModifiers", "formats")}
+    | {"requests": st.just({"full": True})},
+    optional={"dynamicRegistration": flags},
+)
 encodings = st.sampled_from(["utf-8", "utf-16", "utf-32", "latin-1"])
 able = st.fixed_dictionaries(
     {},
@@ -122,6 +130,8 @@ able = st.fixed_dictionaries(
                 "documentLink": dynamic,
                 "documentSymbol": dynamic,
                 "foldingRange": dynamic,
+                "inlayHint": dynamic,
+                "semanticTokens": tokens,
                 "diagnostic": dynamic,
                 "rename": st.fixed_dictionaries({}, optional={"prepareSupport": flags}),
             },

@@ -1,0 +1,131 @@
+"""A conversation in two editors at once, and in one that is killed with its server in the middle of
+typing and of a turn: what was saved, and what the editor kept, is there once."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from plain_helix import Helix
+from plain_neovim import Neovim
+from plain_project import PlainProject
+from plain_terminal import Terminal, until
+from support import neovim_versions
+from support.chat_typing import NAME, PROMPT, SCRIPT, TEXT, late
+from test_chat_typed import InNeovim, opened
+
+pytestmark = [pytest.mark.slow, pytest.mark.neovim, pytest.mark.timeout(400)]
+
+GOES_ON = "I go on."
+#: When editor and server are killed, in typed lines; the half of them is saved.
+POINTS = [21, 64, 107]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> PlainProject:
+    project = PlainProject(tmp_path, [*SCRIPT, {"match": "^k0", "text": GOES_ON}])
+    (project.folder / NAME).write_text(TEXT)
+    return project
+
+
+class Recovered(Neovim):
+    """With what it kept in its swap file."""
+
+    def __init__(self, project: PlainProject, program: Path) -> None:
+        init = project.config / "nvim" / "init.lua"
+        command = [program, "-u", init, "-r", NAME]
+        Terminal.__init__(self, command, project.folder, project.environment)
+        self.wait_for("Recovery completed")
+        self.keys("Enter")
+        self.wait_for(f"{NAME} at")
+        assert until(self._ready), self.screen
+
+
+def in_order(text: str, kind: str) -> int:
+    """How many words of a kind there are: the first ones, each once and in order."""
+    found = re.findall(rf"{kind}(\d{{4}})", text)
+    assert [int(number) for number in found] == [*range(len(found))]
+    return len(found)
+
+
+def saved_by(editor: InNeovim, file: Path, shown: str) -> str:
+    assert until(lambda: (editor.save(), shown in file.read_text())[1])
+    return file.read_text()
+
+
+@pytest.mark.parametrize("lines", POINTS)
+@pytest.mark.parametrize("version", neovim_versions.parameters("0.11"))
+def test_a_kill_of_neovim_and_its_server_costs_nothing_that_was_kept(
+    project: PlainProject, version: str, lines: int
+) -> None:
+    program, file = neovim_versions.found()[version].program, project.folder / NAME
+    neovim = Neovim(project, program, NAME)
+    neovim.type(":set swapfile updatecount=1")
+    neovim.keys("Enter")
+    neovim.choose("Send to the agent: ")
+    neovim.wait_for("a0002")
+    typist = InNeovim(neovim)
+    typist.to_last()
+    for number in range(lines):
+        typist.type(late(number))
+        if number == lines // 2:
+            typist.leave()
+            saved_by(typist, file, late(number))
+            typist.to_last()
+    neovim.kill()
+    neovim.close()
+    assert in_order(file.read_text(), "k") == lines // 2 + 1
+    said = in_order(file.read_text(), "a")
+    with opened(again := Recovered(project, program)):
+        again.choose("Send to the agent: ")
+        text = saved_by(InNeovim(again), file, GOES_ON)
+    assert in_order(text, "k") > lines // 2 + 1
+    assert in_order(text, "a") >= said
+    assert "at work" not in text
+    assert text.count("*(cut off)*") == 1
+
+
+@pytest.fixture
+def two(project: PlainProject) -> Iterator[Sequence[Terminal]]:
+    """A Helix and a Neovim that show the same conversation."""
+    program = neovim_versions.found()["0.11"].program
+    with ExitStack() as stack:
+        helix = stack.enter_context(opened(Helix(project, PROMPT, NAME)))
+        yield helix, stack.enter_context(opened(Neovim(project, program, NAME)))
+
+
+@pytest.mark.helix
+@pytest.mark.neovim_0_11
+def test_of_two_editors_one_writes_and_the_other_sees_it_and_says_so(
+    project: PlainProject, two: Sequence[Terminal]
+) -> None:
+    helix, neovim = two
+    assert isinstance(neovim, Neovim)
+    helix.type(" l")
+    helix.keys("Enter")
+    helix.wait_for("a0002")
+    helix.type(":w")
+    helix.keys("Enter")
+    assert until(lambda: "a0002" in (project.folder / NAME).read_text())
+    neovim.type(":checktime")
+    neovim.keys("Enter")
+    neovim.wait_for("a0002")
+    neovim.type("Goand more")
+    neovim.keys("Escape")
+    neovim.choose("Send to the agent: ")
+    neovim.wait_for("goes on in another editor")
+    neovim.keys("Enter")
+    neovim.wait_for("and more")
+    helix.type("gea, and mine")
+    helix.keys("Escape")
+    helix.type(":w")
+    helix.keys("Enter")
+    assert until(lambda: ", and mine" in (project.folder / NAME).read_text())
+    neovim.type(":w")
+    neovim.keys("Enter")
+    neovim.wait_for("has been changed since reading it")  # and asks; nothing is written over
+    neovim.type("n")
+    neovim.keys("Enter")
+    assert ", and mine" in (project.folder / NAME).read_text()
+    assert "and more" not in (project.folder / NAME).read_text()
