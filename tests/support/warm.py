@@ -30,6 +30,8 @@ _FORKED_FROM = {"serve": "serve", "rpc": "rpc"} | dict.fromkeys(
 )
 #: Room for one: a forked process has the environment of the zygote's start, as others see it.
 _NO_MARK = "0" * 32
+#: Variables that a process reads before it runs our code, or hides where the kernel shows them.
+_OF_A_START = {"PYTHONPATH", "ZOTCORE_RPC_TOKEN"}
 _PROGRAM = Path(__file__).with_name("zygote.py")
 
 
@@ -92,10 +94,10 @@ def cold_start(
 
 def start(command: Sequence[str], *, cwd: Path | str | None, env: Mapping[str, str]) -> Process:
     """One of ours with pipes. As an editor does where ``command`` is another one than those that
-    can be forked, or is to find other modules."""
+    can be forked."""
     *ours, name = command[: len(SERVE)]
-    kind = _FORKED_FROM.get(name)
-    if sys.platform != "linux" or ours != LSP_AGENT or kind is None or "PYTHONPATH" in env:
+    kind = None if _OF_A_START & env.keys() else _FORKED_FROM.get(name)
+    if sys.platform != "linux" or ours != LSP_AGENT or kind is None:
         return cold_start(command, cwd=cwd, env=env)
     umask = os.umask(0)
     os.umask(umask)
