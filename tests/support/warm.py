@@ -99,13 +99,11 @@ def start(command: Sequence[str], *, cwd: Path | str | None, env: Mapping[str, s
     kind = None if _OF_A_START & env.keys() else _FORKED_FROM.get(name)
     if sys.platform != "linux" or ours != LSP_AGENT or kind is None:
         return cold_start(command, cwd=cwd, env=env)
-    umask = os.umask(0)
-    os.umask(umask)
     request = {
         "arguments": command[len(LSP_AGENT) :],
         "cwd": os.fspath(Path(cwd or ".").absolute()),
         "env": env,
-        "umask": umask,
+        "umask": _umask(),
     }
     with _starting:
         try:
@@ -116,6 +114,12 @@ def start(command: Sequence[str], *, cwd: Path | str | None, env: Mapping[str, s
         except BaseException:
             _end_zygote(kind)  # it may be about to answer
             raise
+
+
+def _umask() -> int:
+    """Without a moment in which it is another one."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("\nUmask:")[2].split()[0], 8)
 
 
 def run(

@@ -153,13 +153,14 @@ class Server(Peer):
         assert self.process.stdin
         assert self.process.stderr
         super().__init__(hub, self.process.stdout.fileno(), self.process.stdin.fileno())
-        self._written_down = b""
         self._err = self.process.stderr.fileno()
+        self._written_down = b""
+        self._said_all = False
         hub.listen(self._err, self._hear_errors)
 
     def errors(self) -> str:
         with contextlib.suppress(Late):
-            self._hub.until(lambda: self._err < 0, "its last words", 1)
+            self._hub.until(lambda: self._said_all, "its last words", 1)
         return self._written_down[-2000:].decode(errors="replace")
 
     def shut_down(self) -> None:
@@ -186,7 +187,7 @@ class Server(Peer):
         self._written_down += chunk
         if not chunk:
             self._hub.forget(self._err)
-            self._err = -1
+            self._said_all = True
 
 
 class Seat:
