@@ -9,6 +9,6 @@ def system_keyring() -> ModuleType:
     if sys.platform != "darwin":
         # Its part for macOS asks the C compiler three times where Apple's libraries lie.
         sys.modules.setdefault("keyring.backends.macOS.api", None)  # type: ignore[arg-type]
-    import keyring.errors  # noqa: PLC0415
+    import keyring  # noqa: PLC0415
 
     return keyring
