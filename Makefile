@@ -38,7 +38,7 @@ demo: $(RUN)
 ready: $(TEST)
 
 test: $(TEST)
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --timeout 300 $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder --timeout 300 $(ARGS)
 
 MINUTES ?= 5
 

@@ -15,7 +15,7 @@ import re
 import shutil
 import sys
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +41,8 @@ hypothesis.settings.load_profile("same")
 ALL = os.environ.get("LSP_AGENT_ALL") == "1"
 #: So many cases of a test that is marked ``sampled`` are quick enough together.
 SAMPLE = 4
+#: So many short tests of a file are run by one worker, one after the other.
+TOGETHER = 32
 UNAVAILABLE: Mapping[str, str] = {
     name.strip(): reason.strip()
     for name, _, reason in (
@@ -221,8 +223,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=removed)
         marked = [(item, markers) for item, markers in marked if not left_out & markers]
     # Last come the short ones, so that no worker is alone with a long one at the end.
-    marked.sort(key=lambda each: "slow" not in each[1])
+    sizes = Counter(_group(item) for item, _ in marked)
+    sizes[None] = 1
+    marked.sort(key=lambda each: (-sizes[_group(each[0])], "slow" not in each[1]))
     items[:] = [item for item, _ in marked]
+    _put_together([item for item, markers in marked if not markers & {"slow", "xdist_group"}])
     for name, missing in TOOLS.items():
         reason = missing()
         if reason is not None:
@@ -254,6 +259,19 @@ def _sample(items: list[pytest.Item]) -> None:
         for number, case in enumerate(cases):
             if number % apart != first:
                 case.add_marker("slow")
+
+
+def _group(item: pytest.Item) -> str | None:
+    mark = item.get_closest_marker("xdist_group")
+    return mark and mark.args[0]
+
+
+def _put_together(items: list[pytest.Item]) -> None:
+    """One worker has the short tests of a file, so that what they share is made once. And xdist
+    looks at all that it has given out to a worker whenever a test of it ends."""
+    for file, of_file in itertools.groupby(items, lambda item: item.path):
+        for number, item in enumerate(of_file):
+            item.add_marker(pytest.mark.xdist_group(f"{file.stem} {number // TOGETHER + 1}"))
 
 
 def _slow_unless_asked_for(config: pytest.Config) -> set[str]:

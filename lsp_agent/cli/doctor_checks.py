@@ -26,6 +26,7 @@ from lsp_agent.sandbox.hold import CannotHold, Holder
 from lsp_agent.sandbox.landlock import Landlock
 from lsp_agent.sessions.agent.launcher import choose_agent
 from lsp_agent.user_data.data_folder import data_folder
+from lsp_agent.user_data.system_keyring import system_keyring
 
 Status = Literal["ok", "note", "warning", "failure"]
 
@@ -195,12 +196,10 @@ def _how_to_get_a_model() -> str:
 
 def _has_keyring() -> bool:
     """Whether the system has one that can be written; it is not opened."""
-    import keyring  # noqa: PLC0415  for who has no key alone
-    from keyring.errors import InitError  # noqa: PLC0415
-
+    keyring = system_keyring()
     try:
         return keyring.get_keyring().priority > 0
-    except (InitError, RuntimeError):
+    except (keyring.errors.InitError, RuntimeError):
         return False
 
 

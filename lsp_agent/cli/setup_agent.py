@@ -14,6 +14,7 @@ from lsp_agent.protocol.providers import KEY_VARIABLES, KEYRING_SERVICE
 from lsp_agent.protocol.settings.files import load_for_folder, user_settings_path
 from lsp_agent.protocol.settings.settings import BUILTIN_AGENT
 from lsp_agent.sessions.agents_here import agents_here, model_servers_here
+from lsp_agent.user_data.system_keyring import system_keyring
 
 _MAKERS: Mapping[str, str] = {"anthropic": "Anthropic", "openai": "OpenAI"}
 
@@ -113,10 +114,9 @@ def _by_key(provider: str) -> Choice:
 
 def lacks_key(choice: Choice) -> bool:
     """Whether the embedded agent would find none for it."""
-    import keyring.errors  # noqa: PLC0415  it looks for the system's services
-
     if choice.name not in KEY_VARIABLES or choice.found:
         return False
+    keyring = system_keyring()
     try:
         return keyring.get_password(KEYRING_SERVICE, choice.name) is None
     except keyring.errors.KeyringError:
@@ -126,10 +126,9 @@ def lacks_key(choice: Choice) -> bool:
 def keep_key(choice: Choice, key: str) -> None:
     """Puts it into the system's keyring. Raises UsageError, where there is none as well: a key is
     never written into a file."""
-    import keyring.errors  # noqa: PLC0415  it looks for the system's services
-
     if choice.name not in KEY_VARIABLES:
         raise UsageError(f"{choice.title} takes no key from here; {choice.hint or 'it needs none'}")
+    keyring = system_keyring()
     instead = f"put it into the environment of your editor instead: {KEY_VARIABLES[choice.name][0]}"
     if type(keyring.get_keyring()).__module__.startswith("keyrings.alt"):
         raise UsageError(f"this system's keyring is a plain file, which keeps no secret; {instead}")

@@ -19,11 +19,11 @@ PICTURE = ROOT / "docs" / "images" / "demo.svg"
 # What a person does: types, saves nothing, asks, and reads what came.
 DRIVE = """
 local function started() return vim.lsp.get_clients({ name = "lsp_agent" })[1] end
-vim.wait(10000, function() return started() and started().initialized end)
+vim.wait(20000, function() return started() and started().initialized end)
 vim.api.nvim_buf_set_lines(0, 0, 0, true, { "# half a thought" })
 vim.cmd("Agent mend it")
 local function lines() return vim.api.nvim_buf_get_lines(0, 0, -1, true) end
-vim.wait(10000, function() return vim.tbl_contains(lines(), "    return 2 * (width + height)") end)
+vim.wait(20000, function() return vim.tbl_contains(lines(), "    return 2 * (width + height)") end)
 vim.fn.writefile(lines(), "seen")
 vim.cmd("qall!")
 """

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.warm import LSP_AGENT, run
 
 Json = dict[str, Any]
 
@@ -48,15 +49,8 @@ class Person:
 
     def doctor(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         mine = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "lsp_agent", "doctor", *arguments],
-            cwd=self.folder,
-            env=mine | self.variables,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
+        command = [*LSP_AGENT, "doctor", *arguments]
+        return run(command, cwd=self.folder, env=mine | self.variables)
 
     def report(self) -> Json:
         done = self.doctor("--json")

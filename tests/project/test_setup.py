@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.warm import LSP_AGENT, run
 
 from lsp_agent.cli.editors.recipes import RECIPES
 
@@ -42,10 +43,11 @@ class Person:
 
     def setup(self, *arguments: str, said: str | None = None) -> "subprocess.CompletedProcess[str]":
         """``said`` is typed at a terminal."""
-        command = [sys.executable, "-P", "-m", "lsp_agent", "setup", *arguments]
-        keyboard, terminal = pty.openpty() if said is not None else (-1, subprocess.DEVNULL)
-        if said is not None:
-            os.write(keyboard, said.encode())
+        command = [*LSP_AGENT, "setup", *arguments]
+        if said is None:
+            return run(command, cwd=self.home, env=self.env)
+        keyboard, terminal = pty.openpty()
+        os.write(keyboard, said.encode())
         try:
             return subprocess.run(
                 command,
@@ -58,9 +60,8 @@ class Person:
                 check=False,
             )
         finally:
-            for each in (keyboard, terminal):
-                if said is not None:
-                    os.close(each)
+            os.close(keyboard)
+            os.close(terminal)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 import time
 import uuid
@@ -22,6 +23,7 @@ import pytest
 from lsp_agent.text.edits import TextEdit, apply_edits, text_edits
 from lsp_agent.text.lines import Text
 from lsp_agent.text.positions import Encoding, to_column, to_units
+from support import warm
 from support.raw_client import NO_ANSWER, Json, RawClient, RpcError
 from support.warm import LSP_AGENT
 
@@ -329,6 +331,10 @@ class Project:
     def serve(self, *arguments: str) -> list[str]:
         """The command of a server."""
         return [*(self.program or LSP_AGENT), "serve", *arguments]
+
+    def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """``lsp-agent`` with them, run to its end in the folder, without a terminal."""
+        return warm.run([*LSP_AGENT, *arguments], cwd=self.folder, env=self.environment())
 
     def environment(self) -> dict[str, str]:
         return os.environ | {

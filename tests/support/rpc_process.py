@@ -3,18 +3,18 @@
 import json
 import os
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from support.warm import LSP_AGENT, start
+
 Frame = dict[str, Any]
 
 RECORDINGS = Path(__file__).parent.parent / "recordings" / "zot"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class RpcProcess:
@@ -33,13 +33,8 @@ class RpcProcess:
             file = cwd.parent / f"{cwd.name}-script.json"
             file.write_text(json.dumps({"steps": list(steps)}), encoding="utf-8")
             arguments += ["--provider", "script", "--script", str(file)]
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "lsp_agent", "rpc", "--cwd", str(cwd), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | (env or {}),
-        )
+        command = [*LSP_AGENT, "rpc", "--cwd", str(cwd), *arguments]
+        self.process = start(command, cwd=None, env=os.environ | (env or {}))
         self.frames: list[Frame] = []
         self.stderr = ""
         self._arrived: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()

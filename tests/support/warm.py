@@ -1,8 +1,8 @@
-"""Servers without their imports, which are most of what a server takes in a test.
+"""Our commands without their imports, which are most of what one takes in a test.
 
-``start`` forks a server from a process that has the modules already (``zygote.py``). Program,
-arguments, folder, environment and descriptors are those of a server that an editor starts. Tests of
-the start itself start it as an editor does.
+``start`` forks it from a process that has the modules already (``zygote.py``). Program, arguments,
+folder, environment and descriptors are those of one that an editor starts. Tests of the start
+itself start it as an editor does.
 """
 
 import atexit
@@ -17,14 +17,21 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 #: In the environment of every process of a client; ``raw_client.left_behind`` looks for it.
 MARK = "LSP_AGENT_TEST_MARK"
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
 SERVE = [*LSP_AGENT, "serve"]
+#: A command, and from which one's process it is forked.
+_FORKED_FROM = {"serve": "serve", "rpc": "rpc"} | dict.fromkeys(
+    ("doctor", "ext", "log", "permissions", "prompt", "setup"), "setup"
+)
 #: Room for one: a forked process has the environment of the zygote's start, as others see it.
 _NO_MARK = "0" * 32
+#: Variables that a process reads before it runs our code, or hides where the kernel shows them.
+_OF_A_START = {"PYTHONPATH", "ZOTCORE_RPC_TOKEN"}
 _PROGRAM = Path(__file__).with_name("zygote.py")
 
 
@@ -86,57 +93,92 @@ def cold_start(
 
 
 def start(command: Sequence[str], *, cwd: Path | str | None, env: Mapping[str, str]) -> Process:
-    """A server with pipes. As an editor does where ``command`` is another one than ``SERVE``, or is
-    to find other modules."""
-    other = list(command[: len(SERVE)]) != SERVE or "PYTHONPATH" in env
-    if sys.platform != "linux" or other:
+    """One of ours with pipes. As an editor does where ``command`` is another one than those that
+    can be forked."""
+    *ours, name = command[: len(SERVE)]
+    kind = None if _OF_A_START & env.keys() else _FORKED_FROM.get(name)
+    if sys.platform != "linux" or ours != LSP_AGENT or kind is None:
         return cold_start(command, cwd=cwd, env=env)
-    folder = os.fspath(Path(cwd or ".").absolute())
-    request = {"arguments": command[len(SERVE) - 1 :], "cwd": folder, "env": env}
+    request = {
+        "arguments": command[len(LSP_AGENT) :],
+        "cwd": os.fspath(Path(cwd or ".").absolute()),
+        "env": env,
+        "umask": _umask(),
+    }
     with _starting:
         try:
-            return _forked(request)
+            return _forked(kind, request)
         except ConnectionError:
-            _end_zygote()
-            return _forked(request)
+            _end_zygote(kind)
+            return _forked(kind, request)
         except BaseException:
-            _end_zygote()  # it may be about to answer
+            _end_zygote(kind)  # it may be about to answer
             raise
 
 
+def _umask() -> int:
+    """Without a moment in which it is another one."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("\nUmask:")[2].split()[0], 8)
+
+
+def run(
+    command: Sequence[str], *, cwd: Path | str, env: Mapping[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """To its end, with nothing to read."""
+    process = start(command, cwd=cwd, env=env)
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    process.stdin.close()
+    with process.stdout, process.stderr, ThreadPoolExecutor(1) as threads:
+        try:
+            errors = threads.submit(process.stderr.read)
+            said = process.stdout.read()
+            code = process.wait()
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(command, code, said.decode(), errors.result().decode())
+
+
 _starting = threading.Lock()
-_zygotes: list[tuple[subprocess.Popen[bytes], socket.socket]] = []
+#: By what they fork.
+_zygotes: dict[str, tuple[subprocess.Popen[bytes], socket.socket]] = {}
 
 
-def _zygote() -> socket.socket:
-    if not _zygotes:
+def _zygote(kind: str) -> socket.socket:
+    if kind not in _zygotes:
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
             process = subprocess.Popen(
-                [sys.executable, "-P", str(_PROGRAM), str(its.fileno())],
+                [sys.executable, "-P", str(_PROGRAM), kind, str(its.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=os.environ | {MARK: _NO_MARK},
                 pass_fds=[its.fileno()],
             )
-        _zygotes.append((process, ours))
-    return _zygotes[0][1]
+        _zygotes[kind] = process, ours
+    return _zygotes[kind][1]
+
+
+def _end_zygote(kind: str) -> None:
+    process, connection = _zygotes.pop(kind)
+    connection.close()
+    process.wait()
 
 
 @atexit.register
-def _end_zygote() -> None:
-    while _zygotes:
-        process, connection = _zygotes.pop()
-        connection.close()
-        process.wait()
+def _end_zygotes() -> None:
+    for kind in [*_zygotes]:
+        _end_zygote(kind)
 
 
-def _forked(request: Mapping[str, object]) -> WarmProcess:
+def _forked(kind: str, request: Mapping[str, object]) -> WarmProcess:
     pipes = [os.pipe() for _ in range(4)]
     (stdin, our_in), (our_out, stdout), (our_err, stderr), (our_end, ended) = pipes
     its, ours = [stdin, stdout, stderr, ended], [our_in, our_out, our_err, our_end]
     try:
-        pid = _pid_of_forked(request, its)
+        pid = _pid_of_forked(kind, request, its)
     except BaseException:
         for descriptor in ours:
             os.close(descriptor)
@@ -147,10 +189,10 @@ def _forked(request: Mapping[str, object]) -> WarmProcess:
     return WarmProcess(pid, ours)
 
 
-def _pid_of_forked(request: Mapping[str, object], descriptors: Sequence[int]) -> int:
+def _pid_of_forked(kind: str, request: Mapping[str, object], descriptors: Sequence[int]) -> int:
     """Raises ``ConnectionError`` where the zygote was killed: what tests run of ours in their own
     process kills each child that it does not know."""
-    zygote = _zygote()
+    zygote = _zygote(kind)
     socket.send_fds(zygote, [json.dumps(request).encode()], descriptors)
     if answer := zygote.recv(64):
         return int(answer)

@@ -1,8 +1,8 @@
-"""Imports a server's modules, and forks servers for the tests of one process (``warm.py``).
+"""Imports what a command of ours does, and forks it for the tests of one process (``warm.py``).
 
-Argument: the descriptor of a socket. A packet on it is ``{"arguments", "cwd", "env"}`` with four
-descriptors: the new process's standard ones, and one that is told its exit code. The answer is its
-id. It ends when the socket is closed.
+Arguments: the command, and the descriptor of a socket. A packet on it is ``{"arguments", "cwd",
+"env", "umask"}`` with four descriptors: the new process's standard ones, and one that is told its
+exit code. The answer is its id. It ends when the socket is closed.
 """
 
 import contextlib
@@ -20,18 +20,23 @@ from pathlib import Path
 import lsp_agent
 from lsp_agent.cli.main import main
 
-#: What a server may import in its life. Not the embedded agent, which is a process of its own.
-_PACKAGES = ("agents", "processes", "protocol", "sandbox", "server", "sessions", "text", "toolset")
-_PACKAGES += ("user_data", "wires", "workspace")
+#: What a command may import in its life. A server has no embedded agent in it, nor the other way
+#: round: each is a process of its own.
+_SHARED = ("processes", "protocol", "text", "toolset", "user_data")
+_PACKAGES = {
+    "serve": (*_SHARED, "agents", "sandbox", "server", "sessions", "wires", "workspace"),
+    "rpc": (*_SHARED, "runtime"),
+    "setup": (*_SHARED, "agents", "cli", "sandbox", "sessions", "wires", "workspace"),
+}
 #: In the environment that the kernel shows of a process; RawClient looks for it.
 _MARK = b"LSP_AGENT_TEST_MARK="
 #: Of /proc/self/stat, counted from the state on: where in memory the environment begins.
 _ENV_START = 47
 
 
-def _import_all() -> None:
-    import_module("lsp_agent.cli.serve")
-    for package in _PACKAGES:
+def _import_all(command: str) -> None:
+    import_module(f"lsp_agent.cli.{command}")
+    for package in _PACKAGES[command]:
         folder = import_module(f"lsp_agent.{package}")
         for module in pkgutil.walk_packages(folder.__path__, folder.__name__ + "."):
             import_module(module.name)
@@ -85,6 +90,9 @@ def _become(request: dict[str, object], descriptors: list[int]) -> list[str]:
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     os.chdir(str(request["cwd"]))
+    umask = request["umask"]
+    assert isinstance(umask, int)
+    os.umask(umask)
     env = request["env"]
     assert isinstance(env, dict)
     os.environ.clear()
@@ -104,6 +112,6 @@ def _show(mark: str) -> None:
         memory.write(mark.encode())
 
 
-_import_all()
-sys.argv = _serve(socket.socket(fileno=int(sys.argv[1])))
+_import_all(sys.argv[1])
+sys.argv = _serve(socket.socket(fileno=int(sys.argv[2])))
 sys.exit(main())

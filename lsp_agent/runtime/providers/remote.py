@@ -33,6 +33,7 @@ from lsp_agent.runtime.providers.provider import (
     Waiting,
 )
 from lsp_agent.runtime.transcript import Message, Usage
+from lsp_agent.user_data.system_keyring import system_keyring
 
 T = TypeVar("T")
 
@@ -105,9 +106,7 @@ def _from_keyring(provider: str) -> tuple[str | None, str]:
 
     def look() -> None:
         try:
-            import keyring  # noqa: PLC0415  it looks for the system's services
-
-            found.append(keyring.get_password(KEYRING_SERVICE, provider))
+            found.append(system_keyring().get_password(KEYRING_SERVICE, provider))
         except Exception as error:  # noqa: BLE001  it is locked, or not there; each kind has its own
             failed.append(type(error).__name__)
 

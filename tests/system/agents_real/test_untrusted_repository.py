@@ -7,7 +7,6 @@ The rest of opencode's part is in ``test_opencode_real.py``.
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import threading
 import uuid
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 from hostile_to_known import HostileToKnown
+from support import warm
 from support.actors import (
     Actor,
     Claude,
@@ -246,15 +246,7 @@ def test_the_doctor_runs_nothing_that_a_repository_brings(
     (own / "pi").chmod(0o755)
     environment = ground.environment()
     environment["PATH"] += os.pathsep + str(own)
-    done = subprocess.run(
-        [*LSP_AGENT, "doctor", "--json"],
-        cwd=ground.folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = warm.run([*LSP_AGENT, "doctor", "--json"], cwd=ground.folder, env=environment)
     (pi,) = [each for each in json.loads(done.stdout)["agents"] if each["name"] == "pi"]
     assert pi["path"] == str(own / "pi")
     assert repository.ran() == []

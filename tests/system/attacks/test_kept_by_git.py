@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from ground import Ground, Json
+from support import warm
 from support.holders import WAYS, hold_by
 from support.project import LSP_AGENT, Editor, bash, step
 from support.raw_client import wait_until
@@ -66,14 +67,9 @@ def decided(ground: Ground) -> list[tuple[str, int | None]]:
     """By what each command was let run, and what it ended with, as the person may read."""
 
     def entries() -> list[Json]:
-        done = subprocess.run(
-            [*LSP_AGENT, "log", "commands", "--json"],
-            env=ground.environment(),
-            cwd=ground.folder,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        command = [*LSP_AGENT, "log", "commands", "--json"]
+        done = warm.run(command, cwd=ground.folder, env=ground.environment())
+        done.check_returncode()
         return json.loads(done.stdout)["commands"]
 
     assert wait_until(lambda: all(each["ended"] for each in entries()))

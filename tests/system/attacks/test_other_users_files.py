@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.project import EVENTS, LSP_AGENT, Project, bash, new_project, step, write
+from support.project import EVENTS, Project, bash, new_project, step, write
 
 MANIFEST = {"name": "helper", "version": "1", "exec": "lsp-agent", "args": ["ext", "run", "h.py"]}
 PROGRAM = """
@@ -43,15 +43,7 @@ def extension(folder: Path, ran: Path) -> Path:
 
 
 def ext(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*LSP_AGENT, "ext", *arguments],
-        cwd=project.folder,
-        env=project.environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return project.command("ext", *arguments)
 
 
 def worked(project: Project) -> list[str]:

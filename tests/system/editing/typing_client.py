@@ -252,7 +252,9 @@ class TypingProject(Project):
 
     def start(self, *arguments: str) -> TypingClient:
         command = [*LSP_AGENT, "serve", *arguments]
-        client = TypingClient(command, self.policy, cwd=self._base, env=self.environment())
+        client = TypingClient(
+            command, self.policy, cwd=self._base, env=self.environment(), warm_start=True
+        )
         self._editors.enter_context(client)
         return client
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from support.warm import SERVE
+
 from provenance.hub import Hub, Json, Late, Seats, Server
 
 PUPPET = Path(__file__).with_name("puppet.py")
-SERVE = [sys.executable, "-P", "-m", "lsp_agent", "serve"]
 AGENTS = 3
 SEATS = [f"{kind}{n}" for n in range(1, AGENTS + 1) for kind in ("hosted", "mirror")]
 #: What an editor can do beyond the standard, by its kind; the "prompt" one reads at once what
@@ -58,7 +59,7 @@ class Desk:
     def start(self) -> None:
         self.sessions.clear()
         env = os.environ | self.folders()
-        server = self.server = Server(self.hub, SERVE, self.base, env, self.base / "errors")
+        server = self.server = Server(self.hub, SERVE, self.base, env)
         server.handlers = {
             "workspace/applyEdit": self._asked("take_edit"),
             "agent/event": self.event,

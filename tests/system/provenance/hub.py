@@ -9,11 +9,12 @@ import json
 import os
 import selectors
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from support import warm
 
 Json = dict[str, Any]
 
@@ -146,25 +147,21 @@ class Peer:
 class Server(Peer):
     """A server process."""
 
-    def __init__(
-        self, hub: Hub, command: Sequence[str], cwd: Path, env: dict[str, str], errors: Path
-    ) -> None:
-        self._errors = errors
-        with errors.open("ab") as file:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=file,
-                cwd=cwd,
-                env=env,
-            )
+    def __init__(self, hub: Hub, command: Sequence[str], cwd: Path, env: dict[str, str]) -> None:
+        self.process = warm.start(command, cwd=cwd, env=env)
         assert self.process.stdout
         assert self.process.stdin
+        assert self.process.stderr
         super().__init__(hub, self.process.stdout.fileno(), self.process.stdin.fileno())
+        self._err = self.process.stderr.fileno()
+        self._written_down = b""
+        self._said_all = False
+        hub.listen(self._err, self._hear_errors)
 
     def errors(self) -> str:
-        return self._errors.read_text(errors="replace")[-2000:]
+        with contextlib.suppress(Late):
+            self._hub.until(lambda: self._said_all, "its last words", 1)
+        return self._written_down[-2000:].decode(errors="replace")
 
     def shut_down(self) -> None:
         self.call("shutdown")
@@ -179,10 +176,18 @@ class Server(Peer):
 
     def close(self) -> None:
         super().close()
-        for stream in (self.process.stdin, self.process.stdout):
+        self._hub.forget(self._err)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             with contextlib.suppress(BrokenPipeError):
                 assert stream
                 stream.close()
+
+    def _hear_errors(self) -> None:
+        chunk = os.read(self._err, 1 << 16)
+        self._written_down += chunk
+        if not chunk:
+            self._hub.forget(self._err)
+            self._said_all = True
 
 
 class Seat:

@@ -31,20 +31,9 @@ def set_up(project: Project, *steps: Json, more: str = "") -> None:
     )
 
 
-def prompt(
-    project: Project, *arguments: str, **variables: str
-) -> "subprocess.CompletedProcess[str]":
+def prompt(project: Project, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Without a terminal."""
-    return subprocess.run(
-        [*LSP_AGENT, "prompt", *arguments],
-        cwd=project.folder,
-        env=project.environment() | variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    return project.command("prompt", *arguments)
 
 
 class Terminal:
@@ -136,7 +125,16 @@ def test_a_file_is_named_as_the_person_would_write_it(project: Project) -> None:
 
 def test_what_the_output_cannot_show_is_escaped(project: Project) -> None:
     set_up(project, step("naïve"))
-    done = prompt(project, "Go.", PYTHONIOENCODING="ascii")
+    done = subprocess.run(
+        [*LSP_AGENT, "prompt", "Go."],
+        cwd=project.folder,
+        env=project.environment() | {"PYTHONIOENCODING": "ascii"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (0, "na\\xefve\n")
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.project import LSP_AGENT, Project
+from support.project import Project
 
 ACP_AGENT = str(Path(__file__).parents[2] / "support" / "doubles" / "acp_agent.py")
 PLAN = "plan 0 0 1 2 of Read [Change] Test"
@@ -16,16 +16,7 @@ def prompt(project: Project, *arguments: str) -> "subprocess.CompletedProcess[st
     (project.config / "config.toml").write_text(
         f'agent = "mine"\n[agents.mine]\nwire = "acp"\ncommand = {command}\n'
     )
-    return subprocess.run(
-        [*LSP_AGENT, "prompt", *arguments],
-        cwd=project.folder,
-        env=project.environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return project.command("prompt", *arguments)
 
 
 def test_a_plan_is_listed_once_and_then_it_is_told_how_far_it_is(project: Project) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -201,6 +202,17 @@ def test_an_agent_that_cannot_run_says_how_it_can(flags: list[str], words: str):
     assert words in ended.stderr
     assert ended.stderr.count("\n") == 1
     assert ended.stdout == ""
+
+
+def test_the_systems_keyring_is_looked_for_without_a_compiler(tmp_path: Path):
+    """keyring's part for macOS, which it imports everywhere, asks one where libraries lie."""
+    for name in ("gcc", "cc"):
+        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (tmp_path / name).chmod(0o755)
+    env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [sys.executable, "-P", "-m", "lsp_agent", "rpc", "--provider", "anthropic"]
+    subprocess.run(command, env=env, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,9 @@
 import json
 import os
 import signal
-import subprocess
 from pathlib import Path
 
-from support.project import EVENTS, LSP_AGENT, Editor, Project, bash, step
+from support.project import EVENTS, Editor, Project, bash, step
 from support.raw_client import Json, wait_until
 from support.rpc_process import marked
 
@@ -33,13 +32,8 @@ def gone(mark: str) -> bool:
 
 
 def logged(project: Project) -> list[Json]:
-    done = subprocess.run(
-        [*LSP_AGENT, "log", "commands", "--json"],
-        env=project.environment(),
-        cwd=project.folder,
-        capture_output=True,
-        check=True,
-    )
+    done = project.command("log", "commands", "--json")
+    done.check_returncode()
     return json.loads(done.stdout)["commands"]
 
 

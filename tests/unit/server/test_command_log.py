@@ -2,12 +2,11 @@
 
 import json
 import stat
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.project import LSP_AGENT, Editor, Project, bash, step
+from support.project import Editor, Project, bash, step
 from support.raw_client import NO_ANSWER, Json, wait_until
 
 from lsp_agent.user_data import command_log
@@ -31,14 +30,8 @@ def turn(
 
 
 def listed(project: Project, *arguments: str) -> str:
-    done = subprocess.run(
-        [*LSP_AGENT, "log", "commands", *arguments],
-        env=project.environment(),
-        cwd=project.folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = project.command("log", "commands", *arguments)
+    done.check_returncode()
     return done.stdout
 
 

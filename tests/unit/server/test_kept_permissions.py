@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.project import LSP_AGENT, NO_ANSWER, Editor, Project, bash, step
+from support.project import NO_ANSWER, Editor, Project, bash, step
 from support.raw_client import Json
 
 ASK: Json = {"events": True, "ask": True}
@@ -35,14 +35,7 @@ def kept_file(project: Project) -> Path:
 
 
 def permissions(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*LSP_AGENT, "permissions", *arguments],
-        env=project.environment(),
-        cwd=project.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return project.command("permissions", *arguments)
 
 
 def test_a_question_about_a_command_offers_from_once_to_always(project: Project) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -137,8 +136,7 @@ def test_a_repositorys_extensions_run_once_they_are_trusted(project: Project) ->
     assert names(editor) == ["reload-ext"]
     notice = editor.event("notice", level="warning")
     assert "lsp-agent ext trust" in notice["message"]
-    trust = [*LSP_AGENT, "ext", "trust", str(project.folder)]
-    subprocess.run(trust, env=project.environment(), check=True, capture_output=True)
+    project.command("ext", "trust", str(project.folder)).check_returncode()
     session = editor.call("agent/newSession", {})["sessionId"]
     found = editor.call("agent/commands", {"sessionId": session})["commands"]
     assert [each["name"] for each in found] == ["ask", "do", "fail", "put", "reload-ext", "show"]

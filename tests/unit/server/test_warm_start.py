@@ -43,6 +43,17 @@ def test_it_has_its_own_arguments_environment_and_folder(begun: Any, tmp_path: P
     assert client.process.pid in left_behind(client.mark)
 
 
+def test_it_has_the_umask_of_who_starts_it(begun: Any, tmp_path: Path):
+    begun("--log-file", "before.log").initialize()
+    before = os.umask(0)
+    try:
+        begun("--log-file", "open.log").initialize()
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / f"{name}.log").stat().st_mode & 0o777 for name in ("before", "open")]
+    assert modes == [0o666 & ~before, 0o666]
+
+
 def test_it_says_what_is_wrong_with_its_arguments(begun: Any):
     client: RawClient = begun("--nonsense")
     assert client.wait_for_exit() == 2
