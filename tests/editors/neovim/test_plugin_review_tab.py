@@ -85,6 +85,18 @@ def test_the_list_follows_each_decision(desk: PluginDesk) -> None:
     wait_until(lambda: desk.nvim.lua("return vim.fn.tabpagenr('$')") == 1)
 
 
+def test_a_new_file_without_a_line_is_decided_on_like_others(desk: PluginDesk) -> None:
+    desk.open("a.txt", LINES)
+    desk.start(step(write("empty.txt", "")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_chat("Done.")
+    desk.agent("review")
+    wait_for_list(desk, "1 change in 1 file", "empty.txt  1 left  no lines")
+    desk.nvim.keys("U")
+    wait_for_list(desk, "Nothing is left to review.", "empty.txt  ✓")
+    assert desk.statuses() == ["rejected"]
+
+
 def test_the_list_follows_the_persons_own_undo(desk: PluginDesk) -> None:
     change(desk)
     wait_for_list(desk, "4 changes in 3 files", *FILES)

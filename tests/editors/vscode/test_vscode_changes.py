@@ -42,6 +42,15 @@ def test_one_file_is_undone_and_the_other_kept(person: Product) -> None:
     assert names == ["Open open.txt", "Review open.txt", "Open closed.txt", "Review closed.txt"]
 
 
+def test_a_new_file_without_a_line_says_so_and_is_undone(person: Product) -> None:
+    person.begin(step({"name": "write", "args": {"path": "empty.txt", "content": ""}}), done())
+    person.say("Go")
+    person.wait_for_end()
+    wait_until(lambda: counts(person) == [["no", "lines"], ["no", "lines"]])
+    person.press("Undo empty.txt")
+    wait_until(lambda: not (person.folder / "empty.txt").exists())
+
+
 def test_what_is_proposed_is_applied_file_by_file(person: Product) -> None:
     changed(person, **{"lspAgent.edits.review": "before"})
     person.press("Apply closed.txt")

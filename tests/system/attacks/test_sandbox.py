@@ -134,15 +134,17 @@ def test_there_is_no_network_unless_the_person_lets_it(ground: Ground) -> None:
         assert "reached" in shown.splitlines()
 
 
-def test_what_a_held_command_changes_is_recorded(ground: Ground) -> None:
-    ground.file("a.txt", "one\n")
-    editor = ground.attacked(
-        "hosted", step("", bash("echo two > a.txt")), step("Done."), options=SANDBOX
-    )
-    editor.open(ground.folder / "a.txt")
+def test_what_a_held_command_changes_is_recorded_and_taken_back(ground: Ground) -> None:
+    files = [ground.file(name, "one\n") for name in ("open.txt", "closed.txt")]
+    both = bash("echo two > open.txt; echo two > closed.txt")
+    editor = ground.attacked("hosted", step("", both), step("Done."), options=SANDBOX)
+    shown = editor.open(files[0])
     editor.result(editor.prompt("Go."), timeout=60)
-    (edit,) = editor.call("agent/edits", {})["edits"]
-    assert edit["uri"].endswith("/a.txt")
+    assert [file.read_text() for file in files] == ["two\n", "two\n"]
+    edits = editor.call("agent/edits", {})["edits"]
+    assert {edit["uri"] for edit in edits} == {file.as_uri() for file in files}
+    editor.call("agent/revert", {})
+    assert (shown.text.content, files[1].read_text()) == ("one\n", "one\n")
 
 
 def asked_again(ground: Ground, command: str, answer: str) -> tuple[Json, str]:

@@ -28,31 +28,34 @@ local function each_open(edits, on_open)
   end
 end
 
---- The files with open changes, by name.
+--- The files with open changes, by name. One that came without a line, or went, has no hunk and is
+--- a change all the same.
 ---@param edits table[]
 ---@param root string
 ---@return lsp_agent.FileReview[]
 function M.of(edits, root)
   local by_uri = {}
-  each_open(edits, function(edit, hunk)
-    local path = vim.uri_to_fname(edit.uri)
+  local function one_more(uri, row, added, removed)
+    local path = vim.uri_to_fname(uri)
     local within = vim.startswith(path, root .. "/")
-    local row = hunk.range.start.line
-    local file = by_uri[edit.uri]
-      or {
-        uri = edit.uri,
-        name = within and path:sub(#root + 2) or path,
-        left = 0,
-        added = 0,
-        removed = 0,
-        first = row,
-      }
-    by_uri[edit.uri] = file
+    local name = within and path:sub(#root + 2) or path
+    by_uri[uri] = by_uri[uri]
+      or { uri = uri, name = name, left = 0, added = 0, removed = 0, first = row }
+    local file = by_uri[uri]
     file.left = file.left + 1
-    file.added = file.added + #lines_of(hunk.newText)
-    file.removed = file.removed + #lines_of(hunk.oldText)
+    file.added = file.added + added
+    file.removed = file.removed + removed
     file.first = math.min(file.first, row)
+  end
+  each_open(edits, function(edit, hunk)
+    local added, removed = #lines_of(hunk.newText), #lines_of(hunk.oldText)
+    one_more(edit.uri, hunk.range.start.line, added, removed)
   end)
+  for _, edit in ipairs(edits) do
+    if is_open(edit) and #(edit.hunks or {}) == 0 then
+      one_more(edit.uri, 0, 0, 0)
+    end
+  end
   local files = vim.tbl_values(by_uri)
   table.sort(files, function(one, other)
     return one.name < other.name

@@ -41,6 +41,17 @@ local function with_done(before, files)
   return all
 end
 
+--- How much there is to decide on; a new file may be empty.
+---@param file lsp_agent.FileReview
+---@return string
+local function left(file)
+  local lines = "no lines"
+  if file.added + file.removed > 0 then
+    lines = ("+%d −%d"):format(file.added, file.removed)
+  end
+  return ("%d left  %s"):format(file.left, lines)
+end
+
 --- Writes it.
 ---@param bufnr integer
 ---@param before lsp_agent.FileReview[] what was written last
@@ -49,8 +60,7 @@ end
 function M.render(bufnr, before, files)
   local all, lines = with_done(before, files), { heading(files) }
   for _, file in ipairs(all) do
-    local counts = ("%d left  +%d −%d"):format(file.left, file.added, file.removed)
-    table.insert(lines, ("%s  %s"):format(file.name, file.left > 0 and counts or "✓"))
+    table.insert(lines, ("%s  %s"):format(file.name, file.left > 0 and left(file) or "✓"))
   end
   vim.bo[bufnr].modifiable = true
   api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)

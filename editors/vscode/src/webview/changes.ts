@@ -83,6 +83,7 @@ export function counts(files: Lines[]): HTMLElement | undefined {
   const total = (of: (file: Lines) => number): number =>
     files.reduce((sum, file) => sum + of(file), 0);
   const [added, removed] = [total((file) => file.added), total((file) => file.removed)];
+  if (added + removed === 0) return el("span", { class: "counts" }, "no lines"); // a new, empty file
   return el(
     "span",
     { class: "counts", "aria-label": `${added} lines added, ${removed} removed` },
