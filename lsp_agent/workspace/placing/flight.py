@@ -254,12 +254,12 @@ class Flight:
             return self._strayed
         if self._reloaded is not None:
             quiet = self.answered and now - self._last_heard >= self._timings.quiet
-            if quiet or self._answer is False or self._is_too_long(now):
+            if quiet or self._answer is False or self.is_too_long(now):
                 self.trust_reload()
             return self._landed
         if self._is_not_in(now):
             return Again()
-        return Unknown() if self._is_too_long(now) else None
+        return Unknown() if self.is_too_long(now) else None
 
     def trust_reload(self) -> None:
         """Nobody waits any more for what may come on top of a reload."""
@@ -269,7 +269,8 @@ class Flight:
     def _may_stray(self) -> bool:
         return not self.checked or (self._on_disk and self._reopened)
 
-    def _is_too_long(self, now: float) -> bool:
+    def is_too_long(self, now: float) -> bool:
+        """Whether it is time to say what is known."""
         return self._first_sent is not None and now - self._first_sent >= self._timings.unknown
 
     def _stray(self, track: "_Track", before: Text, change: ContentChange) -> None:

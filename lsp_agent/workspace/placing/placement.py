@@ -321,7 +321,7 @@ class Placement:
             self._wake = anyio.Event()
             text = self._document.text
             await self._compare(text)
-            if (decision := self._decision(text)) is not None:
+            if (decision := self._decision(text, answered)) is not None:
                 break
             with anyio.move_on_after(self._timings.tick):
                 await self._wake.wait()
@@ -332,9 +332,15 @@ class Placement:
                 await answered.wait()
         sending.cancel()
 
-    def _decision(self, text: Text) -> Decision | None:
+    def _decision(self, text: Text, answered: anyio.Event) -> Decision | None:
+        """An editor that has refused so far, as beside a person who types, is heard out when time
+        is over: then it is known."""
         now = self._document.clock()
         decision = self._flight.decide(text, now)
+        if isinstance(decision, Unknown) and self._all_refused and self.sends > 1:
+            return decision if answered.is_set() else None
+        if isinstance(decision, Again) and self._is_refused() and self._flight.is_too_long(now):
+            return Unknown()
         if (
             decision is None
             and self._document.closed
