@@ -29,7 +29,8 @@ import pytest
 @pytest.mark.parametrize("case", range(10))
 def test_cases(case): pass
 """
-CONFIG = "[pytest]\nmarkers =\n  slow: slow\n  sampled: sampled\n  zot: zot\n  neovim: neovim\n"
+MARKS = ("slow", "sampled", "zot", "neovim", "xdist_group")
+CONFIG = "\n".join(["[pytest]", "markers =", *(f"  {mark}: {mark}" for mark in MARKS), ""])
 
 
 @pytest.fixture
