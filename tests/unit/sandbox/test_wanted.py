@@ -23,7 +23,7 @@ HIDDEN = [f"{HOME}/{name}" for name in (".ssh", ".aws", ".config/gh", ".netrc")]
         ("ping: connect: Network is unreachable", "it has no network"),
         ("Error: getaddrinfo EAI_AGAIN registry.example.org", "it has no network"),
         ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "it has no network"),
-        ("E: Temporary failure resolving 'deb.debian.org'", "it has no network"),
+        ("E: Temporary failure resolving 'packages.example.org'", "it has no network"),
         ("java.net.UnknownHostException: repo.example.org", "it has no network"),
         ("dial tcp 127.0.0.1:5432: connect: connection refused", "it has no network"),
         ("Error: connect ECONNREFUSED 127.0.0.1:6379", "it has no network"),
