@@ -18,7 +18,7 @@ from vscode_desk import done, step
 from vscode_product import Product, build, product
 
 pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(900)]
-pytestmark.append(pytest.mark.xdist_group("vscode"))
+pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
 
 TRIES = 1000
 #: At least, in that time.
@@ -26,8 +26,9 @@ QUESTIONS = 40
 
 TITLE = "VS Code, keys typed through the appearance of questions"
 
-#: Text, and keys by name. Ctrl+Shift+A comments a block on Linux (a plain text has none), and with
-#: a screen reader it presses the first button of a notification.
+#: Text, and keys by name; the number of the try comes at once, as from a method of input.
+#: Ctrl+Shift+A comments a block on Linux (a plain text has none), and with a screen reader it
+#: presses the first button of a notification.
 EDITOR = (
     ["{n} y", "Enter"],
     ["Control+Shift+A"],
@@ -100,6 +101,9 @@ def type_through(person: Product, bursts: Bursts, tries: range) -> str:
             text = part.replace("{n}", str(number))
             if part in TYPED:
                 person.page.keyboard.press(part)
+            elif part.startswith("{n}"):
+                person.page.keyboard.insert_text(str(number))
+                person.page.keyboard.type(part.removeprefix("{n}"))
             else:
                 person.page.keyboard.type(text)
             typed += TYPED.get(part, text)
