@@ -300,6 +300,7 @@ def signal_process(pid: int, number: int) -> None:
 
 
 def within(seconds: float, since: float) -> None:
+    """Of what a limit or another try would have brought later: not how fast a busy machine is."""
     took = time.monotonic() - since
     assert took < seconds, f"took {took:.2f} s"
 

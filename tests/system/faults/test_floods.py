@@ -16,7 +16,7 @@ MB = 1 << 20
 IN_TEXT, IN_A_COMMAND = 5, 23
 #: What a flood may add to the server's memory: bounded buffers, 8 MB of text kept for the result.
 GROWTH = 100 * MB
-SIZES = [64 * MB, pytest.param(1024 * MB, marks=[pytest.mark.slow, pytest.mark.timeout(400)])]
+SIZES = [64 * MB, pytest.param(256 * MB, marks=pytest.mark.slow)]
 #: What goes before the end of a command's flood.
 _LEFT_OUT = re.compile(r"\n\.\.\. \[(\d+) characters left out; the end:\]\n")
 _LONGEST_WORDS = 100
@@ -143,7 +143,7 @@ def cancelled_unread(stage: Editor, request: int) -> None:
     stage.reads.set()
     with pytest.raises(RpcError) as cancelled:
         stage.result(request)
-    within(2, began)
+    within(20, began)
     assert cancelled.value.code == -32800
 
 

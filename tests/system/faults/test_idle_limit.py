@@ -48,7 +48,7 @@ def test_a_silent_agent_is_reported_then_ended(
     began = time.monotonic()
     error = stage.failure(stage.prompt("", at=at, fault=fault, deaf=True), "agentTimeout")
     assert time.monotonic() - began >= LIMIT
-    within(LIMIT + 2, began)
+    within(LIMIT + 30, began)
     assert len(reports(stage, error.data["turn"]["turnId"])) == 1
     stage.works()
     outcome(f"agent silent ({fault})", "reported at half, agentTimeout, next prompt works")
