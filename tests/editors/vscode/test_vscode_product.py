@@ -57,6 +57,7 @@ WATCH = """
 """
 #: Of an edit that may not be in, as the agent is told.
 NOT_CONFIRMED = "has not confirmed"
+REFUSED = "refused the edit"
 #: An edit of each function of ``SHAPES``, so far apart that each is a hunk of its own.
 THREE = edit(
     "shapes.py",
@@ -141,8 +142,8 @@ def test_an_edit_lands_in_an_unsaved_document_while_typing_goes_on(person: Produ
     text = person.text("notes.txt")
     assert words > 1
     for n, said in enumerate(told(person)):
-        # On a busy machine the window may take longer than the server waits for it.
-        assert f"new{n:02} line" in text or NOT_CONFIRMED in said
+        # On a busy machine the window may take longer than the server waits for it, or take none.
+        assert f"new{n:02} line" in text or NOT_CONFIRMED in said or REFUSED in said
         assert text.count(f"new{n:02}") + text.count(f"old{n:02}") == 1
     assert text.count("new") > 6
     typed = "".join(f"typed{n} " for n in range(words))

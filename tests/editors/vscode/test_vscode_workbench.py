@@ -177,14 +177,15 @@ def open_hunk(desk: Desk, mark: str) -> tuple[str, str]:
 
 def decided(desk: Desk, edit_id: str, hunk_id: str, *, keep: bool) -> Any:
     """The hunk once the person has kept or undone it. On a busy machine the window may take more
-    than the 5 s after which the server says that it does not know; then it may still come."""
+    than the 5 s after which the server says that it does not know, and that it may still come; or
+    it has not taken it in all that time."""
     method = "agent/keepEdit" if keep else "agent/rejectEdit"
     for left in reversed(range(5)):
         try:
             edit = desk.call(method, editId=edit_id, hunks=[hunk_id])["edit"]
             break
         except RequestError as error:
-            if "may still come" not in str(error) or not left:
+            if not left or not any(words in str(error) for words in ("may still come", REFUSED)):
                 raise
             time.sleep(3)
     (hunk,) = [each for each in edit["hunks"] if each["hunkId"] == hunk_id]
@@ -346,6 +347,19 @@ def test_a_turn_is_taken_back_and_brought_again_while_the_person_types(
     report(row)
 
 
+def statuses_of_words(desk: Desk) -> tuple[dict[int, str], set[int]]:
+    """Of the edits, each of one word; and those that were proposed again, as the window refused
+    them."""
+    statuses, superseded = dict[int, str](), set[int]()
+    for found in desk.edits():
+        (n,) = (int(TOKEN.findall(hunk["newText"])[0]) for hunk in found["hunks"])
+        if found["status"] == "superseded":
+            superseded.add(n)
+        else:
+            statuses[n] = found["status"]
+    return statuses, superseded
+
+
 def test_an_agents_writes_to_disk_are_merged_into_unsaved_text(
     desk: Desk, report: Callable[[Row], None]
 ) -> None:
@@ -363,13 +377,8 @@ def test_an_agents_writes_to_disk_are_merged_into_unsaved_text(
     row = Row("mirror, unsaved text", 18, words=len(typist.words))
     row.sent_again = sent_again(desk)
     time.sleep(1)  # for what came late
-    shown, statuses, superseded = desk.text(), dict[int, str](), set[int]()
-    for found in desk.edits():
-        (n,) = (int(TOKEN.findall(hunk["newText"])[0]) for hunk in found["hunks"])
-        if found["status"] == "superseded":  # as the window refused it: it is proposed again
-            superseded.add(n)
-        else:
-            statuses[n] = found["status"]
+    wait_until(lambda: len(statuses_of_words(desk)[0]) == row.changes)
+    shown, (statuses, superseded) = desk.text(), statuses_of_words(desk)
     assert [statuses.pop(n) for n in clashing] == ["proposed"] * 2
     row.proposed = 2
     inside = {*range(16)} - not_in(row, statuses, shown, superseded)

@@ -48,8 +48,14 @@ EVENTS = [
     ("assistantMessage", 3, ""),
     ("stepEnded", 3, ""),
 ]
-#: The turn's end comes with these, and may be read before the agent is dead.
-LAST = [("assistantMessage", 3), ("stepEnded", 3)]
+#: Behind these nothing is waited for: the turn may have ended before the agent is dead.
+LAST = [
+    ("toolResult", 4),
+    ("stepStarted", 3),
+    ("textDelta", 9),
+    ("assistantMessage", 3),
+    ("stepEnded", 3),
+]
 
 
 class Stage:
