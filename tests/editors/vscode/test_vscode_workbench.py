@@ -328,7 +328,8 @@ def test_a_turn_is_taken_back_and_brought_again_while_the_person_types(
             inside.difference_update(gone)
             inside.update(taken.get(params.get("turnId"), ()))
         else:
-            assert where == "beside"
+            reasons = [file.get("reason", "") for file in reverted["files"]]
+            assert where == "beside" or all(REFUSED in reason for reason in reasons), reasons
             assert outcomes <= {"conflict", "unchanged"}
         row.compare(after(text, inside, typist.words), desk.text(), [], f"after {params}")
         return reverted["revertId"]
