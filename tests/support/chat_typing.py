@@ -1,4 +1,4 @@
-"""A person types a thousand lines into a conversation while a turn writes into it, in any editor:
+"""A person types hundreds of lines into a conversation while a turn writes into it, in any editor:
 the document, what the agent says and calls meanwhile, and what must be in at the end. Nothing of
 ours is imported: the file as it was saved is the only witness.
 """
@@ -14,15 +14,15 @@ from typing import Any
 Json = dict[str, Any]
 Record = Callable[[str, object], None]
 
-TITLE = "A thousand lines typed into a conversation while a turn comes into it"
+TITLE = "Lines typed into a conversation while a turn comes into it"
 NAME = "long.chat.md"
 PROMPT = "count the days"
 #: The person writes in its first section, too: from its third line on.
 TEXT = f"## You\n\nEarlier?\n\n## Agent\n\nYes.\n\n## You\n\n{PROMPT}\n"
 EARLY_LINE = 3
 
-#: Lines in the last section; behind each burst of them is one in the first.
-LINES, BURST = 1000, 40
+#: Behind so many lines in the last section is one in the first.
+BURST = 40
 #: At least so many before the agent has ended.
 BESIDE = 100
 
@@ -48,6 +48,8 @@ class Typist(ABC):
     """Somebody at an editor that shows the conversation."""
 
     editor: str
+    #: In the last section.
+    lines = 1000
 
     @abstractmethod
     def to_early(self) -> None:
@@ -76,11 +78,11 @@ def early(number: int) -> str:
     return f"e{number:04}"
 
 
-def wrong(saved: str) -> list[str]:
+def wrong(saved: str, lines_typed: int) -> list[str]:
     """What must not be in a document as it was saved: a line of the person's that is lost, doubled
     or out of order, a word of the agent's, or anything else."""
-    lates = [late(number) for number in range(LINES)]
-    earlies = [early(number) for number in range(-(-LINES // BURST))]
+    lates = [late(number) for number in range(lines_typed)]
+    earlies = [early(number) for number in range(-(-lines_typed // BURST))]
     agents = [word for words in _AGENTS for word in words]
     found: list[str] = []
     for wanted in (lates, earlies, agents):
@@ -111,8 +113,9 @@ class Sitting:
         self._seconds = time.monotonic() - begun
 
     def _type_all(self) -> None:
-        for first in range(0, LINES, BURST):
-            past = min(first + BURST, LINES)
+        lines = self._typist.lines
+        for first in range(0, lines, BURST):
+            past = min(first + BURST, lines)
             self._typist.to_last()
             for number in range(first, past):
                 self._typist.type(late(number))
@@ -122,7 +125,7 @@ class Sitting:
             self._typist.leave()
             if not self._has_ended():
                 self._beside = past
-            if first < LINES // 2 <= past:
+            if first < lines // 2 <= past:
                 self._said_by_half = len(re.findall(r"a\d{4}", self.saved(late(past - 1))))
 
     def saved(self, shown: str) -> str:
@@ -139,9 +142,10 @@ class Sitting:
 
     def check(self, record: Record) -> None:
         """Once the agent has ended. Adds a row to what the run prints."""
-        found = wrong(self.saved(END))
-        cells: Json = {"editor": self._typist.editor, "lines": LINES, "beside": self._beside}
-        cells |= {"earlier": -(-LINES // BURST), "words": _STEPS * _WORDS}
+        lines = self._typist.lines
+        found = wrong(self.saved(END), lines)
+        cells: Json = {"editor": self._typist.editor, "lines": lines, "beside": self._beside}
+        cells |= {"earlier": -(-lines // BURST), "words": _STEPS * _WORDS}
         cells |= {"in by half": self._said_by_half, "calls": _STEPS}
         cells |= {"seconds": round(self._seconds), "wrong": len(found)}
         widths = {name: max(len(name), 7) for name in cells}
