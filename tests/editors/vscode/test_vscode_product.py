@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 from support.workbench import Json, WorkbenchError, wait_until
-from vscode_desk import done, edit, read, step
+from vscode_desk import REFUSED, done, edit, read, step
 from vscode_product import Product
 
 pytestmark = [
@@ -57,7 +57,6 @@ WATCH = """
 """
 #: Of an edit that may not be in, as the agent is told.
 NOT_CONFIRMED = "has not confirmed"
-REFUSED = "refused the edit"
 #: An edit of each function of ``SHAPES``, so far apart that each is a hunk of its own.
 THREE = edit(
     "shapes.py",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from support.typist import document
 from support.workbench import Workbench, wait_until
-from vscode_desk import Desk, RequestError, done, edit, read, step
+from vscode_desk import REFUSED, Desk, RequestError, done, edit, read, step
 from vscode_typist import Row, Typist, counted
 
 pytestmark = [
@@ -26,9 +26,8 @@ pytestmark = [
 
 #: Of an edit that is not in, and says so.
 NOT_CONFIRMED = "The editor has not confirmed"
-#: Of one that VS Code did not take in all that time, as keys came before each send of it.
-REFUSED = "refused the edit"
-#: Its statuses: hosted, and in a mirror.
+WHY_NOT = ("not found", "changed since", REFUSED)
+#: Of one that was refused: hosted, and in a mirror.
 OUT = ("conflict", "proposed")
 TOKEN = re.compile(r"tok(\d{3})")
 
@@ -74,9 +73,6 @@ def seen_by_the_server(desk: Desk) -> str:
     desk.ask("Show.")
     text, _, _ = desk.outcomes()[-1].text.partition("\n[Note from the editor")
     return text
-
-
-WHY_NOT = ("not found", "changed since", REFUSED)
 
 
 def why_not(text: str) -> str:
@@ -202,8 +198,7 @@ def not_in(row: Row, statuses: dict[int, str], text: str, refused: Container[int
             row.said[REFUSED] += 1
         elif status != "applied":
             row.wrong.append(f"the edit of old{n:03} is {status}")
-    out = {n for n, status in statuses.items() if status in {"unknown", *OUT}}
-    return {n for n in out if f"tok{n:03}" not in text}
+    return {n for n, status in statuses.items() if status != "applied" and f"tok{n:03}" not in text}
 
 
 def test_hunks_are_kept_and_undone_while_the_person_types_and_the_agent_works(

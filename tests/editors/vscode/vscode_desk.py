@@ -37,6 +37,9 @@ editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.I
 await vscode.commands.executeCommand('setContext', 'harness.settled', line);
 return line;
 """
+#: Is said of an edit that VS Code did not take in all that time, as keys came before each send.
+REFUSED = "refused the edit"
+
 # The text counts only where nothing was typed between the request and its answer.
 EDITS = """
 const document = vscode.workspace.textDocuments.find((d) => d.uri.fsPath === argument);
