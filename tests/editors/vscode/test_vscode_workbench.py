@@ -124,6 +124,10 @@ def test_hosted_edits_beside_a_typist_are_each_in_once(
     assert row.said.keys() <= {*WHY_NOT, "not confirmed in 5 s"}
     row.sent_again = sent_again(desk)
     row.compare(wanted, text, desk.undone())
+    for wrong in row.wrong:
+        mark = wrong.partition(":")[0]
+        told = (o for e, o in zip(made, outcomes, strict=True) if mark in e.marks)
+        print(wrong, *told, *desk.story(mark), sep="\n")
     assert len(typist.words) > 10
     assert desk.path.read_text() == "".join(f"{line}\n" for line in lines)  # nothing was saved
     if seen_by_the_server(desk).rstrip("\n") != text.rstrip("\n"):

@@ -187,6 +187,17 @@ class Desk:
         found = self.workbench.run("return log.undone")
         return [entry for entry in found if entry["path"] == str(self.path)]
 
+    def story(self, mark: str) -> list[str]:
+        """Why a mark is in or not: the edits that the editor took (a deletion does not name what
+        it deletes), and each undo and redo that brought it or took it."""
+        sends = [json.dumps(send["change"]) for send in self.sends() if send["applied"]]
+        undone = [
+            f"undo {number}: {entry['before'].count(mark)} times, then {entry['after'].count(mark)}"
+            for number, entry in enumerate(self.undone())
+            if entry["before"].count(mark) != entry["after"].count(mark)
+        ]
+        return sends + undone
+
     def settle(self) -> None:
         """Until all keys so far have taken effect."""
         self.workbench.run(SETTLE, 0)
