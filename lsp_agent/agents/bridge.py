@@ -297,7 +297,7 @@ class Bridge:
     ) -> Mapping[str, object]:
         """A gate that opens at once says the note, and begins the command's time, which does not
         go on while a person decides on its second try."""
-        number = self._gatekeeper.expect_failure(request, command.timeout, self._place.said)
+        number = self._gatekeeper.expect_failure(request, command.timeout, self._place.outcome)
         words = self._place.held(held, command.text, number, command.timeout)
         if held.note is None and command.timeout is None:
             return command.allowed_args(self._lines.of(unread=True, held=words))

@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.agents.peers import Group, group_of, peer_of
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.toolset.arguments import wants_background
-from lsp_agent.toolset.calls import Allow, Block, ToolRequest
+from lsp_agent.toolset.calls import Allow, Block, Outcome, ToolRequest
 from lsp_agent.toolset.commands import without_the_wait
 
 _UNKNOWN = Block("Not run: this gate is not known, or was used before.")
@@ -36,21 +36,21 @@ _HELLO_SECONDS = 5.0
 class Decider(Protocol):
     async def decide(self, request: ToolRequest) -> Allow | Block: ...
 
-    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block: ...
+    async def decide_again(self, request: ToolRequest, outcome: Outcome) -> Allow | Block: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Gated:
     """A command that may ask once. ``timeout`` in seconds begins when it is allowed;
     ``verdict`` is there if nobody needs to be asked. One that runs in a sandbox ``since`` then, by
-    ``time.monotonic``, asks when it has failed; ``said`` is what it wrote, by its number. It does
+    ``time.monotonic``, asks when it has failed; ``outcome`` is how it ended. It does
     that also after its call and its turn if it runs in the ``background``."""
 
     request: ToolRequest
     timeout: float | None
     verdict: Allow | None = None
     since: float | None = None
-    said: Callable[[], str] | None = None
+    outcome: Callable[[], Outcome] | None = None
     background: bool = False
 
 
@@ -79,16 +79,16 @@ class Gatekeeper:
         return number
 
     def expect_failure(
-        self, request: ToolRequest, timeout: float | None, said: Callable[[str], str]
+        self, request: ToolRequest, timeout: float | None, outcome: Callable[[str], Outcome]
     ) -> str:
-        """The number for a command in a sandbox, which asks if it fails; ``said`` tells by that
-        number what it wrote then."""
+        """The number for a command in a sandbox, which asks if it fails; ``outcome`` tells by that
+        number how it ended then."""
         number, since = self._next_number(), time.monotonic()
         self._expected[number] = _Gated(
             request,
             timeout,
             since=since,
-            said=partial(said, number),
+            outcome=partial(outcome, number),
             background=wants_background(request.args),
         )
         return number
@@ -175,11 +175,11 @@ class Gatekeeper:
         return _STOPPED if self._stopped and not gated.background else verdict
 
     async def _decided(self, gated: _Gated) -> Allow | Block:
-        if gated.said is None:
+        if gated.outcome is None:
             return await self._host.decide(gated.request)
         self._stop_time(gated.request.tool_call_id)
-        said = await anyio.to_thread.run_sync(gated.said)
-        return await self._host.decide_again(gated.request, said)
+        outcome = await anyio.to_thread.run_sync(gated.outcome)
+        return await self._host.decide_again(gated.request, outcome)
 
     async def _end_in_time(self, gated: _Gated, timeout: float, group: Group) -> None:
         with anyio.CancelScope() as scope:

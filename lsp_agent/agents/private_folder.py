@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lsp_agent.agents.guard import gate, path_of, pipe
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.sandbox.held_script import SAID, held_script
-from lsp_agent.toolset.calls import Held
+from lsp_agent.sandbox.held_script import CODE, SAID, held_script
+from lsp_agent.toolset.calls import Held, Outcome
 
 #: What the bridge's extension is called.
 BRIDGE_NAME = "bridge"
@@ -66,13 +66,16 @@ class PrivateFolder:
         script.write_text(text, encoding="utf-8", errors="replace")
         return f'exec /bin/sh {shlex.quote(str(script))} "$0"; exit'
 
-    def said(self, identifier: str) -> str:
-        """The end of what a held command wrote."""
+    def outcome(self, identifier: str) -> Outcome:
+        """Of a held command that has ended."""
         script = self._script(identifier)
+        said = code = b""
         with suppress(FileNotFoundError), script.with_name(script.name + SAID).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _SAID_BYTES))
-            return file.read().decode(errors="replace")
-        return ""
+            said = file.read()
+        with suppress(FileNotFoundError):
+            code = script.with_name(script.name + CODE).read_bytes()
+        return Outcome(said.decode(errors="replace"), failed=code.strip() != b"0")
 
     def _script(self, identifier: str) -> Path:
         return self.path / f"held-{identifier}"

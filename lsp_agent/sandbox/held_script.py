@@ -1,5 +1,6 @@
 """The shell's script that a held command is run by."""
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -7,6 +8,8 @@ from collections.abc import Sequence
 SAID, CODE = ".said", ".code"
 #: In blocks of 512 bytes: the most that is kept of what it said.
 _MOST_SAID = 2048
+#: Behind a pipe, the last command's exit code stands for all.
+_PIPE = re.compile(r"(?<![|\\])\|(?!\|)")
 _TEE = f'command -p tee -a "$0{SAID}" 2>/dev/null'
 
 
@@ -18,8 +21,9 @@ def held_script(
     seconds: float | None = None,
 ) -> str:
     """Runs ``command`` in the shell that its first argument names, behind the words of ``holder``;
-    where it fails and ``ask``, shell words, exit with 0, once more without them. One that is ended
-    by a signal to its group says so where it may take so many ``seconds``.
+    where it fails and ``ask``, shell words, exit with 0, once more without them; one with a pipe
+    asks in any case. One that is ended by a signal to its group says so where it may take so many
+    ``seconds``.
 
     bubblewrap makes what it mounts on. What was not there before is taken away again, also when
     the command is ended; where it is not empty it stays. What the script itself starts is the
@@ -30,6 +34,7 @@ def held_script(
     away = f"command -p rmdir -- {shlex.join(mount_points)} 2>/dev/null" if mount_points else ":"
     keep = f"(trap '' HUP INT TERM XFSZ; ulimit -f {_MOST_SAID}; {_TEE})"
     ended = f"echo '[ended: it took longer than {seconds:g} s]'; " if seconds else ""
+    failed = "" if _PIPE.search(command) else '[ "$code" -ne 0 ] && '
     return f"""ended=
 trap ended=1 HUP INT TERM
 held() {{
@@ -44,6 +49,6 @@ fi
 {away}
 [ -z "$ended" ] || {{ {ended}exit 143; }}
 read -r code <"$0{CODE}" || code=1
-[ "$code" -ne 0 ] && {ask} || exit "$code"
+{failed}{ask} || exit "$code"
 exec {run}
 """

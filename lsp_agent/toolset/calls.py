@@ -64,6 +64,15 @@ class Held:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of a held command: the end of what it ``said``, and whether its exit code tells of a
+    failure, which of the parts of a pipe only the last one's does."""
+
+    said: str
+    failed: bool
+
+
 Verdict = Allow | Block | Gate | Held
 
 
@@ -79,10 +88,10 @@ class ToolHost(Protocol):
         command dies."""
         ...
 
-    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
-        """A held command that has failed waits for this, as long as a person needs: whether it
-        may run once more, without its sandbox. ``said`` is the end of what it wrote to its
-        standard error. A reason to block is put behind that, and may be ""."""
+    async def decide_again(self, request: ToolRequest, outcome: Outcome) -> Allow | Block:
+        """A held command that has failed, or one with a pipe, waits for this, as long as a person
+        needs: whether it may run once more, without its sandbox. A reason to block is put behind
+        what it said, and may be ""."""
         ...
 
     async def run(self, request: ToolRequest) -> ToolAnswer:

@@ -16,7 +16,16 @@ from lsp_agent.sessions.permissions.consent import STOPPED
 from lsp_agent.sessions.permissions.judge import paths_of
 from lsp_agent.sessions.permissions.repository_code import linked_instructions
 from lsp_agent.sessions.shared.session_view import SessionView
-from lsp_agent.toolset.calls import Allow, Block, Gate, Held, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.toolset.calls import (
+    Allow,
+    Block,
+    Gate,
+    Held,
+    Outcome,
+    ToolAnswer,
+    ToolRequest,
+    Verdict,
+)
 from lsp_agent.toolset.kinds import OF_BACKGROUND, tool_kind
 from lsp_agent.wires.wire import (
     AgentRequest,
@@ -76,8 +85,8 @@ class Asked:
             await self._before(request)
         return decision
 
-    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
-        return await self._tools.consent.decide_again(request, said)
+    async def decide_again(self, request: ToolRequest, outcome: Outcome) -> Allow | Block:
+        return await self._tools.consent.decide_again(request, outcome)
 
     async def run(self, request: ToolRequest) -> ToolAnswer:
         self._state.came_to_us(request.tool_call_id)

@@ -18,7 +18,7 @@ from lsp_agent.sessions.permissions.unwritten import Unwritten
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.toolset.arguments import wants_background
-from lsp_agent.toolset.calls import Allow, Block, Gate, Held, ToolRequest, Verdict
+from lsp_agent.toolset.calls import Allow, Block, Gate, Held, Outcome, ToolRequest, Verdict
 from lsp_agent.toolset.kinds import tool_kind
 from lsp_agent.user_data.command_log import DecidedBy
 
@@ -35,6 +35,11 @@ _LONGEST_REASON = 4000
 _BETWEEN_TURNS = (
     "Not run: it has failed between turns, when the user is not asked. Start it once more to have"
     " them asked."
+)
+_BEHIND_A_PIPE = (
+    "[This ran in a sandbox: {reason}. Its exit code is that of the last command behind a pipe, so"
+    " the user is not asked. If the one before has failed, run it without the pipe to have them"
+    " asked.]"
 )
 _UNANSWERED = "Not run: the question whether to allow it was not answered."
 STOPPED = "Not run: the user stopped this turn."
@@ -182,16 +187,18 @@ class Consent:
             return await self._follow(request, answer)
         return Block(_NOT_YET)
 
-    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
+    async def decide_again(self, request: ToolRequest, outcome: Outcome) -> Allow | Block:
         """Asks whether a held command, which has failed because of its sandbox, may run once more
-        without it."""
-        refused = await self._holding.refused(said, request.tool_call_id)
+        without it. Where a pipe hides whether it has, only the agent is told."""
+        refused = await self._holding.refused(outcome.said, request.tool_call_id)
         background = self._in_background(request)
         if self._session.stopped and not background:
-            return Block(STOPPED)
+            return Block(STOPPED if outcome.failed else "")
         if refused is None:
             return Block("")
         reason, line = refused
+        if not outcome.failed:
+            return Block(_BEHIND_A_PIPE.format(reason=reason))
         if self._session.stopped:  # it goes on between turns, where nobody is asked
             self._tell_of_failure(request, reason)
             verdict = self._denied(request, _BETWEEN_TURNS, "nobody")

@@ -205,6 +205,15 @@ def test_one_that_fails_by_itself_is_not_asked_about(ground: Ground) -> None:
     assert questions(editor) == []
 
 
+def test_of_one_behind_a_pipe_the_agent_is_told_and_nobody_asked(ground: Ground, way: str) -> None:
+    (ground.folder / ".git").mkdir()
+    write = f"{os.path.realpath(sys.executable)} -ISc \"open('.git/mark', 'w')\" 2>&1"
+    held, alone = ran(ground, f"{write} | tail -1", "echo fine | tail -1")
+    assert f"[This ran in a sandbox: {REFUSED[way][0]}. Its exit code is" in held
+    assert "[exit 0]" in held
+    assert "sandbox" not in alone
+
+
 def test_the_time_of_a_command_stands_still_while_a_person_decides(ground: Ground) -> None:
     (ground.folder / ".git").mkdir()
     slow = call("bash", command="echo mine > .git/mark", timeout=2)

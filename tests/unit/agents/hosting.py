@@ -14,7 +14,7 @@ import anyio
 
 from lsp_agent.agents.bridge import Bridge, Limits
 from lsp_agent.agents.process import AgentProcess
-from lsp_agent.toolset.calls import Allow, Block, Gate, ToolAnswer, ToolRequest, Verdict
+from lsp_agent.toolset.calls import Allow, Block, Gate, Outcome, ToolAnswer, ToolRequest, Verdict
 
 STAND_IN = str(Path(__file__).with_name("stand_in.py"))
 
@@ -62,7 +62,7 @@ class Host:
     async def decide(self, request: ToolRequest) -> Allow | Block:
         return await self._hear("decide", self.decided, request)
 
-    async def decide_again(self, request: ToolRequest, said: str) -> Allow | Block:
+    async def decide_again(self, request: ToolRequest, outcome: Outcome) -> Allow | Block:
         raise NotImplementedError
 
     async def run(self, request: ToolRequest) -> ToolAnswer:

@@ -60,6 +60,13 @@ def test_one_that_went_well_asks_nothing(tmp_path: Path) -> None:
     assert not asked.exists()
 
 
+def test_one_with_a_pipe_tells_also_that_it_went_well_and_stays_so(tmp_path: Path) -> None:
+    ask = "eval 'echo ended with $code; false'"
+    assert run(tmp_path, "false | cat", ask=ask).stdout == b"ended with 0\n"
+    assert run(tmp_path, "false | cat", ask=ask).returncode == 0
+    assert run(tmp_path, "false || true", ask=ask).stdout == b""
+
+
 def test_one_that_is_ended_says_that_it_took_too_long(tmp_path: Path) -> None:
     script = tmp_path / "held"
     script.write_text(held_script(HOLDER, [], "echo begun; kill -TERM 0; sleep 60", "true", 1.5))
