@@ -72,6 +72,7 @@ _TABLE = {
         asks_in_text=True,
     ),
     "Eglot": Quirks(checks_versions="synced", holds_back=True),
+    "kakoune-lsp": Quirks(holds_back=True),
 }
 
 

@@ -52,7 +52,7 @@ from lsp_agent.workspace.placing.line_ends import with_last_line_end_of
 from lsp_agent.workspace.placing.not_made import NotMade
 
 _HOLDS_BACK = (
-    "This editor says what you type only when you pause, so the agent's edits of open documents "
+    "This editor may say too late what you type, so the agent's edits of open documents "
     "wait as proposals: apply them by code action. docs/protocol.md says how it can be helped."
 )
 
@@ -344,9 +344,10 @@ class HostedTools:
         return within
 
     def _may_hide_typing(self, path: SafePath) -> bool:
-        if not self._services.editor.traits.holds_back:
+        documents = self._services.documents
+        if not documents.may_hide_typing(self._services.editor.traits):
             return False
-        if self._services.documents.at(path.path) is None:
+        if documents.at(path.path) is None:
             return False
         self._tell_once(_HOLDS_BACK)
         return True

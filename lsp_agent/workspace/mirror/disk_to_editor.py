@@ -21,7 +21,8 @@ from lsp_agent.workspace.disk.paths import from_ledger
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.ledger.change import Change, Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange, Waits
 from lsp_agent.workspace.mirror.shown import ShownTexts
@@ -30,7 +31,7 @@ from lsp_agent.workspace.placing.flight import merged
 from lsp_agent.workspace.placing.not_made import NotMade
 
 _STOPPED = "the turn was stopped, so it is a proposal."
-_HOLDS_BACK = "this editor says what you type only when you pause, so it is a proposal."
+_HOLDS_BACK = "this editor may say too late what you type, so it is a proposal."
 
 # How often the text may have changed while it was merged in a thread.
 _MAX_BEHIND = 3
@@ -117,7 +118,7 @@ class DiskToEditor:
         if await self._has_read_the_disk():
             return await self._came_by_itself(self._shown_before())
         self._check_open()
-        if self._desk.editor.traits.holds_back:
+        if self._desk.documents.may_hide_typing(self._desk.editor.traits):
             return await self._propose(None, _HOLDS_BACK)
         if not self._still_wanted():
             return await self._propose(None, _STOPPED)

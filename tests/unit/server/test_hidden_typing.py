@@ -1,19 +1,30 @@
-"""Plain eglot hides what is typed until the person pauses: what is open is only proposed to."""
+"""Clients that may hide what is typed while an edit comes: what is open in them is only proposed
+to."""
 
-from support.project import Project, edit, step
+import pytest
+from support.project import Document, Editor, Project, edit, step
 
 EGLOT = {"name": "Eglot", "version": "1.18"}
 
 
+def types_whole(editor: Editor, document: Document, text: str) -> None:
+    """The person types; the client tells of it by the whole text."""
+    editor.retype(document, text)
+    item = {"uri": document.uri, "version": document.version}
+    changes = [{"text": text}]
+    editor.notify("textDocument/didChange", {"textDocument": item, "contentChanges": changes})
+
+
+@pytest.mark.parametrize("client", ["Eglot", "kakoune-lsp"])
 def test_edits_of_open_documents_wait_as_proposals_and_the_person_is_told(
-    project: Project,
+    project: Project, client: str
 ) -> None:
     path = project.file("open.txt", "one\n")
     project.file("closed.txt", "one\n")
     editor = project.editor(
         step("", edit("open.txt", "one", "ONE"), edit("closed.txt", "one", "ONE")),
         step("Done."),
-        clientInfo=EGLOT,
+        clientInfo={"name": client},
     )
     document = editor.open(path)
     result = editor.ask_agent("Go.")
@@ -37,3 +48,21 @@ def test_with_sync_they_are_applied_as_anywhere(project: Project) -> None:
     )
     editor.open(path)
     assert [one["status"] for one in editor.ask_agent("Go.")["edits"]] == ["applied"]
+
+
+@pytest.mark.parametrize(
+    ("client", "status"), [("another", "proposed"), ("Visual Studio Code", "applied")]
+)
+def test_where_whole_texts_come_they_wait_unless_the_client_refuses_old_edits(
+    project: Project, client: str, status: str
+) -> None:
+    path = project.file("a.txt", "one\n")
+    editor = project.editor(
+        step("", edit("a.txt", "one", "ONE")), step("Done."), clientInfo={"name": client}
+    )
+    document = editor.open(path)
+    types_whole(editor, document, "typed\none\n")
+    assert [one["status"] for one in editor.ask_agent("Go.")["edits"]] == [status]
+    if status == "proposed":
+        assert editor.command("applyEdit")["applied"] is True
+    assert document.text.content == "typed\nONE\n"
