@@ -36,7 +36,7 @@ from lsp_agent.sessions.shared.services import Services
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.workspace.changing.file_host import Origin, Placed, View
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
-from lsp_agent.workspace.ledger.ledger import Change
+from lsp_agent.workspace.ledger.change import Change
 
 Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "unchanged"]
 

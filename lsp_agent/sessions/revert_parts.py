@@ -8,7 +8,7 @@ from lsp_agent.text.diff import diff
 from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.presence import Clash, Step, is_in, taken_out, with_only
-from lsp_agent.workspace.ledger.ledger import Change
+from lsp_agent.workspace.ledger.change import Change
 
 _PREFIX = "r-"
 _IN: frozenset[str] = frozenset({"applied", "kept", "superseded", "unknown"})

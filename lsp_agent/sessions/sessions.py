@@ -29,7 +29,7 @@ from lsp_agent.sessions.stored.recap import markdown, recap
 from lsp_agent.sessions.stored.store import Entry, SessionStore, new_id
 from lsp_agent.sessions.stored.transcript import Transcript, replayed
 from lsp_agent.workspace.disk.paths import is_os_text
-from lsp_agent.workspace.ledger.ledger import Change
+from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.review.edits import Rejection
 
 _LOG = logging.getLogger(__name__)

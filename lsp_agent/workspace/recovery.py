@@ -29,7 +29,9 @@ from lsp_agent.workspace.changing.file_host import FileHost, View
 from lsp_agent.workspace.disk.files import LEFTOVER
 from lsp_agent.workspace.disk.paths import from_ledger, open_folder
 from lsp_agent.workspace.documents.documents import Documents
-from lsp_agent.workspace.ledger.ledger import Change, ChangeStatus, Ledger, LedgerFailed
+from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
+from lsp_agent.workspace.ledger.records import ChangeStatus
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.ledger.saves import IN
 from lsp_agent.workspace.placing.signs import nearer

@@ -16,7 +16,8 @@ from lsp_agent.workspace.disk.paths import Confinement, path_to_uri
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.documents.open_document import OpenDocument
-from lsp_agent.workspace.ledger.ledger import Change, Ledger
+from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange, Waits
 from lsp_agent.workspace.mirror.mirror import Mirror

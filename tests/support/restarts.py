@@ -11,7 +11,9 @@ from lsp_agent.text.lines import Text
 from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import EditorTraits
-from lsp_agent.workspace.ledger.ledger import ChangeStatus, Ledger, Origin
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.records import ChangeStatus
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.recovery import Recovery

@@ -2,7 +2,7 @@
 
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.workspace.documents.open_document import OpenDocument
-from lsp_agent.workspace.ledger.ledger import Change
+from lsp_agent.workspace.ledger.change import Change
 
 
 class Unwritten:

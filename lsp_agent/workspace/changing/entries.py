@@ -10,8 +10,9 @@ import anyio
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.traces import Key
+from lsp_agent.workspace.ledger.change import Change, Origin
 from lsp_agent.workspace.ledger.change_hunks import open_indexes
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 
 

@@ -27,8 +27,9 @@ from lsp_agent.workspace.disk import files
 from lsp_agent.workspace.disk.paths import SafePath, from_ledger
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
+from lsp_agent.workspace.ledger.change import Change, Origin
 from lsp_agent.workspace.ledger.change_hunks import open_indexes
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.placing.flight import Timings, merged
 from lsp_agent.workspace.placing.not_made import NotWanted

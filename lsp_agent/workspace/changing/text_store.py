@@ -27,7 +27,8 @@ from lsp_agent.workspace.disk.paths import SafePath
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument
-from lsp_agent.workspace.ledger.ledger import Change, Ledger
+from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.placing.flight import Strayed, Timings, merged
 from lsp_agent.workspace.placing.not_made import DocumentClosed, NotWanted
 from lsp_agent.workspace.placing.placement import Placement, Proof

@@ -10,7 +10,8 @@ from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import ReviewHunk
 from lsp_agent.text.traces import Key, Lines, Taken
-from lsp_agent.workspace.ledger.ledger import Change, Ledger
+from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.ledger import Ledger
 
 
 def open_indexes(change: Change) -> list[int]:

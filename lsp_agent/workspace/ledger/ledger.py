@@ -12,35 +12,17 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
+from lsp_agent.workspace.ledger.change import DECIDED, NO_HUNKS, WAITING, Change, Origin, Texts
 from lsp_agent.workspace.ledger.journal import Journal
-from lsp_agent.workspace.ledger.records import (
-    ChangeStatus,
-    Record,
-    ReviewEntry,
-    ReviewRecord,
-)
-
-__all__ = [
-    "DECIDED",
-    "Change",
-    "ChangeStatus",
-    "Ledger",
-    "LedgerFailed",
-    "Origin",
-    "ReviewRecord",
-]
+from lsp_agent.workspace.ledger.records import ChangeStatus, ReviewEntry, ReviewRecord
 
 _log = logging.getLogger(__name__)
-
-#: Changes whose review is over; they are the first to go when the ledger grows.
-DECIDED: frozenset[ChangeStatus] = frozenset({"kept", "rejected", "superseded", "conflict", "lost"})
-_WAITING: frozenset[ChangeStatus] = frozenset({"pending", "proposed"})
 
 #: How much text the ledger keeps on disk, in bytes, and how many changes.
 MAX_BYTES = 256 * 1024 * 1024
@@ -50,74 +32,9 @@ MAX_CHANGES = 2000
 _HOT_BYTES = 8 * 1024 * 1024
 _HOT_CHANGES = 64
 
-# Shared by nearly all changes, and never written to.
-_NO_HUNKS: Mapping[int, EditStatus] = {}
-_NOTHING: Mapping[str, tuple[int, ...]] = {}
-
 
 class LedgerFailed(LspAgentError):
     """The journal could not be written, so the change was not made; or a text is gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Whose change it is; opaque to the workspace. ``label`` is shown in the editor.
-    ``takes_out``: see ``Change``."""
-
-    session_id: str
-    turn_id: str | None = None
-    tool_call_id: str | None = None
-    label: str = "agent"
-    takes_out: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: _NOTHING, hash=False)
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Texts:
-    """Before and after a change, shared by all states of it that are held."""
-
-    before: Text | None
-    after: Text | None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change of one file. ``path`` is real. ``pending``: recorded, not known to be in yet.
-    ``time`` is seconds since the epoch. ``decided`` has the hunks that were decided one by one,
-    by their place in ``diff(before.lines, after.lines)``; ``on_disk``: it has been on disk.
-    ``takes_out``: of a revert, the hunks of earlier changes (by their ids) that it took out.
-    ``texts`` are before and after, None while it is ``cold``."""
-
-    id: str
-    session_id: str
-    turn_id: str | None
-    tool_call_id: str | None
-    path: str
-    status: ChangeStatus
-    time: float
-    texts: Texts | None
-    decided: Mapping[int, EditStatus] = field(default_factory=lambda: _NO_HUNKS, hash=False)
-    on_disk: bool = False
-    takes_out: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: _NOTHING, hash=False)
-
-    @property
-    def cold(self) -> bool:
-        """Its texts are not in memory."""
-        return self.texts is None
-
-    @property
-    def before(self) -> Text | None:
-        """None for a new file. Raises RuntimeError while ``cold``."""
-        return self._texts().before
-
-    @property
-    def after(self) -> Text | None:
-        """None for a deleted file. Raises RuntimeError while ``cold``."""
-        return self._texts().after
-
-    def _texts(self) -> Texts:
-        if self.texts is None:
-            raise RuntimeError(f"change {self.id} is cold: its texts come by Ledger.loaded")
-        return self.texts
 
 
 class Ledger:
@@ -150,12 +67,12 @@ class Ledger:
         self._reviews: dict[str, frozenset[str]] = {}
         self._journal = Journal(folder)
         self.folder = self._journal.folder
-        found, reviews, lost = self._journal.recover(_WAITING)
+        found, reviews, lost = self._journal.recover(WAITING)
         #: The paths of the changes that earlier runs left open and whose texts are gone.
         self.lost = frozenset(record.path for record in lost if record.status not in DECIDED)
         for record, texts in found:
             self._sized(record.id, record.size)
-            self._store(_change(record, texts and Texts(*texts)))
+            self._store(Change.of(record, texts and Texts(*texts)))
             if record.status == "pending":
                 self.set_status(record.id, "unknown")
         for path, entry in reviews.items():
@@ -186,7 +103,7 @@ class Ledger:
             takes_out=origin.takes_out,
         )
         try:
-            size = await asyncio.wrap_future(self._journal.add(_record(change), before, after))
+            size = await asyncio.wrap_future(self._journal.add(change.record, before, after))
         except asyncio.CancelledError:
             self._journal.drop(change.id)
             raise
@@ -209,7 +126,7 @@ class Ledger:
         texts = Texts(before, after)
         if change.texts == texts:
             return change
-        change = replace(change, texts=texts, decided=_NO_HUNKS)
+        change = replace(change, texts=texts, decided=NO_HUNKS)
         self._store(change)
 
         def sized() -> None:
@@ -219,7 +136,7 @@ class Ledger:
                 self._sized(change_id, written.result())
 
         loop = asyncio.get_running_loop()
-        written = self._journal.add(_record(change), before, after)
+        written = self._journal.add(change.record, before, after)
         written.add_done_callback(lambda _: loop.call_soon_threadsafe(sized))
         return change
 
@@ -296,7 +213,7 @@ class Ledger:
         """The changes that fit all that is given, oldest first. Those that are neither pending
         nor proposed may be cold."""
         pool = self._changes.values()
-        if status in _WAITING:
+        if status in WAITING:
             pool = [self._changes[change_id] for change_id in self._waiting]
         return [
             change
@@ -362,7 +279,7 @@ class Ledger:
     def _store(self, change: Change) -> None:
         self._changes[change.id] = change
         self._hot.pop(change.id, None)
-        if change.status in _WAITING:
+        if change.status in WAITING:
             self._waiting[change.id] = None
             return
         self._waiting.pop(change.id, None)
@@ -398,7 +315,7 @@ class Ledger:
             return
         reviewed = frozenset[str]().union(*self._reviews.values())
         droppable = [
-            c for c in self._changes.values() if c.status not in _WAITING and c.id not in reviewed
+            c for c in self._changes.values() if c.status not in WAITING and c.id not in reviewed
         ]
         droppable.sort(key=lambda c: (c.status not in DECIDED, c.time))
         for change in droppable:
@@ -413,36 +330,3 @@ class Ledger:
 def _named(review: ReviewRecord | ReviewEntry) -> frozenset[str]:
     own = frozenset(hunk.change_id for hunk in review.hunks)
     return own | _named(review.beside) if review.beside else own
-
-
-def _record(change: Change) -> Record:
-    return Record(
-        id=change.id,
-        session_id=change.session_id,
-        turn_id=change.turn_id,
-        tool_call_id=change.tool_call_id,
-        path=change.path,
-        status=change.status,
-        time=change.time,
-        before=None,
-        after=None,
-        hunks=change.decided,
-        on_disk=change.on_disk,
-        takes_out=change.takes_out,
-    )
-
-
-def _change(record: Record, texts: Texts | None) -> Change:
-    return Change(
-        id=record.id,
-        session_id=record.session_id,
-        turn_id=record.turn_id,
-        tool_call_id=record.tool_call_id,
-        path=record.path,
-        status=record.status,
-        time=record.time,
-        texts=texts,
-        decided=record.hunks or _NO_HUNKS,
-        on_disk=record.on_disk,
-        takes_out=record.takes_out or _NOTHING,
-    )

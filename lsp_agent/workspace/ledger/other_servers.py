@@ -13,7 +13,8 @@ from pathlib import Path
 import anyio.to_thread
 
 from lsp_agent.user_data.private_files import why_not_private
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, LedgerFailed, Origin
+from lsp_agent.workspace.ledger.change import Change, Origin
+from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
 
 _log = logging.getLogger(__name__)
 

@@ -19,6 +19,7 @@ from lsp_agent.text.review import Review
 from lsp_agent.text.traces import Key
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import OpenDocument
+from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.change_hunks import (
     has_as_many,
     kept_with,
@@ -27,12 +28,7 @@ from lsp_agent.workspace.ledger.change_hunks import (
     superseded_by,
     taken_by,
 )
-from lsp_agent.workspace.ledger.ledger import (
-    MAX_CHANGES,
-    Change,
-    Ledger,
-    LedgerFailed,
-)
+from lsp_agent.workspace.ledger.ledger import MAX_CHANGES, Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.review_state import (
     MAX_STEPS,
     LandedStep,

@@ -12,7 +12,8 @@ from lsp_agent.text.lines import Text
 from lsp_agent.text.presence import present
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import OpenDocument
-from lsp_agent.workspace.ledger.ledger import ChangeStatus, Ledger
+from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.records import ChangeStatus
 
 _log = logging.getLogger(__name__)
 

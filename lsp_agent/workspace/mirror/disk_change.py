@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsp_agent.workspace.disk.look import Content
-from lsp_agent.workspace.ledger.ledger import Change
+from lsp_agent.workspace.ledger.change import Change
 
 What = Literal["recorded", "merged", "proposed", "gone", "unreadable", "failed", "nothing"]
 

@@ -24,7 +24,8 @@ from lsp_agent.workspace.disk.paths import from_ledger
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange, Waits
 from lsp_agent.workspace.mirror.disk_to_editor import Desk, DiskToEditor, NotOpen

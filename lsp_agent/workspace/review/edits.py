@@ -18,8 +18,9 @@ from lsp_agent.workspace.changing.file_host import FileHost, Placed, Save
 from lsp_agent.workspace.disk.files import ChangedOnDisk, NotText
 from lsp_agent.workspace.disk.paths import OutsideWorkspace
 from lsp_agent.workspace.documents.documents import Documents
+from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.change_hunks import open_indexes
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, LedgerFailed
+from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.review.views import APPLICABLE, EditViews, indexes_of
 

@@ -21,7 +21,8 @@ from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.disk.files import FileProblem
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, from_ledger, path_to_uri
 from lsp_agent.workspace.documents.documents import Documents
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, LedgerFailed
+from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.reviews import Reviews
 
 _log = logging.getLogger(__name__)

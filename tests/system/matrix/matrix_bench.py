@@ -25,7 +25,8 @@ from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.disk.paths import Confinement, path_to_uri
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.mirror.disk_change import Brought, DiskChange
 from lsp_agent.workspace.mirror.mirror import Mirror

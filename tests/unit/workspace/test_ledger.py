@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.ledger.ledger import Change, Ledger, LedgerFailed, Origin
+from lsp_agent.workspace.ledger.change import Change, Origin
+from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.records import replayed
 
 ORIGIN = Origin("s1", "t1", "c1", "agent: edit a.py")

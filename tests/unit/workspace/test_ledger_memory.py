@@ -8,14 +8,9 @@ from lsp_agent.text.lines import Text
 from lsp_agent.text.review_hunks import ReviewHunk
 from lsp_agent.workspace.changing.entries import NewEntry
 from lsp_agent.workspace.ledger import journal, ledger
-from lsp_agent.workspace.ledger.ledger import (
-    Change,
-    ChangeStatus,
-    Ledger,
-    LedgerFailed,
-    Origin,
-    ReviewRecord,
-)
+from lsp_agent.workspace.ledger.change import Change, Origin
+from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
+from lsp_agent.workspace.ledger.records import ChangeStatus, ReviewRecord
 from lsp_agent.workspace.ledger.reviews import Reviews
 
 ORIGIN = Origin("s1")

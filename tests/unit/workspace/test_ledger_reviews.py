@@ -11,7 +11,9 @@ import pytest
 
 from lsp_agent.text.lines import Text
 from lsp_agent.text.review_hunks import ReviewHunk
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin, ReviewRecord
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.records import ReviewRecord
 from lsp_agent.workspace.ledger.reviews import Reviews
 
 ORIGIN = Origin("s1")
@@ -145,7 +147,9 @@ import asyncio, os, signal, sys
 from lsp_agent.text.lines import Text
 from lsp_agent.text.review_hunks import ReviewHunk
 from lsp_agent.workspace.ledger import journal
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin, ReviewRecord
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.records import ReviewRecord
 from lsp_agent.workspace.ledger.reviews import Reviews
 
 lines_left = int(sys.argv[2])

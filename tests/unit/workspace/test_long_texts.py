@@ -11,7 +11,8 @@ from lsp_agent.text.lines import Text
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import ContentChange
 from lsp_agent.workspace.ledger import reviews
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.review_state import ReviewState
 from lsp_agent.workspace.placing import flight
 from lsp_agent.workspace.placing import placement as proof

@@ -18,7 +18,7 @@ from lsp_agent.workspace.changing.file_host import NotWanted, Placed
 from lsp_agent.workspace.disk import look as disk_look
 from lsp_agent.workspace.disk.paths import SafePath
 from lsp_agent.workspace.documents.editor import EditorTraits
-from lsp_agent.workspace.ledger.ledger import Origin
+from lsp_agent.workspace.ledger.change import Origin
 from lsp_agent.workspace.mirror import disk_to_editor as bring_in
 from lsp_agent.workspace.mirror.watcher import Known
 

@@ -12,7 +12,7 @@ from support.restarts import BOTH, LINES, TWO, a_run
 from lsp_agent.text.lines import Text
 from lsp_agent.text.presence import present, taken_out
 from lsp_agent.workspace import recovery as recovery_module
-from lsp_agent.workspace.ledger.ledger import ChangeStatus
+from lsp_agent.workspace.ledger.records import ChangeStatus
 
 
 @pytest.fixture(autouse=True)

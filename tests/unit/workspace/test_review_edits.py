@@ -16,7 +16,8 @@ from lsp_agent.workspace.changing.file_host import FileHost
 from lsp_agent.workspace.disk.paths import Confinement
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.placing.flight import Timings
 from lsp_agent.workspace.review import views as edit_views

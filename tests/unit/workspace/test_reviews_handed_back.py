@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.ledger.ledger import Ledger, Origin
+from lsp_agent.workspace.ledger.change import Origin
+from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 
 
