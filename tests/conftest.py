@@ -149,6 +149,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "luarocks": lambda: _manager("luarocks/bin/luarocks"),
     "helix": lambda: _plain_editor("helix", "hx"),
     "emacs": lambda: _plain_editor("emacs", "emacs"),
+    "kakoune": lambda: _plain_editor("kakoune", "kak") or _plain_editor("kakoune-lsp", "kak-lsp"),
     "pi": _pi,
     "codex": _codex,
     "opencode": lambda: _acp_agent("opencode"),

@@ -69,13 +69,13 @@ class PrivateFolder:
     def outcome(self, identifier: str) -> Outcome:
         """Of a held command that has ended."""
         script = self._script(identifier)
-        said = code = b""
+        said, code = b"", 1
         with suppress(FileNotFoundError), script.with_name(script.name + SAID).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _SAID_BYTES))
             said = file.read()
-        with suppress(FileNotFoundError):
-            code = script.with_name(script.name + CODE).read_bytes()
-        return Outcome(said.decode(errors="replace"), failed=code.strip() != b"0")
+        with suppress(FileNotFoundError, ValueError):
+            code = int(script.with_name(script.name + CODE).read_bytes())
+        return Outcome(said.decode(errors="replace"), code)
 
     def _script(self, identifier: str) -> Path:
         return self.path / f"held-{identifier}"

@@ -22,6 +22,8 @@ _OF_NETWORK = {
         r"|\b(ENETUNREACH|ENOTFOUND|EAI_AGAIN|ECONNREFUSED)\b"
     ),
 }
+#: The exit codes by which these tell that they reached nobody, also where they were to be quiet.
+_REACHED_NOBODY = {"curl": (6, 7), "wget": (4,)}
 _BY_RIGHTS = {"it may not do that": r"permission denied|not permitted|\b(EACCES|EPERM)\b"}
 #: What programs say that do not find their keys in a hidden place at home, which they do not name.
 _WITHOUT = {
@@ -44,11 +46,12 @@ def refused(
     by_rights: bool = False,
     network: bool = False,
     hosts: Sequence[str] = (),
+    ended: tuple[str, int] = ("", 0),
 ) -> tuple[str, str] | None:
     """Why the sandbox let a command fail, and the last line that tells so; ``hidden`` are paths
     that it does not see, ``by_rights`` is its holder's, it had the ``network``, and ``hosts`` are
-    those that it wanted and may not reach. None where it has failed by itself, as far as can be
-    told."""
+    those that it wanted and may not reach. ``ended`` are its line and the exit code. None where it
+    has failed by itself, as far as can be told."""
     if hosts:
         told = said.strip().rpartition("\n")[2]
         return f"it wanted to reach {', '.join(hosts)}", told.strip()
@@ -62,6 +65,11 @@ def refused(
         for reason, sign in signs:
             if re.search(sign, line, re.IGNORECASE):
                 return reason, line.strip()
+    if not network:
+        command, code = ended
+        for program, codes in _REACHED_NOBODY.items():
+            if code in codes and re.search(rf"\b{program}\b", command):
+                return next(iter(_OF_NETWORK)), f"{program} ended with {code}"
     return None
 
 

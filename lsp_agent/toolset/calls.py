@@ -66,11 +66,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of a held command: the end of what it ``said``, and whether its exit code tells of a
-    failure, which of the parts of a pipe only the last one's does."""
+    """Of a held command: the end of what it ``said``, and its exit ``code``, which of the parts of
+    a pipe is the last one's."""
 
     said: str
-    failed: bool
+    code: int
 
 
 Verdict = Allow | Block | Gate | Held

@@ -106,7 +106,7 @@ def test_nothing_is_written_before_the_person_says_yes(person: Person) -> None:
     path = person.has(*FILES["kakoune"])
     done = person.setup("kakoune", said="n\n")
     assert done.returncode == 1
-    assert "+hook global BufSetOption" in done.stdout
+    assert "+hook global BufCreate" in done.stdout
     assert path.read_text() == FILES["kakoune"][1]
     assert person.setup("kakoune", said="y\n").returncode == 0
     assert "lsp-agent" in path.read_text()
@@ -188,7 +188,13 @@ def test_an_agent_that_does_not_answer_is_said_with_what_is_left_to_do(person: P
 
 @pytest.mark.parametrize(
     ("editor", "language"),
-    [("kakoune", ""), ("vim", "vim"), ("kate", "json"), ("sublime", "json"), ("jetbrains", "json")],
+    [
+        ("kakoune", "kak"),
+        ("vim", "vim"),
+        ("kate", "json"),
+        ("sublime", "json"),
+        ("jetbrains", "json"),
+    ],
 )
 def test_what_is_written_is_what_the_editors_page_says(
     person: Person, editor: str, language: str

@@ -43,18 +43,32 @@ HELIX_LANGUAGES: Mapping[str, Sequence[str]] = {
     "text": [],
 }
 
-_KAKOUNE = """
-hook global BufSetOption filetype=.+ %{
+_KAKOUNE = r"""
+hook global BufCreate [^*].* %{
+    # A server that is not installed would take all of them out of the buffer.
+    evaluate-commands %sh{
+        named() { printf '%s\n' "$kak_opt_lsp_servers" | sed -n "s/^ *$1 *$/\1/p"; }
+        programs=$(named 'command = "\(.*\)"')
+        for program in ${programs:-$(named '\[\([^].]*\)\]')}; do
+            command -v "$program" >/dev/null || echo 'set-option buffer lsp_servers ""'
+        done
+    }
     set-option -add buffer lsp_servers %{
         [lsp-agent]
         root_globs = [".git", ".lsp-agent.toml"]
         command = "lsp-agent"
         args = ["serve"]
     }
-    lsp-enable-window
+    set-option -add buffer lsp_language_id ''
 }
+# A file of no type has the agent, too.
+hook global BufSetOption lsp_language_id= %{ set-option buffer lsp_language_id plaintext }
+# Asked for at each rest, they would take the answer from the menu that you have opened.
+set-option global lsp_auto_show_code_actions false
+try %{ lsp-enable }
 
 map global user a ':lsp-code-actions<ret>' -docstring 'ask, answer, review or stop the agent'
+map global user c ':lsp-execute-command lspAgent.openChat "[]"<ret>' -docstring 'the conversation'
 map global user s ':lsp-execute-command lspAgent.abort "[]"<ret>' -docstring 'stop the agent'
 map global user n ':lsp-execute-command lspAgent.nextChange "[]"<ret>' -docstring 'next change'
 """
@@ -286,7 +300,7 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe("vscode", "VS Code", ["code", "codium"], _vscode, "open the view Agent"),
         Recipe("helix", "Helix", ["hx", "helix"], _helix, f"{_ACTION} (`space a`)"),
         Recipe("emacs", "Emacs", ["emacs"], _emacs, "`M-x eglot` in a file, then `C-c a p`"),
-        Recipe("kakoune", "Kakoune", ["kak"], _kakoune, f"{_ACTION} (`,a`)"),
+        Recipe("kakoune", "Kakoune", ["kak"], _kakoune, f"{_ACTION} (`space a`)"),
         Recipe(
             "zed",
             "Zed",

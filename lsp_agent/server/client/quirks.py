@@ -37,6 +37,8 @@ class Quirks:
     waits_for_a_key: bool = False
     #: The error of a command goes into its log, and nobody sees it.
     hides_command_errors: bool = False
+    #: Of progress it shows that there is some, and none of its words.
+    hides_progress: bool = False
     #: Its commands take no words, so what is asked is written into the text.
     asks_in_text: bool = False
     #: ``window/showDocument`` works, and it does not say so.
@@ -72,7 +74,7 @@ _TABLE = {
         asks_in_text=True,
     ),
     "Eglot": Quirks(checks_versions="synced", holds_back=True),
-    "kakoune-lsp": Quirks(holds_back=True),
+    "kakoune-lsp": Quirks(holds_back=True, hides_progress=True, asks_in_text=True),
 }
 
 

@@ -1,7 +1,7 @@
 """What the agent said last in each session, for editors that show no chat.
 
-A short answer is the end of the turn's progress. A longer one can be shown as a file, and the
-person is told so.
+A short answer is the end of the turn's progress, or a message where none is shown. A longer one can
+be shown as a file, and the person is told so.
 """
 
 from collections.abc import Callable
@@ -75,6 +75,7 @@ class LastAnswers:
     ) -> None:
         self._connection = connection
         self._shows_chat = client.events
+        self._shows_progress = client.work_done_progress and not client.quirks.hides_progress
         self._is_read = is_read
         self._answers: dict[str, Answer] = {}
 
@@ -151,3 +152,5 @@ class LastAnswers:
         if shortened(last) != last:
             answer.unseen = True
             self._connection.notify("window/showMessage", {"type": _INFO, "message": _TOLD})
+        elif not self._shows_progress:  # which ends with it
+            self._connection.notify("window/showMessage", {"type": _INFO, "message": last})

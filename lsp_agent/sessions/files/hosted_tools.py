@@ -344,10 +344,9 @@ class HostedTools:
         return within
 
     def _may_hide_typing(self, path: SafePath) -> bool:
-        documents = self._services.documents
-        if not documents.may_hide_typing(self._services.editor.traits):
+        if not self._services.editor.traits.holds_back:
             return False
-        if documents.at(path.path) is None:
+        if self._services.documents.at(path.path) is None:
             return False
         self._tell_once(_HOLDS_BACK)
         return True

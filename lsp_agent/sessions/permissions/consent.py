@@ -190,14 +190,14 @@ class Consent:
     async def decide_again(self, request: ToolRequest, outcome: Outcome) -> Allow | Block:
         """Asks whether a held command, which has failed because of its sandbox, may run once more
         without it. Where a pipe hides whether it has, only the agent is told."""
-        refused = await self._holding.refused(outcome.said, request.tool_call_id)
+        refused = await self._holding.refused(request, outcome)
         background = self._in_background(request)
         if self._session.stopped and not background:
-            return Block(STOPPED if outcome.failed else "")
+            return Block(STOPPED if outcome.code else "")
         if refused is None:
             return Block("")
         reason, line = refused
-        if not outcome.failed:
+        if outcome.code == 0:
             return Block(_BEHIND_A_PIPE.format(reason=reason))
         if self._session.stopped:  # it goes on between turns, where nobody is asked
             self._tell_of_failure(request, reason)

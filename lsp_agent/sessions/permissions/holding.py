@@ -13,7 +13,7 @@ from lsp_agent.sandbox.hold import CannotHold, Hold, Holder, Way
 from lsp_agent.sandbox.wanted import refused
 from lsp_agent.sessions.permissions.named_hosts import NamedHosts
 from lsp_agent.sessions.shared.session_view import SessionView
-from lsp_agent.toolset.calls import Held
+from lsp_agent.toolset.calls import Held, Outcome, ToolRequest
 from lsp_agent.workspace.disk.paths import Confinement
 
 _NOTHING_HOLDS = (
@@ -54,16 +54,17 @@ class Holding:
         words = self._holder.words(hold, self._session.cwd)
         return Held(tuple(words), tuple(self._holder.mount_points(hold)), note)
 
-    async def refused(self, said: str, call: str | None) -> tuple[str, str] | None:
+    async def refused(self, request: ToolRequest, outcome: Outcome) -> tuple[str, str] | None:
         """As ``wanted.refused``, of a command that was held."""
         hold = await anyio.to_thread.run_sync(self._hold)
         return refused(
-            said,
+            outcome.said,
             [place.path for place in hold.hidden] if hold else (),
             str(await anyio.to_thread.run_sync(Path.home().resolve)),
             by_rights=self._holder is not None and self._holder.by_rights,
             network=hold is not None and hold.network,
-            hosts=self.hosts.wanted(call),
+            hosts=self.hosts.wanted(request.tool_call_id),
+            ended=(str(request.args.get("command")), outcome.code),
         )
 
     async def _try(self) -> Holder | None:

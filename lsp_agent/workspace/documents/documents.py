@@ -12,7 +12,6 @@ from typing import Any
 
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.disk.paths import uri_to_path
-from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.documents.open_document import OpenDocument, Span
 
 _log = logging.getLogger(__name__)
@@ -32,7 +31,6 @@ class Documents:
     ) -> None:
         self.encoding: Encoding = encoding
         self.clock = clock
-        self._whole_texts = False
         self._by_uri: dict[str, OpenDocument] = {}
         self._by_path: dict[str, list[OpenDocument]] = {}
         # Closed a moment ago, or while an edit was on its way: a reload closes and opens again.
@@ -63,12 +61,6 @@ class Documents:
     def on_save(self, callback: Callable[[OpenDocument], None]) -> None:
         """Calls ``callback`` at every didSave, at once."""
         self._on_save.append(callback)
-
-    def may_hide_typing(self, traits: EditorTraits) -> bool:
-        """Whether an edit could take what the person has typed, and nobody would see it: in a
-        client that holds it back, or that applies an edit to any text and tells of both in one
-        whole text."""
-        return traits.holds_back or (self._whole_texts and not traits.checks_versions)
 
     def get(self, uri: str) -> OpenDocument | None:
         return self._by_uri.get(uri)
@@ -126,7 +118,6 @@ class Documents:
                 parsed.append(_parsed(change))
             except (KeyError, TypeError, AttributeError) as error:
                 _log.error("malformed didChange for %s: %r", uri, error)
-        self._whole_texts = self._whole_texts or any(span is None for span, _ in parsed)
         document.take_changes(parsed)
         for callback in self._on_changed:
             callback(document)

@@ -118,7 +118,7 @@ class DiskToEditor:
         if await self._has_read_the_disk():
             return await self._came_by_itself(self._shown_before())
         self._check_open()
-        if self._desk.documents.may_hide_typing(self._desk.editor.traits):
+        if self._desk.editor.traits.holds_back:
             return await self._propose(None, _HOLDS_BACK)
         if not self._still_wanted():
             return await self._propose(None, _STOPPED)

@@ -77,3 +77,19 @@ def test_a_missing_right_is_the_sandboxs_where_it_holds_by_rights() -> None:
     found = refused("sh: 1: cannot create /etc/x: Permission denied", HIDDEN, HOME, by_rights=True)
     assert found is not None
     assert found[0] == "it may not do that"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("curl -sf https://example.org -o x", 6, "curl ended with 6"),
+        ("cd /tmp && /usr/bin/curl -s localhost:1", 7, "curl ended with 7"),
+        ("wget -q https://example.org", 4, "wget ended with 4"),
+        ("curl -sf https://example.org", 22, None),
+        ("python curls.py", 6, None),
+    ],
+)
+def test_who_is_quiet_tells_by_its_exit_code(line: str, code: int, told: str | None) -> None:
+    wanted = None if told is None else ("it has no network", told)
+    assert refused("", HIDDEN, HOME, ended=(line, code)) == wanted
+    assert refused("", HIDDEN, HOME, ended=(line, code), network=True) is None

@@ -2,17 +2,9 @@
 to."""
 
 import pytest
-from support.project import Document, Editor, Project, edit, step
+from support.project import Project, edit, step
 
 EGLOT = {"name": "Eglot", "version": "1.18"}
-
-
-def types_whole(editor: Editor, document: Document, text: str) -> None:
-    """The person types; the client tells of it by the whole text."""
-    editor.retype(document, text)
-    item = {"uri": document.uri, "version": document.version}
-    changes = [{"text": text}]
-    editor.notify("textDocument/didChange", {"textDocument": item, "contentChanges": changes})
 
 
 @pytest.mark.parametrize("client", ["Eglot", "kakoune-lsp"])
@@ -48,21 +40,3 @@ def test_with_sync_they_are_applied_as_anywhere(project: Project) -> None:
     )
     editor.open(path)
     assert [one["status"] for one in editor.ask_agent("Go.")["edits"]] == ["applied"]
-
-
-@pytest.mark.parametrize(
-    ("client", "status"), [("another", "proposed"), ("Visual Studio Code", "applied")]
-)
-def test_where_whole_texts_come_they_wait_unless_the_client_refuses_old_edits(
-    project: Project, client: str, status: str
-) -> None:
-    path = project.file("a.txt", "one\n")
-    editor = project.editor(
-        step("", edit("a.txt", "one", "ONE")), step("Done."), clientInfo={"name": client}
-    )
-    document = editor.open(path)
-    types_whole(editor, document, "typed\none\n")
-    assert [one["status"] for one in editor.ask_agent("Go.")["edits"]] == [status]
-    if status == "proposed":
-        assert editor.command("applyEdit")["applied"] is True
-    assert document.text.content == "typed\nONE\n"

@@ -15,6 +15,7 @@ from lsp_agent.server.turns.last_answers import LastAnswers
 
 LONG = "It is a list.\n\nOf three:\n- one\n- two\n- three"
 SHOW: Json = {"window": {"showDocument": {"support": True}}}
+PROGRESS: Json = {"window": {"workDoneProgress": True}}
 TITLE = "Show the agent's answer: Explain it."
 
 
@@ -35,6 +36,23 @@ def test_a_long_answer_is_told_of_and_shown_once_by_code_action(project: Project
     assert file.read_text() == f"# Explain it.\n\n{LONG}\n"
     assert file.name == "answer.md"
     assert actions(editor, document) == []
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "name", "told"),
+    [
+        ({"window": {}}, "another", ["Done."]),
+        (PROGRESS, "another", []),
+        (PROGRESS, "kakoune-lsp", ["Done."]),
+    ],
+)
+def test_a_short_one_is_a_message_where_no_progress_shows_it(
+    project: Project, capabilities: Json, name: str, told: list[str]
+) -> None:
+    editor = project.editor(step("Done."), capabilities=capabilities, clientInfo={"name": name})
+    editor.handlers["window/workDoneProgress/create"] = lambda _params: None
+    editor.ask_agent("Do it.")
+    assert [each["message"] for each in editor.received("window/showMessage")] == told
 
 
 def test_it_is_offered_until_the_next_turn(project: Project) -> None:

@@ -1,0 +1,55 @@
+"""Kakoune with kakoune-lsp, set up as docs/editors/kakoune.md says."""
+
+import os
+import time
+
+from plain_project import PlainProject, block
+from plain_terminal import FETCHED, UNREAD, Terminal, until
+
+
+class Kakoune(Terminal):
+    def __init__(self, project: PlainProject) -> None:
+        seen = 'set-option global modelinefmt "%opt{lsp_modeline} %opt{modelinefmt}"\n'
+        project.write("kak/kakrc", block("kakoune.md", "kak") + seen)
+        environment = project.environment
+        client = str(FETCHED / "kakoune-lsp" / "bin")
+        environment["PATH"] = os.pathsep.join([client, environment["PATH"]])
+        program = FETCHED / "kakoune" / "bin" / "kak"
+        super().__init__([program, "notes.txt"], project.folder, environment)
+        self.wait_for("1 sel")
+        self.choose(7, "Ask the agent: nap", only_seen=True)
+
+    def type_line(self, text: str) -> None:
+        """Above the first line, without saving."""
+        self.type("ggO")
+        self.wait_for("insert")
+        self.type(text)
+        self.leave()
+
+    def leave(self) -> None:
+        """Insert mode."""
+        self.keys("Escape")
+        self.wait_for(lambda screen: "insert" not in screen)
+
+    def run(self, command: str) -> None:
+        self.type(f":{command}")
+        self.keys("Enter")
+
+    def choose(self, line: int | None, title: str, *, only_seen: bool = False) -> None:
+        """The first code action whose title begins so, with the cursor in a line (from 1) or where
+        it is; asks again until it is there."""
+        chosen = until(lambda: self._chooses(line, title, only_seen=only_seen))
+        assert chosen, f"{title!r} is not there\n{self.screen}"
+
+    def _chooses(self, line: int | None, title: str, *, only_seen: bool) -> bool:
+        self.type(" a" if line is None else f"{line}g a")
+        seen = until(lambda: f"\n{title}" in self.screen, 5)
+        if only_seen or not seen:
+            self.keys("Escape")
+            return seen
+        time.sleep(UNREAD)
+        self.type(title)
+        time.sleep(UNREAD)  # the menu is made anew
+        self.keys("Enter")
+        self.wait_for(lambda screen: "prompt" not in screen)
+        return "no such item" not in self.screen

@@ -1,0 +1,86 @@
+"""What a person does with the agent in Kakoune."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from plain_kakoune import Kakoune
+from plain_project import NAP, NOTES, PlainProject, napping
+from plain_terminal import until
+
+pytestmark = [pytest.mark.kakoune, pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> PlainProject:
+    return PlainProject(tmp_path)
+
+
+@pytest.fixture
+def kakoune(project: PlainProject) -> Iterator[Kakoune]:
+    editor = Kakoune(project)
+    try:
+        yield editor
+    finally:
+        editor.close()
+
+
+def test_a_proposal_for_unsaved_text_is_seen_applied_kept_undone_and_saved(
+    kakoune: Kakoune, project: PlainProject
+) -> None:
+    kakoune.type_line("not saved")
+    kakoune.choose(5, "Ask the agent: shout about beta")
+    kakoune.wait_for("-beta")  # a hint's sign
+    assert project.saved() == NOTES
+    kakoune.choose(3, "Apply the agent's proposal (line 3)")
+    kakoune.wait_for("BETA")
+    kakoune.type_line("typed since")
+    kakoune.choose(4, "Keep the agent's change (line 4)")
+    kakoune.run("write")
+    wanted = "typed since\nnot saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
+    wanted = wanted.replace("agent: shout about beta\n", "")
+    assert until(lambda: project.saved() == wanted), project.saved()
+
+
+def test_a_question_is_answered_by_code_action(kakoune: Kakoune, project: PlainProject) -> None:
+    kakoune.choose(5, "Ask the agent: run the command")
+    kakoune.wait_for("Answer the agent by code action: bash: sleep 1; echo ran > ran.txt")
+    kakoune.choose(None, "Agent asks: bash: sleep 1; echo ran > ran.txt: Allow")
+    assert until((project.folder / "ran.txt").exists)
+    kakoune.wait_for("It has run.")
+
+
+def test_a_running_command_is_stopped_by_key(kakoune: Kakoune) -> None:
+    kakoune.choose(7, "Ask the agent: nap for a while")
+    kakoune.choose(None, f"Agent asks: bash: exec {NAP}: Allow")
+    assert until(napping)
+    kakoune.type(" s")
+    assert until(lambda: not napping())
+
+
+def test_a_conversation_is_read_while_it_comes_and_written_in(
+    kakoune: Kakoune, project: PlainProject
+) -> None:
+    kakoune.type(" c")
+    kakoune.wait_for("The conversation: ")
+    (file,) = (project.folder / ".lsp-agent").glob("*.chat.md")
+    kakoune.run(f"edit {file}")
+    kakoune.wait_for("## You")
+    kakoune.type("geo")
+    kakoune.wait_for("insert")
+    kakoune.type("count to sixty")
+    kakoune.leave()
+    kakoune.choose(None, "Send to the agent")
+    assert "n60" not in kakoune.wait_for("n5 ")
+    kakoune.type("geo")  # the next prompt, while it comes
+    kakoune.wait_for("insert")
+    for word in ("then", "say", "hello"):
+        kakoune.type(f"{word} ")
+        time.sleep(0.4)
+    kakoune.leave()
+    kakoune.wait_for(lambda screen: "at work" not in screen)
+    kakoune.run("write")
+    answer = " ".join(f"n{number}" for number in range(1, 61))
+    wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello"
+    assert until(lambda: file.read_text().rstrip().endswith(wanted)), file.read_text()
