@@ -26,7 +26,7 @@ def kakoune(project: PlainProject) -> Iterator[Kakoune]:
         editor.close()
 
 
-def test_a_proposal_for_unsaved_text_is_seen_applied_kept_undone_and_saved(
+def test_a_proposal_for_unsaved_text_is_seen_applied_kept_and_saved(
     kakoune: Kakoune, project: PlainProject
 ) -> None:
     kakoune.type_line("not saved")
