@@ -11,6 +11,7 @@ LINK = re.compile(r"^\[(\d+)\]: (\S+)#(test_\w+)$", re.MULTILINE)
 DRIVEN = {
     "Helix": "test_helix",
     "Emacs": "test_emacs",
+    "Kakoune": "test_kakoune",
     "Neovim": "test_neovim_",
     "VS Code": "test_v",
 }
