@@ -109,7 +109,7 @@ def test_the_command_shows_a_file_that_goes_with_the_server(project: Project) ->
     assert (shown["uri"], shown["takeFocus"]) == (answer["uri"], True)
     path = written(answer)
     assert (path.name, path.read_text()) == ("a.txt.diff", DIFF)
-    assert editor.received("window/showMessage") == []
+    assert [told["message"] for told in editor.received("window/showMessage")] == ["Done."]
     editor.shut_down()
     assert not path.exists()
 
