@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 _NO_PLACE = "it does not see that place"
+_NO_NETWORK = "it has no network"
 #: In a program's words and in the names of errors: errno(3), curl's, git's and Node's own. Git
 #: names no error where it makes the folders of a branch.
 _SIGNS = {
@@ -15,7 +16,7 @@ _SIGNS = {
 }
 #: Also those of getaddrinfo(3), and of a machine of its own on which nothing listens.
 _OF_NETWORK = {
-    "it has no network": (
+    _NO_NETWORK: (
         r"network is unreachable|name resolution|temporary failure resolving"
         r"|name or service not known|could ?n[o']t resolve|unable to resolve|unknown ?host"
         r"|failed host lookup|failed to lookup|connection refused"
@@ -65,11 +66,13 @@ def refused(
         for reason, sign in signs:
             if re.search(sign, line, re.IGNORECASE):
                 return reason, line.strip()
-    if not network:
-        command, code = ended
-        for program, codes in _REACHED_NOBODY.items():
-            if code in codes and re.search(rf"\b{program}\b", command):
-                return next(iter(_OF_NETWORK)), f"{program} ended with {code}"
+    return None if network else _reached_nobody(*ended)
+
+
+def _reached_nobody(command: str, code: int) -> tuple[str, str] | None:
+    for program, codes in _REACHED_NOBODY.items():
+        if code in codes and re.search(rf"\b{program}\b", command):
+            return _NO_NETWORK, f"{program} ended with {code}"
     return None
 
 

@@ -46,7 +46,7 @@ class Kakoune(Terminal):
     def _chooses(self, line: int | None, title: str) -> bool:
         self.type(" a" if line is None else f"{line}g a")
         if not until(lambda: "prompt" in self.screen, 20):
-            return False  # there was none; a second request would open a second menu
+            return False  # nothing is offered there yet; sooner, a slow menu would open twice
         if not until(lambda: f"\n{title}" in self.screen, 2):
             self.keys("Escape")
             return False

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from plain_helix import Helix
@@ -14,11 +13,6 @@ pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(400)]
 
 #: The line that asked is gone.
 SENT = NOTES.replace("agent: shout about beta\n", "")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> PlainProject:
-    return PlainProject(tmp_path)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from plain_kakoune import Kakoune
@@ -10,11 +9,6 @@ from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import until
 
 pytestmark = [pytest.mark.kakoune, pytest.mark.slow, pytest.mark.timeout(400)]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> PlainProject:
-    return PlainProject(tmp_path)
 
 
 @pytest.fixture
