@@ -10,6 +10,7 @@ from lsp_agent.sandbox import bubblewrap, landlock
 from lsp_agent.sandbox.held_script import held_script
 from lsp_agent.sandbox.hold import CannotHold, Holder
 from lsp_agent.sandbox.places import find
+from lsp_agent.sandbox.starting import unset
 
 _PLAIN = ("/bin/sh", "-c", "true")
 
@@ -30,7 +31,7 @@ def _measured(setting: Setting, name: str, working: Callable[[], Holder]) -> Row
     hold = find([str(setting.folder)], home=str(setting.home), runtime="")
     words = holder.words(hold, str(setting.folder))
     script = setting.home / name
-    script.write_text(held_script(words, holder.mount_points(hold), "true", "false"))
+    script.write_text(held_script(words, holder.mount_points(hold), "true", "false", None, unset(hold)))
 
     def run(command: Sequence[str]) -> float:
         begun = time.perf_counter()

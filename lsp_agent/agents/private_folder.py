@@ -62,7 +62,8 @@ class PrivateFolder:
         many ``seconds``."""
         script = self._script(identifier)
         ask = f"{self._gate} {identifier}"
-        text = held_script(held.holder, held.mount_points, command, ask, seconds)
+        holder, unset = held.holder, held.unset
+        text = held_script(holder, held.mount_points, command, ask, seconds, unset)
         script.write_text(text, encoding="utf-8", errors="replace")
         return f'exec /bin/sh {shlex.quote(str(script))} "$0"; exit'
 

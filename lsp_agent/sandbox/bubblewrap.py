@@ -38,7 +38,7 @@ class Bubblewrap:
     leads_agents = True
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        return [*starting.without_proxies(hold), *arguments(self.program, hold, cwd)]
+        return arguments(self.program, hold, cwd)
 
     def mount_points(self, hold: Hold) -> list[str]:
         spared = hold.store.spared if hold.store else ()

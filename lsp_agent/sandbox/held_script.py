@@ -19,9 +19,10 @@ def held_script(
     command: str,
     ask: str,
     seconds: float | None = None,
+    unset: Sequence[str] = (),
 ) -> str:
-    """Runs ``command`` in the shell that its first argument names, behind the words of ``holder``;
-    where it fails and ``ask``, shell words, exit with 0, once more without them; one with a pipe
+    """Runs ``command`` in the shell that its first argument names, behind the words of ``holder``
+    without the variables ``unset``; where it fails and ``ask``, shell words, exit with 0, once more without them; one with a pipe
     asks in any case. One that is ended by a signal to its group says so where it may take so many
     ``seconds``.
 
@@ -34,10 +35,12 @@ def held_script(
     away = f"command -p rmdir -- {shlex.join(mount_points)} 2>/dev/null" if mount_points else ":"
     keep = f"(trap '' HUP INT TERM XFSZ; ulimit -f {_MOST_SAID}; {_TEE})"
     ended = f"echo '[ended: it took longer than {seconds:g} s]'; " if seconds else ""
+    without = f"unset -v {' '.join(unset)}" if unset else ":"
     failed = "" if _PIPE.search(command) else '[ "$code" -ne 0 ] && '
     return f"""ended=
 trap ended=1 HUP INT TERM
-held() {{
+held() {{  # in a shell of its own, as the first part of a pipe
+    {without}
     {shlex.join(holder)} {run}
     echo $? >"$0{CODE}"
 }}

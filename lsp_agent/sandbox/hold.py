@@ -75,7 +75,7 @@ class Holder(Protocol):
         ...
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        """What goes before the command."""
+        """What goes before the command, in an environment without ``starting.unset(hold)``."""
         ...
 
     def mount_points(self, hold: Hold) -> list[str]:

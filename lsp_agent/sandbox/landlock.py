@@ -24,7 +24,6 @@ class Landlock:
         hidden = [place.path for place in hold.hidden if place.kind == "folder"]
         closed = [place.path for place in hold.hidden if place.kind != "folder"]
         return [
-            *starting.without_proxies(hold),
             *(*starting.words("main"), f"in={cwd}"),
             *(f"write={folder}" for folder in hold.written),
             *(f"keep={place.path}" for place in hold.read_only),

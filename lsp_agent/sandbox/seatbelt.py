@@ -39,8 +39,7 @@ class Seatbelt:
     leads_agents = False
 
     def words(self, hold: Hold, cwd: str) -> list[str]:
-        start = ("/bin/sh", "-c", _START, "sh", cwd, profile(hold))
-        return [*starting.without_proxies(hold), *start]
+        return ["/bin/sh", "-c", _START, "sh", cwd, profile(hold)]
 
     def mount_points(self, hold: Hold) -> list[str]:  # noqa: ARG002  it makes none
         return []

@@ -19,9 +19,7 @@ def words(module: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _START.format(module=module), package]
 
 
-def without_proxies(hold: Hold) -> list[str]:
-    """What goes before a holder's own words. A command sees the environment of a holder that runs
-    beside it, and has no use for a proxy that it does not reach."""
-    if hold.network:
-        return []
-    return ["/usr/bin/env", *(word for name in VARIABLES for word in ("-u", name))]
+def unset(hold: Hold) -> tuple[str, ...]:
+    """The variables that a holder is started without. A command sees the environment of a holder
+    that runs beside it, and has no use for a proxy that it does not reach."""
+    return () if hold.network else VARIABLES

@@ -57,9 +57,11 @@ class Gate:
 @dataclass(frozen=True, slots=True)
 class Held:
     """Let the command run, without a question, behind the words of ``holder``, which keep it in a
-    sandbox; ``mount_points`` are paths that these make. ``note`` as in :class:`Allow`."""
+    sandbox, without the variables ``unset``; ``mount_points`` are paths that these make. ``note``
+    as in :class:`Allow`."""
 
     holder: tuple[str, ...]
+    unset: tuple[str, ...]
     mount_points: tuple[str, ...]
     note: str | None = None
 

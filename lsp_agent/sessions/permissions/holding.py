@@ -10,6 +10,7 @@ from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.settings.settings import PermissionSettings
 from lsp_agent.sandbox import holders, places
 from lsp_agent.sandbox.hold import CannotHold, Hold, Holder, Way
+from lsp_agent.sandbox.starting import unset
 from lsp_agent.sandbox.wanted import refused
 from lsp_agent.sessions.permissions.named_hosts import NamedHosts
 from lsp_agent.sessions.shared.session_view import SessionView
@@ -51,8 +52,8 @@ class Holding:
             return None
         if store is not None:
             hold = await anyio.to_thread.run_sync(places.for_store, hold, store)
-        words = self._holder.words(hold, self._session.cwd)
-        return Held(tuple(words), tuple(self._holder.mount_points(hold)), note)
+        words = tuple(self._holder.words(hold, self._session.cwd))
+        return Held(words, unset(hold), tuple(self._holder.mount_points(hold)), note)
 
     async def refused(self, request: ToolRequest, outcome: Outcome) -> tuple[str, str] | None:
         """As ``wanted.refused``, of a command that was held."""

@@ -26,6 +26,28 @@ Report = Callable[[str, str, str, str], None]
 SANDBOX: Json = {"permissions": {"command": "sandbox"}}
 KEEP = "git add -A && git commit -m x"
 
+MORE_THAN_KEEPING = [
+    "git -c core.editor='touch .git/pwned' commit -a",
+    "git -c core.editor='touch .git/pwned' commit -a -m x -e",
+    "git commit -a --template=/etc/passwd",
+    "git commit -a -F /etc/hostname",
+    "git commit -a -F ../decoy/secret.txt",
+    "git -c alias.commit='!touch .git/pwned' commit -am x; git config alias.x '!sh'",
+    "GIT_DIR=.git/../.git git commit -am x",
+    "GIT_EDITOR='touch .git/pwned' git commit -a",
+    'git commit -am "$(touch .git/pwned)"',
+    'git commit -am "$(cat ../decoy/secret.txt)"',
+    "git commit -am x --trailer='a: b' --amend",
+    "git add ../decoy/secret.txt; git commit -am x",
+    "git add -A && ln -s ../decoy out && git add out/secret.txt && git commit -am x",
+    "git commit -am x; echo mine > .git/hooks/pre-commit",
+    "git commit -am x; git config core.hooksPath .",
+    "git commit -am x; mv .git away",
+    "git stash; git reset --hard; git clean -fdx .git",
+    "touch .git/pwned; git commit -am x",
+    "echo ../src > .git/commondir; git commit -am x",
+]
+
 
 def git(folder: Path, *words: str) -> str:
     env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -180,30 +202,7 @@ def test_where_git_would_run_or_take_more_it_writes_nothing_unasked(
     report(title, "hosted", "held", ground.shown(editor.tool_texts()[0]))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "git -c core.editor='touch .git/pwned' commit -a",
-        "git -c core.editor='touch .git/pwned' commit -a -m x -e",
-        "git commit -a --template=/etc/passwd",
-        "git commit -a -F /etc/hostname",
-        "git commit -a -F ../decoy/secret.txt",
-        "git -c alias.commit='!touch .git/pwned' commit -am x; git config alias.x '!sh'",
-        "GIT_DIR=.git/../.git git commit -am x",
-        "GIT_EDITOR='touch .git/pwned' git commit -a",
-        'git commit -am "$(touch .git/pwned)"',
-        'git commit -am "$(cat ../decoy/secret.txt)"',
-        "git commit -am x --trailer='a: b' --amend",
-        "git add ../decoy/secret.txt; git commit -am x",
-        "git add -A && ln -s ../decoy out && git add out/secret.txt && git commit -am x",
-        "git commit -am x; echo mine > .git/hooks/pre-commit",
-        "git commit -am x; git config core.hooksPath .",
-        "git commit -am x; mv .git away",
-        "git stash; git reset --hard; git clean -fdx .git",
-        "touch .git/pwned; git commit -am x",
-        "echo ../src > .git/commondir; git commit -am x",
-    ],
-)
+@pytest.mark.parametrize("line", MORE_THAN_KEEPING)
 def test_a_line_that_does_more_writes_nothing_of_gits(
     ground: Ground, line: str, report: Report
 ) -> None:

@@ -3,7 +3,8 @@
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,15 @@ def told(name: str, **args: object) -> Frame:
 END: Frame = {"text": "x"}
 
 
+@contextmanager
+def ended_in_order(folder: Path, steps: list[Frame]) -> Iterator[RpcProcess]:
+    """It takes what runs in the background with it."""
+    with RpcProcess(folder, steps) as agent:
+        yield agent
+        agent.close_stdin()
+        agent.wait()
+
+
 def until(holds: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + 15
     while not (result := holds()):
@@ -39,7 +49,7 @@ def gone(mark: str) -> bool:
 def test_it_is_answered_at_once_and_its_output_read_later(tmp_path: Path):
     command = "echo up; while ! [ -e go ]; do sleep 0.05; done; echo more; sleep 6121"
     steps = [begin(command), END, told("bash_output", id="b1"), told("bash_output", id="b1"), END]
-    with RpcProcess(tmp_path, steps) as agent:
+    with ended_in_order(tmp_path, steps) as agent:
         (first,) = result_texts(agent.prompt())
         assert first.startswith(f"$ {command}\n\nup\n\n[runs in the background as b1: ")
         (tmp_path / "go").touch()
@@ -116,7 +126,7 @@ def test_the_agent_ends_it(tmp_path: Path):
 
 def test_one_that_does_not_run_is_named_so_with_those_that_do(tmp_path: Path):
     steps = [begin("sleep 6126"), told("bash_output", id="b7"), told("bash_kill"), END]
-    with RpcProcess(tmp_path, steps) as agent:
+    with ended_in_order(tmp_path, steps) as agent:
         texts = result_texts(agent.prompt())[1:]
     assert texts == [
         "there is no background command 'b7'; there run: b1 (sleep 6126)",
@@ -126,7 +136,7 @@ def test_one_that_does_not_run_is_named_so_with_those_that_do(tmp_path: Path):
 
 def test_so_many_run_at_once_and_no_more(tmp_path: Path):
     calls = [call("bash", command="sleep 6127", background=True)] * 9
-    with RpcProcess(tmp_path, [{"calls": calls}, END]) as agent:
+    with ended_in_order(tmp_path, [{"calls": calls}, END]) as agent:
         texts = result_texts(agent.prompt())
     assert all("runs in the background" in each for each in texts[:8])
     assert texts[8].startswith("8 background commands run already; end one with bash_kill: ")
@@ -134,7 +144,7 @@ def test_so_many_run_at_once_and_no_more(tmp_path: Path):
 
 def test_a_stop_ends_what_its_turn_has_started_alone(tmp_path: Path):
     steps = [begin("sleep 6128"), END, begin("sleep 6129"), told("bash", command="sleep 6130")]
-    with RpcProcess(tmp_path, steps) as agent:
+    with ended_in_order(tmp_path, steps) as agent:
         agent.prompt()
         agent.send("prompt", id="p", message="go")
         until(lambda: marked("sleep 6130"))
