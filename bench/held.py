@@ -31,7 +31,9 @@ def _measured(setting: Setting, name: str, working: Callable[[], Holder]) -> Row
     hold = find([str(setting.folder)], home=str(setting.home), runtime="")
     words = holder.words(hold, str(setting.folder))
     script = setting.home / name
-    script.write_text(held_script(words, holder.mount_points(hold), "true", "false", None, unset(hold)))
+    script.write_text(
+        held_script(words, holder.mount_points(hold), "true", "false", None, unset(hold))
+    )
 
     def run(command: Sequence[str]) -> float:
         begun = time.perf_counter()

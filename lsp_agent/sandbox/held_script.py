@@ -22,9 +22,9 @@ def held_script(
     unset: Sequence[str] = (),
 ) -> str:
     """Runs ``command`` in the shell that its first argument names, behind the words of ``holder``
-    without the variables ``unset``; where it fails and ``ask``, shell words, exit with 0, once more without them; one with a pipe
-    asks in any case. One that is ended by a signal to its group says so where it may take so many
-    ``seconds``.
+    without the variables ``unset``; where it fails and ``ask``, shell words, exit with 0, once more
+    as any other; one with a pipe asks in any case. One that is ended by a signal to its group says
+    so where it may take so many ``seconds``.
 
     bubblewrap makes what it mounts on. What was not there before is taken away again, also when
     the command is ended; where it is not empty it stays. What the script itself starts is the

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from lsp_agent.sandbox import starting, trial
+from lsp_agent.sandbox import trial
 from lsp_agent.sandbox.hold import CannotHold, Hold, Place
 
 _PROGRAM = "/usr/bin/sandbox-exec"

@@ -2,6 +2,7 @@
 and each without the credentials of the person's own proxy."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import lsp_agent
@@ -23,3 +24,8 @@ def unset(hold: Hold) -> tuple[str, ...]:
     """The variables that a holder is started without. A command sees the environment of a holder
     that runs beside it, and has no use for a proxy that it does not reach."""
     return () if hold.network else VARIABLES
+
+
+def without(names: Sequence[str]) -> list[str]:
+    """What starts a program without these variables, before its own words."""
+    return ["/usr/bin/env", *(word for name in names for word in ("-u", name))] if names else []

@@ -15,7 +15,7 @@ from lsp_agent.protocol.settings.settings import AgentSettings
 from lsp_agent.sandbox import holders
 from lsp_agent.sandbox.hold import CannotHold, Holder, Way
 from lsp_agent.sandbox.places import for_agent
-from lsp_agent.sandbox.starting import unset
+from lsp_agent.sandbox.starting import unset, without
 from lsp_agent.sessions.permissions.agent_hosts import AgentHosts
 from lsp_agent.sessions.permissions.holding import hold_in
 from lsp_agent.sessions.shared.session_view import SessionView
@@ -75,8 +75,7 @@ class AgentSandbox:
             raise CannotHold("it starts in no workspace folder, or in the whole system")
         own = list(own_places(name, launch.argv[0], {**os.environ, **launch.env}))
         hold = for_agent(hold, own, way)
-        without = [word for name in unset(hold) for word in ("-u", name)]
-        return ["/usr/bin/env", *without, *holder.words(hold, session.cwd)]
+        return [*without(unset(hold)), *holder.words(hold, session.cwd)]
 
 
 def own_places(name: str, program: str, environment: Mapping[str, str]) -> Iterator[str]:

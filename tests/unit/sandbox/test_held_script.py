@@ -54,6 +54,20 @@ def test_one_that_failed_runs_once_more_without_its_holder_where_that_is_allowed
     assert (done.returncode, done.stdout) == (0, b"yes\nno\n")
 
 
+def test_variables_of_the_persons_are_kept_from_its_holder_and_not_from_that_run(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "held"
+    command = "echo ${HELD:-no} ${http_proxy:-none}; exit 1"
+    script.write_text(held_script(HOLDER, [], command, "true", unset=["http_proxy", "HTTP_PROXY"]))
+    env = {**os.environ, "http_proxy": "http://user:secret@proxy"}
+    for stderr in (PIPE, STDOUT):
+        done = subprocess.run(
+            ["/bin/sh", script, "/bin/sh"], env=env, stdout=PIPE, stderr=stderr, check=False
+        )
+        assert done.stdout == b"yes none\nno http://user:secret@proxy\n"
+
+
 def test_one_that_went_well_asks_nothing(tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     assert run(tmp_path, "exit 0", ask=f"touch {asked}").returncode == 0

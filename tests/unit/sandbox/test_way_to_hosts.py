@@ -22,6 +22,7 @@ from lsp_agent.sandbox.hold import Holder, Way
 from lsp_agent.sandbox.network import upstream
 from lsp_agent.sandbox.network.door import Door
 from lsp_agent.sandbox.places import find
+from lsp_agent.sandbox.starting import unset, without
 
 BUBBLEWRAP = pytest.param(bubblewrap.working, marks=pytest.mark.bubblewrap, id="bubblewrap")
 LANDLOCK = pytest.param(landlock.working, marks=pytest.mark.landlock, id="landlock")
@@ -86,7 +87,7 @@ class Desk:
     def words(self, ticket: str | None = None) -> list[str]:
         way = Way(self.door.path, ticket or self.door.ticket(self.refused.append))
         hold = find([str(self.work)], home="/nonexistent", runtime="", way=way)
-        return self.holder.words(hold, str(self.work))
+        return [*without(unset(hold)), *self.holder.words(hold, str(self.work))]
 
     async def run(
         self, *command: str, ticket: str | None = None
@@ -205,7 +206,7 @@ async def test_it_leads_by_the_persons_own_proxy_whose_credentials_nothing_in_th
             assert "http_proxy=http://held:" in done.stdout
             seen = done.stdout + done.stderr
             hold = find([str(here.work)], home="/nonexistent", runtime="")
-            words = here.holder.words(hold, str(here.work))
-            alone = await anyio.to_thread.run_sync(_ran, [*words, "sh", "-c", "env"])
+            held = [*without(unset(hold)), *here.holder.words(hold, str(here.work))]
+            alone = await anyio.to_thread.run_sync(_ran, [*held, "sh", "-c", "env"])
             for secret in (CREDENTIALS, PASSWORD, USER, company.expected):
                 assert secret not in seen + alone.stdout
