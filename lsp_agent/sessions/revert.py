@@ -307,6 +307,7 @@ class Reverts:
         """A revert's change is in, at once or late, or is taken out again itself."""
         if change.status == "kept":
             self._out(change.takes_out)
+            self._out_again(change)
         elif change.status == "rejected":
             self._back(change.takes_out)
 
@@ -321,6 +322,17 @@ class Reverts:
             self._decide(change, hunks, "rejected")
             if change.status != "proposed":
                 self._services.ledger.set_status(change.id, "rejected")
+
+    def _out_again(self, change: Change) -> None:
+        """Nothing is left of a revert that had brought back what ``change`` takes out."""
+        ledger = self._services.ledger
+        for other in ledger.changes(path=change.path):
+            if other.status != "kept" or other.id == change.id or not is_revert(other.turn_id):
+                continue
+            reverts = [ledger.get(each) for each in other.takes_out]
+            brought = {each for revert in reverts if revert for each in revert.takes_out}
+            if brought and brought <= change.takes_out.keys():
+                ledger.set_status(other.id, "superseded")
 
     def _back(self, taken: Mapping[str, Sequence[int]]) -> None:
         for change, hunks in self._known(taken):

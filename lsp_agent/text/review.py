@@ -16,7 +16,7 @@ from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
 from lsp_agent.text.live_hunks import place_after
 from lsp_agent.text.review_base import BaseBuilder
-from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo
+from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
 from lsp_agent.text.review_step import stepped, trace_of
 from lsp_agent.text.reviewed import Reviewed
 from lsp_agent.text.traces import Key, Lines, Taken, Trace, come_back, followed
@@ -40,7 +40,8 @@ class Review(Reviewed):
             taken = next((hunk for hunk in there if not _are_beside(hunk, trace)), None)
             if taken is not None:
                 if trace.lines != review.base_lines_of(taken) and not _is_as_left(taken, self, now):
-                    review, more = review._handed_back(taken, trace)
+                    there = _handed_lines(self, taken, trace, now)
+                    review, more = review._handed_back(taken, trace, there)
                     turned += more
             elif not any(overlap(*hunk.range, *place) for hunk in review.hunks):
                 review, more = review._reopened(trace)
@@ -216,16 +217,24 @@ class Review(Reviewed):
         review = replace(review, hunks=hunks, traces=traces)
         return review, [*turned, *more, *_back(trace)]
 
-    def _handed_back(self, taken: ReviewHunk, trace: Trace) -> "tuple[Review, list[Turned]]":
-        """With the lines of a hunk that ``taken`` took over in place of what that made of them; or
-        its own, of which a revert had taken out what others put there."""
-        past = taken.start + len(trace.lines)
+    def _handed_back(
+        self, taken: ReviewHunk, trace: Trace, lines: Lines
+    ) -> "tuple[Review, list[Turned]]":
+        """With ``lines`` in place of what ``taken`` made of a hunk that it took over: that one's,
+        and beside them what ``taken`` alone had changed. Or its own, of which a revert had taken
+        out what others put there."""
+        base = self.base_lines_of(taken)
+        above, below = _alike_around(base, lines, len(trace.lines))
+        past = taken.start + len(lines)
         shift = past - taken.end
         back = replace(
             taken,
             change_id=trace.key[0],
             index=trace.key[1],
-            end=past,
+            base_start=taken.base_start + above,
+            base_end=taken.base_end - below,
+            start=taken.start + above,
+            end=past - below,
             left=trace.left,
             mixed=trace.mixed,
             over=trace.over,
@@ -236,12 +245,12 @@ class Review(Reviewed):
             for hunk in self.hunks[self.hunks.index(taken) + 1 :]
         ]
         before = self.hunks[: self.hunks.index(taken)]
-        undone = trace_of(taken, taken.start, past, self.lines_of(taken), trace.lines)
+        undone = trace_of(taken, taken.start, past, self.lines_of(taken), lines)
         step = Hunk(taken.start, taken.end, taken.start, past)
         others = [each for each in self.traces if each.key != trace.key]
         review = Review(
             self.base,
-            self._with(taken.start, taken.end, trace.lines),
+            self._with(taken.start, taken.end, lines),
             (*before, back, *hunks),
             followed(others, [step], [undone]),
         )
@@ -252,6 +261,29 @@ class Review(Reviewed):
 
     def _with(self, start: int, end: int, lines: Lines) -> Text:
         return self.text.with_lines((*self.text.lines[:start], *lines, *self.text.lines[end:]))
+
+
+def _handed_lines(review: Review, taken: ReviewHunk, trace: Trace, now: Text) -> Lines:
+    """The lines of ``trace`` with those beside them, where ``taken`` was, that are the base's or
+    agents'."""
+    start, end, _ = place_after(*taken.range, diff(review.text.lines, now.lines))
+    there, size = now.lines[start:end], len(trace.lines)
+    known = {*review.base_lines_of(taken), *agents_lines(review.text, *taken.range, [taken])}
+    known.update(line for other in review.traces if other.key in taken.over for line in other.lines)
+    for at in range(len(there) - size + 1):
+        beside = there[:at] + there[at + size :]
+        if there[at : at + size] == trace.lines and known.issuperset(beside):
+            return there
+    return trace.lines
+
+
+def _alike_around(base: Lines, lines: Lines, inner: int) -> tuple[int, int]:
+    """How many lines both begin and end with; ``inner`` of ``lines`` are not looked at."""
+    most = min(len(base), len(lines) - inner)
+    above = next((n for n in range(most) if base[n] != lines[n]), most)
+    most -= above
+    below = next((n for n in range(most) if base[-1 - n] != lines[-1 - n]), most)
+    return above, below
 
 
 def _is_as_left(hunk: ReviewHunk, review: Review, now: Text) -> bool:

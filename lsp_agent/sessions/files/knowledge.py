@@ -131,6 +131,9 @@ def _shows(hunk: Hunk, start: int, end: int, size: int) -> bool:
 
 
 def _is_intact(start: int, end: int, since: list[Hunk]) -> bool:
+    """Of a place between two lines, whether nothing was put in there."""
+    if start == end:
+        return not any(hunk.old_start <= start <= hunk.old_end for hunk in since)
     return place_after(start, end, since)[2]
 
 

@@ -112,9 +112,8 @@ class DiskToEditor:
         was_shown = was_shown or self._was_shown()
         if self._is_shown() or base == self._theirs or was_shown:
             return await self._came_by_itself(self._shown_before())
-        before = document.text
-        if base == before and await self._reloaded():
-            return await self._came_by_itself(before)
+        if base == document.text and await self._reloaded():
+            return await self._came_by_itself(self._shown_before())
         if await self._has_read_the_disk():
             return await self._came_by_itself(self._shown_before())
         self._check_open()
