@@ -192,7 +192,7 @@ def _place_like(base: Lines, at: int, other: Lines) -> int:
 
 
 def _by_preferred_tokens(region: _Region) -> Lines | None:
-    return _token_wise(region, strict=False)
+    return _token_wise(region, strict=False, clash=_overlap)
 
 
 def _with_what_replaced(regions: list[_Region], ours: Lines) -> list[_Region]:

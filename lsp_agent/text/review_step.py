@@ -92,7 +92,7 @@ def stepped(
         went = alike or settled or any(h.key != owner for h in group.live[:1])
         if settled:
             traces += _traces_of_kept(review, group, start, new, taken)
-        if group.live and went and (len(group.live) == 1 or owners is None):
+        if group.live and went:
             by = owner if alike and owners is not None else None
             traces.append(replace(_group_trace(review, group, (start, end), new, taken), by=by))
         gone += _gone(group, None if alike else owner, undone=alike and owners is None)
