@@ -242,9 +242,13 @@ class Reverts:
         return [part for part in parts if part.change_id not in out]
 
     def _is_unsaved(self, change: Change) -> bool:
-        """Whether it has never been on disk, and no other change is known to have put it there."""
-        others = self._services.ledger.changes(path=change.path)
-        taken_out = any(change.id in other.takes_out for other in others)
+        """Whether it has never been on disk, and no other change is known to have put it there;
+        nor, of a revert, what it takes out."""
+        ledger = self._services.ledger
+        taken_out = any(change.id in each.takes_out for each in ledger.changes(path=change.path))
+        takes_out = [found for each in change.takes_out if (found := ledger.get(each)) is not None]
+        if takes_out and not any(found.on_disk for found in takes_out):
+            return False
         return not (change.on_disk or change.status == "unknown" or taken_out)
 
     def _reverted(self, path: str, parts: Sequence[Part]) -> list[Change]:

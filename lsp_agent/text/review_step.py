@@ -37,7 +37,7 @@ def stepped(
     """``review`` once ``steps`` have made ``after`` of its text; ``owners`` name them if they are
     to be reviewed, else only what is in a hunk is. ``taken`` is what they take out elsewhere."""
     named: list[tuple[Hunk, Key | None]] = (
-        [(line, None) for line in by_line(steps)]
+        [(step, None) for step in (steps if taken else by_line(steps))]
         if owners is None
         else list(zip(steps, owners, strict=True))
     )

@@ -3,7 +3,7 @@ written, while people type. Pure; lines are 0-based, ranges half-open.
 """
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
@@ -12,6 +12,8 @@ from lsp_agent.text.live_hunks import place_after, with_hunks
 from lsp_agent.text.merge import preferring, words
 
 _MAX_DIFF_ROWS = 40
+#: Lines of one change, taken with those of the other text, that are compared with each other.
+_MAX_PAIRS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Knowledge:
         of_own, of_told = (diff(base.lines, wanted.lines) for base in (self.own, self.told))
         heeded: list[int] = []
         unclear: list[int] = []
-        hunks = list(by_line(diff(self.own.lines, self.told.lines)))
+        hunks = _parts(self.own, self.told)
         for index, hunk in enumerate(hunks):
             as_own = _is_intact(hunk.old_start, hunk.old_end, of_own)
             as_told = _is_intact(hunk.new_start, hunk.new_end, of_told)
@@ -128,6 +130,50 @@ def _shows(hunk: Hunk, start: int, end: int, size: int) -> bool:
     first = -1 if start <= 0 else start
     past = end + 1 if end >= size else end
     return overlap(hunk.new_start, hunk.new_end, first, past)
+
+
+def _parts(own: Text, told: Text) -> list[Hunk]:
+    """The changes from ``own`` to ``told``, each line with the one that it is most like: another
+    beside it may be known when it is not."""
+    parts: list[Hunk] = []
+    for hunk in by_line(diff(own.lines, told.lines)):
+        old = own.lines[hunk.old_start : hunk.old_end]
+        new = told.lines[hunk.new_start : hunk.new_end]
+        if min(len(old), len(new)) == 0 or len(old) * len(new) > _MAX_PAIRS:
+            parts.append(hunk)
+            continue
+        at, new_at = 0, 0
+        for one, other in [*_pairs(old, new), (len(old), len(new))]:
+            if at < one or new_at < other:
+                start, new_start = hunk.old_start + at, hunk.new_start + new_at
+                parts.append(Hunk(start, start + one - at, new_start, new_start + other - new_at))
+            if one < len(old):
+                start, new_start = hunk.old_start + one, hunk.new_start + other
+                parts.append(Hunk(start, start + 1, new_start, new_start + 1))
+            at, new_at = one + 1, other + 1
+    return parts
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of lines that are alike, in order in both, so that they share the most words."""
+    of_old, of_new = ([words((line,)) for line in lines] for lines in (old, new))
+    shared = [[(one & other).total() for other in of_new] for one in of_old]
+    most = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    for one in reversed(range(len(old))):
+        for other in reversed(range(len(new))):
+            with_both = shared[one][other] + most[one + 1][other + 1]
+            most[one][other] = max(with_both, most[one + 1][other], most[one][other + 1])
+    pairs: list[tuple[int, int]] = []
+    one = other = 0
+    while one < len(old) and other < len(new):
+        if most[one][other] == most[one + 1][other]:
+            one += 1
+        elif most[one][other] == most[one][other + 1]:
+            other += 1
+        else:
+            pairs.append((one, other))
+            one, other = one + 1, other + 1
+    return pairs
 
 
 def _is_intact(start: int, end: int, since: list[Hunk]) -> bool:

@@ -355,6 +355,8 @@ class Reviews:
             return
         if not state.review.hunks and {step.change_id for step in state.steps} == {change.id}:
             self._put(change.path, replace(state, steps=()))
+            if change.status == "kept":
+                self._settled(change)
             return
         state, outcomes = state.folded(None)
         self._store(change.path, state, outcomes)

@@ -185,7 +185,7 @@ async def test_an_edit_that_lands_on_a_line_just_typed_in_is_only_proposed(
     typed = TEXT.replace("two", "my two")
     assert brought.what == "proposed"
     assert bench.shown == editor.buffer.text == typed
-    assert await bench.texts() == [("proposed", typed, AGENTS)]
+    assert await bench.texts() == [("proposed", typed, TEXT.replace("two", "my 2"))]
 
 
 @pytest.mark.asyncio
