@@ -55,6 +55,9 @@ def groups(
         if step.old_start == step.old_end:
             return hunk.start == step.old_start and (holds(new, old) or _again(old, new))
         gone, size = text.lines[step.old_start : step.old_end], len(old)
+        beside = hunk.start in (step.old_start, step.old_end)
+        if beside and words(old) and holds(new, old) and not holds(gone, old):
+            return True
         above = hunk.start == step.old_start and _again(old, new[:size])
         below = hunk.start == step.old_end and _again(old, new[-size:])
         return (above and not _again(old, gone[:size])) or (below and not _again(old, gone[-size:]))
