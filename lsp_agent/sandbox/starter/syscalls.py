@@ -2,8 +2,9 @@
 
 Sockets: Landlock knows of TCP alone, and of no socket that has a path. Changes of modes and times
 are told to the starter, which knows the paths (``attributes``). All else that is named here is
-refused: owners and extended attributes, memory and queues that processes share by name, others'
-limits, and io_uring, which makes calls that no filter sees.
+refused: owners, extended attributes and those of one file system, the person's keyrings, memory and
+queues that processes share by name, others' limits, and io_uring, which makes calls that no filter
+sees.
 """
 
 import errno
@@ -31,6 +32,10 @@ _X32 = 0x40000000
 #: Of sendto and its like: it connects as well.
 _FASTOPEN = 0x20000000
 _TCP = 6
+#: The letter of an ioctl's family (linux/ioctl.h): ``f``, ``X``, ``v`` (linux/fs.h, ext4, XFS) and
+#: that of btrfs.
+_KIND_OF_IOCTL = 0xFF00
+_OF_FILE_SYSTEMS = (0x6600, 0x5800, 0x7600, 0x9400)
 
 
 FCHMODAT2 = 452
@@ -49,6 +54,7 @@ class Machine:
     prlimit: int
     connect: int
     listen: int
+    ioctl: int
     #: With the number of the argument that its flags are.
     sending: "tuple[tuple[int, int], ...]"
     chmod: "int | None"
@@ -68,6 +74,7 @@ class X86(Machine):
     prlimit = 302
     connect = 42
     listen = 50
+    ioctl = 16
     sending = ((44, 3), (46, 2), (307, 3))  # sendto, sendmsg, sendmmsg
     chmod = 90
     fchmod = 91
@@ -79,6 +86,7 @@ class X86(Machine):
         *(132, 235, 261),  # utime, utimes, futimesat
         *(29, 30, 31, *range(64, 72), 220),  # shmget … shmctl, semget … msgctl, semtimedop
         *range(240, 246),  # mq_open … mq_getsetattr
+        *range(248, 251),  # add_key, request_key, keyctl
         _FILE_SETATTR,
     )
 
@@ -92,6 +100,7 @@ class Arm(Machine):
     prlimit = 261
     connect = 203
     listen = 201
+    ioctl = 29
     sending = ((206, 3), (211, 2), (269, 3))  # as above
     chmod = None
     fchmod = 52
@@ -101,6 +110,7 @@ class Arm(Machine):
     refused = (
         *(54, 55),  # fchownat, fchown
         *range(180, 198),  # mq_open … shmdt
+        *range(217, 220),  # add_key, request_key, keyctl
         _FILE_SETATTR,
     )
 
@@ -144,6 +154,7 @@ def program(machine: Machine, network: "Network") -> bytes:
             [_argument(0), *_if(0, _end(_ALLOW)), *_end(_FAIL | errno.EPERM)],
         ),
         *_if(_IO_URING_SETUP, _end(_FAIL | errno.ENOSYS)),
+        *_if(machine.ioctl, _no_attributes()),
         *(step for call in told(machine, network) for step in _if(call, _end(_TELL))),
         *(_without_other_ways(machine) if network == "told" else []),
         # As a file system without them says: programs that copy files go on then.
@@ -159,6 +170,14 @@ def _one_kind_of_tcp() -> "list[bytes]":
     tcp = [_argument(2), *_if(0, _end(_ALLOW)), *_if(_TCP, _end(_ALLOW))]
     kind = [_argument(1), _step(_AND, _KINDS), *_if(SOCK_STREAM, [*tcp, *_end(_REFUSE)])]
     return [*kind, *_end(_REFUSE)]
+
+
+def _no_attributes() -> "list[bytes]":
+    """Landlock asks for rights to a device's ioctls alone. Those of file systems change a file
+    that is open for reading only, or make volumes; programs that copy files do without."""
+    refused = (_if(kind, _end(_FAIL | errno.EOPNOTSUPP)) for kind in _OF_FILE_SYSTEMS)
+    kinds = [step for steps in refused for step in steps]
+    return [_argument(1), _step(_AND, _KIND_OF_IOCTL), *kinds, *_end(_ALLOW)]
 
 
 def _without_other_ways(machine: Machine) -> "list[bytes]":

@@ -66,7 +66,10 @@ _GO = _Family((*_GO_TOOLS, "asmflags", "gcflags", "gccgoflags", "ldflags", "C", 
 _NPM_SETTINGS = ("--script-shell", "--node-options", "--userconfig", "--globalconfig")
 _NPM_SERVERS = ("--registry", "--proxy", "--https-proxy", "--noproxy")
 _NPM = (*_NPM_SETTINGS, *_NPM_SERVERS, "--prefix", "-C", "--dir", "--cwd")
-_PIP = _Family(("--python", "--index-url", "--extra-index-url", "-i", "--log", "--proxy"))
+_PIP_SERVERS = ("--index-url", "--extra-index-url", "--pypi-url", "-i", "--proxy")
+_PIP = _Family(("--python", *_PIP_SERVERS, "--log", "--log-file", "--local-log"))
+_UV_PIP = _Family(("--python", "-p", *_PIP_SERVERS, "--log"))
+_SUM = _Family(("--check", "-c"))
 _DOCKER = _Family(("--host", "-H", "--context", "-c", "--config"))
 _OTHER_CLUSTER = ("--kubeconfig", "--server", "-s", "--context", "--cluster", "--user", "--as")
 _KUBECTL_FILES = ("--profile", "--profile-output", "--cache-dir", "--log-dir", "--log-file")
@@ -76,8 +79,9 @@ _PYTEST = _Family(("--pastebin",))
 
 _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     # What only reads, or adds a folder or an empty file.
-    **_each("", "basename cat cmp cut df dirname head md5sum", _PLAIN_FAMILY),
-    **_each("", "mkdir nl od readlink realpath sha256sum stat tail touch which", _PLAIN_FAMILY),
+    **_each("", "basename cat cmp cut df dirname head", _PLAIN_FAMILY),
+    **_each("", "mkdir nl od readlink realpath stat tail touch which", _PLAIN_FAMILY),
+    **_each("", "md5sum sha256sum", _SUM),
     **_each("", "diff", _Family(("--recursive", "-r"), lists=True)),
     **_each("", "ls", _Family(("--dereference", "-L"))),
     **_each("", "grep", _Family(("--dereference-recursive", "-R", "-S"))),
@@ -92,7 +96,7 @@ _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     **_each("docker", "images logs ps stats top version", _DOCKER),
     **_each("kubectl", "describe explain get logs top", _KUBECTL),
     **_each("pip", "check freeze list show", _PIP),
-    **_each("uv pip", "check freeze list show tree", _PIP),
+    **_each("uv pip", "check freeze list show tree", _UV_PIP),
     # What builds or tests the workspace.
     **_each("", "black flake8 isort jest prettier ruff tsc vitest", _PLAIN_FAMILY),
     **_each("python -m", "black flake8 isort ruff unittest", _PLAIN_FAMILY),

@@ -121,8 +121,11 @@ class Permissions:
         """As a command that reads it is asked about."""
         if tool_kind(request.tool) != "read":
             return False
-        real = (self._outside(path, write=False) for path in paths_of(request))
-        return any(each is not None and is_secret(each.path) for each in real)
+        paths = paths_of(request)
+        real = (self._outside(path, write=False) for path in paths)
+        return any(map(is_secret, paths)) or any(
+            each is not None and is_secret(each.path) for each in real
+        )
 
     def _is_meant(self, request: ToolRequest) -> bool:
         """Whether a person has allowed all calls of its tool, or a pattern of theirs names it."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_agent.toolset.known_secrets import is_env_file
@@ -9,7 +10,8 @@ from lsp_agent.toolset.known_secrets import is_env_file
 _NAME = re.compile(r"\.(?:netrc|npmrc|pypirc|pgpass|htpasswd|git-credentials)", re.IGNORECASE)
 _OF_GIT = re.compile(r"(?:.*/)?\.git/(?:.*/)?config(?:\.worktree)?", re.IGNORECASE | re.DOTALL)
 
-_PASSWORD = re.compile(rb"://[^/\s]*@")
+#: What an address has in it, and settings of git's that are sent along.
+_PASSWORD = re.compile(rb"://[^/\s]*@|extraheader|authorization|passw|token", re.IGNORECASE)
 
 
 def is_secret(path: str) -> bool:
@@ -35,9 +37,23 @@ def may_hold_secrets(folder: str, most: int) -> bool:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name != ".git":
                         left.append(entry.path)
-                    elif _has_password(Path(entry.path, "config")):
+                    elif any(map(_has_password, _configurations(Path(entry.path)))):
                         return True
     return False
+
+
+def _configurations(git: Path) -> Iterator[Path]:
+    """Those of a repository, of its work trees and of its submodules, whose names may have
+    slashes."""
+    yield from (git / "config", git / "config.worktree")
+    yield from git.glob("worktrees/*/config.worktree")
+    folders = [git / "modules"]
+    while folders:
+        for inner in folders.pop().glob("*/"):
+            if (inner / "HEAD").is_file():
+                yield from _configurations(inner)
+            elif not inner.is_symlink():
+                folders.append(inner)
 
 
 def _has_password(configuration: Path) -> bool:

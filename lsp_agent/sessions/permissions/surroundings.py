@@ -11,6 +11,7 @@ from lsp_agent.sessions.permissions.keeping.store import Git
 from lsp_agent.sessions.permissions.reading.reads import Reach
 from lsp_agent.sessions.permissions.secret_files import is_secret, may_hold_secrets
 from lsp_agent.sessions.permissions.shell.line import Way
+from lsp_agent.workspace.disk.git_folders import is_git_name
 from lsp_agent.workspace.disk.paths import Confinement, OutsideWorkspace
 
 #: As globs: those that are hidden too.
@@ -22,6 +23,8 @@ _FUNCTION = "BASH_FUNC_"
 MOST_SEARCHED = 10_000
 #: Names of programs that are many in one, each by the name that it is called.
 _MANY_IN_ONE = frozenset({"busybox", "toybox", "coreutils"})
+#: Programs that are scripts on some systems, by what they run.
+_RUN = {"egrep": "grep", "fgrep": "grep"}
 
 
 class Disk:
@@ -40,11 +43,14 @@ class Disk:
         words = [word]
         if reach == "listed":
             words += [f"{word}/{each}" for each in _ALL_IN_IT]
+        if any(is_secret(path) for each in words for path in self._paths(way, each) or ()):
+            return False  # whatever a link of that name leads to
         places = [place for each in words for place in self._places(way, each, write=False)]
         return all(
             place is not None
             and not is_secret(place)
             and not (reach in ("below", "shown") and self._hides(place))
+            and not (reach == "shown" and any(map(is_git_name, Path(place).parts)))
             and not (reach == "below" and _may_hold_secrets(place))
             for place in places
         )
@@ -53,9 +59,13 @@ class Disk:
         """All that the word may stand for."""
         return None not in self._places(way, word, write=True)
 
+    def _paths(self, way: Way, word: str) -> list[str] | None:
+        """All that the word may stand for; None for what cannot be told."""
+        return self._globs.setdefault(way, Globs(str(Path(self._cwd, *way)))).paths(word)
+
     def _places(self, way: Way, word: str, *, write: bool) -> list[str | None]:
         """Where all that the word may stand for leads; None for what cannot be told."""
-        paths = self._globs.setdefault(way, Globs(str(Path(self._cwd, *way)))).paths(word)
+        paths = self._paths(way, word)
         return [None] if paths is None else [self._place(way, path, write) for path in paths]
 
     def _place(self, way: Way, path: str, write: bool = False) -> str | None:
@@ -81,6 +91,8 @@ class Disk:
         if builtin:
             return program != "cd" or "CDPATH" not in around
         if program == "rg" and "RIPGREP_CONFIG_PATH" in around:
+            return False
+        if program in _RUN and not self.is_known(_RUN[program], builtin=False):
             return False
         place = self._first(program)
         return place is not None and _is_itself(place) and self._is_elsewhere(place)
@@ -124,6 +136,13 @@ class Disk:
         """Where the word leads from there, its own link not followed."""
         folder = os.path.realpath(os.path.join(self._cwd, *way))  # noqa: PTH118
         return os.path.normpath(os.path.join(folder, word))  # noqa: PTH118
+
+    def has_repository(self) -> bool:
+        here = self._place((), ".")
+        try:
+            return here is not None and repositories.found_from(Path(here)) is not None
+        except (OSError, ValueError, repositories.UnclearRepositoryError):
+            return False
 
     def is_own_repository(self, way: Way) -> bool:
         here, there = self._place((), "."), self._place(way, ".")

@@ -129,6 +129,29 @@ for path in ({str(own)!r}, {str(desk.home / "notes")!r}):
     assert desk.outside() == before
 
 
+@pytest.mark.landlock
+def test_attributes_of_a_file_system_and_keyrings_are_let_be(tmp_path: Path) -> None:
+    """Landlock knows of neither."""
+    desk = Desk(tmp_path, landlock.working())
+    done = desk.python(f"""
+import array, ctypes, fcntl, os
+at = os.open({str(desk.work / ".git" / "config")!r}, os.O_RDONLY)
+for request in (0x40086602, 0x401c5820, 0x40087602, 0x5000940e):
+    try:
+        fcntl.ioctl(at, request, array.array("L", [0x80] * 8))
+        print("changed")
+    except OSError as error:
+        print(error.strerror)
+libc = ctypes.CDLL(None, use_errno=True)
+number = 248 if os.uname().machine == "x86_64" else 217
+for call in (number, number + 1, number + 2):
+    ctypes.set_errno(0)
+    print(libc.syscall(call, 0, 0, 0, 0, 0), os.strerror(ctypes.get_errno()))
+""")
+    said = done.stdout.splitlines()
+    assert said == ["Operation not supported"] * 4 + ["-1 Operation not permitted"] * 3, done
+
+
 @pytest.mark.parametrize(
     "command",
     ["cat {key}", "ls {key.parent}", "cp {key} .; cat *", "ln -s {key} l; cat l", "cat <{key}"],

@@ -22,6 +22,9 @@ class Anywhere:
     def is_known(self, program: str, *, builtin: bool) -> bool:
         return True
 
+    def has_repository(self) -> bool:
+        return True
+
     def is_own_repository(self, way: Way) -> bool:
         return True
 
@@ -60,6 +63,7 @@ READING = [
     *("git ls-files", "git blame -L1,5 a", "git stash list", "git tag", "git tag -l 'v*'"),
     *("git grep -n x", "git reflog", "git worktree list", "git diff --cached", "git cat-file -p x"),
     *("ls 2>/dev/null", "ls > /dev/null 2>&1", "cd a && git status --short | head -5"),
+    *("for f in a/*; do wc -l \"$f\"; done", "for f in *; do echo \"== $f\"; done"),
     *("for f in a b; do wc -l $f; done", "if [ -f a ]; then cat a; else echo no; fi"),
     *('echo "$(git rev-parse HEAD)"', "ls a || echo none", "cat <<EOF\nx\nEOF"),
 ]  # fmt: skip
@@ -75,7 +79,8 @@ def test_it_only_reads(line: str) -> None:
     [
         # It writes.
         *("ls > a", "ls >> a", "sort -o a b", "sort -ob a", "sort --output=a b", "sort -m a"),
-        *("sort --outp=a b", "uniq a b", "tree -o a", "find . -fprint a", "find . -fprintf a %p"),
+        *("sort --outp=a b", "uniq a b", "tree -o a", "tree -Io x a"),
+        *("find . -fprint a", "find . -fprintf a %p"),
         *("find . -fls a", "find . -delete", "sed -i s/a/b/ a", "sed -n 'w b' a", "sed s/a/b/w a"),
         *("sed -n '/a/w b' a", "sed --in-place s/a/b/ a", "sed -n '1p;w b' a", "rm a", "touch a"),
         *("date -s 0", "date 01010101", "hostname x", "git diff --output=a", "git diff --outp=a"),
@@ -87,6 +92,12 @@ def test_it_only_reads(line: str) -> None:
         "sed 's|a|b|w c' a",
         *("uniq a -c", "uniq -- a b", "git describe --dirty", "printf x%n a", "printf '%s%n' a b"),
         # It runs something.
+        "for f in true; do for f in touch; do :; done; $f a; done",
+        *('for f in *; do grep "$f" .; done', 'for f in *; do git grep "$f" a; done'),
+        *('for f in s,a*,b,; do sed "$f" a; done', 'for f in *; do rg "$f" a; done'),
+        *('for f in *; do printf "$f" a; done', 'for f in *; do "$f"; done'),
+        'for f in *; do head "-$f"; done',
+        'for f in *; do for g in "$f"; do grep "$g" a; done; done',
         *("sed 's/[/]/gp;/e#/p' a", "sed 's/[]/]/x/e' a", "sed 's/[^]/]/x/e' a"),
         "sed -n '/a/{p}' a",
         *("sed 's/a/b/;e rm' a", "sed 's/a/b/ e' a", "sed y/a/b/ a", "sed 's,a,b,e' a", "sed 1r a"),

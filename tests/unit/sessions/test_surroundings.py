@@ -183,6 +183,48 @@ def test_what_lies_beside_it_is(shop: Path, line: str) -> None:
     assert only_reads(shop, line)
 
 
+@pytest.mark.parametrize("line", ["cat .env", "cat src/.env", "cat .en*", "grep x .env"])
+def test_one_is_not_whatever_file_it_is_a_link_to(shop: Path, line: str) -> None:
+    for folder in (shop, shop / "src"):
+        (folder / ".env").symlink_to(shop / "a")
+    assert only_reads(shop, "cat a")
+    assert not only_reads(shop, line)
+
+
+def test_what_git_keeps_of_others_is_not_searched(shop: Path) -> None:
+    """Passwords of remotes and of submodules, and what CI has git send along."""
+    (shop / "src" / "leak").unlink()
+    (shop / "out").unlink()
+    make_repository(shop / ".git")
+    config = shop / ".git" / "config"
+    config.write_text("[core]\n")
+    assert only_reads(shop, "grep -r x .")
+    for line in ("rg url .git", "cd .git && rg url", "rg x .git/*"):
+        assert not only_reads(shop, line)
+    config.write_text("[http]\n\textraheader = AUTHORIZATION: basic eA==\n")
+    assert not only_reads(shop, "grep -r x .")
+    config.write_text("[core]\n")
+    inner = make_repository(shop / ".git" / "modules" / "a" / "b") / "config"
+    inner.write_text('[remote "o"]\n\turl = https://me:word@host/x\n')
+    assert not only_reads(shop, "grep -r x .")
+
+
+def test_git_compares_folders_nowhere_but_in_a_repository(shop: Path) -> None:
+    assert not only_reads(shop, "git diff src in")
+    make_repository(shop / ".git")
+    assert only_reads(shop, "git diff src")
+
+
+def test_a_script_that_runs_a_program_of_the_workspace_is_not_known(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert only_reads(shop, "egrep x a")
+    (shop / "grep").write_text("#!/bin/sh\n")
+    (shop / "grep").chmod(0o755)
+    monkeypatch.setenv("PATH", str(shop), prepend=":")
+    assert not only_reads(shop, "egrep x a")
+
+
 def test_a_search_of_more_than_is_looked_at_is_not_read(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,8 +19,9 @@ _FORMAT = re.compile(r"(?!-)(?:[^%]|%%|%-?\d*(?:\.\d+)?[sbcq])+", re.DOTALL)
 
 
 def _said(command: Command) -> Taken | None:
-    """Its words, whatever they are, are only said; a glob says which files there are."""
-    globs = [command.words[number] for number in sorted(command.globs)]
+    """Its words, whatever they are, are only said; a glob says which files there are. One in quotes
+    has been looked for by a loop."""
+    globs = [command.words[number] for number in sorted(command.globs - command.whole)]
     known = [word for word in globs if word is not None]
     return Taken(known) if len(known) == len(globs) else None
 

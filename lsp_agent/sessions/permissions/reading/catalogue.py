@@ -19,6 +19,7 @@ def options(  # noqa: PLR0913  the columns of a table
     files: str = "",
     texts_of: str = "",
     attached: str = "",
+    nexts: str = "",
     operands: Operands = "files",
     texts: int = 0,
     most: int | None = None,
@@ -28,14 +29,15 @@ def options(  # noqa: PLR0913  the columns of a table
     textless: str = "",
 ) -> Options:
     """A row: letters of options that take nothing, a value, a pattern, a file's name, a text, what
-    is attached; and names, ``name=`` for one with a value, ``name?`` for one that may have it
-    attached."""
+    is attached, the next word; and names, ``name=`` for one with a value, ``name?`` for one that
+    may have it attached."""
     kinds: dict[str, Takes] = dict.fromkeys(letters, "nothing")
     kinds |= dict.fromkeys(values, "value")
     kinds |= dict.fromkeys(patterns, "pattern")
     kinds |= dict.fromkeys(files, "file")
     kinds |= dict.fromkeys(texts_of, "text")
     kinds |= dict.fromkeys(attached, "attached")
+    kinds |= dict.fromkeys(nexts, "next")
     return Options(
         kinds,
         dict(_named(name) for name in names.split()),
@@ -156,8 +158,9 @@ PROGRAMS: Mapping[str, Options] = {
     "df": options("ahHiklmPT", "", "human-readable total"),
     "tree": options(
         "acdfhiCDFnpsugtrvxJAQ",
-        "LIP",
+        "",
         "dirsfirst noreport gitignore prune du si",
+        nexts="LIP",
     ),
     "readlink": options("efmnqsvz", "", "canonicalize"),
     "realpath": options("eLmPqsz", "", "no-symlinks canonicalize-existing canonicalize-missing"),

@@ -7,9 +7,9 @@ from typing import Literal
 
 from lsp_agent.sessions.permissions.shell.line import Command
 
-#: What an option takes: nothing, what is attached, a value, a text that may be made at run time, a
-#: file's name, or the pattern that else stands before the files.
-Takes = Literal["nothing", "attached", "value", "text", "file", "pattern"]
+#: What an option takes: nothing, what is attached, a value, the next word as one, a text that may
+#: be made at run time, a file's name, or the pattern that else stands before the files.
+Takes = Literal["nothing", "attached", "value", "next", "text", "file", "pattern"]
 #: What of a place is opened: itself, with a folder what lies right in it, what a search shows
 #: of all below it, or all of that.
 Reach = Literal["itself", "listed", "shown", "below"]
@@ -136,6 +136,8 @@ class _Taking:
                 return value is None
             case "attached":
                 return True
+            case "next" if value is not None:  # to it these are further options
+                return False
             case _:
                 self.wanted = takes
                 return value is None or self._value(value)

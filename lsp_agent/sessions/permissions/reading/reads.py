@@ -26,6 +26,10 @@ class Surroundings(Protocol):
         lies in the workspace."""
         ...
 
+    def has_repository(self) -> bool:
+        """Whether git finds any where the line begins."""
+        ...
+
 
 def reads(command: Command, around: Surroundings) -> bool:
     found = _taken(command)
@@ -36,6 +40,10 @@ def reads(command: Command, around: Surroundings) -> bool:
     if not around.is_known(name, builtin=name in BUILTINS):
         return False
     if name == "git" and not all(map(around.is_own_repository, command.ways)):
+        return False
+    # Without one it compares whatever is named, folders with all that lies in them.
+    compares = name == "git" and "diff" in command.words and taken.files
+    if compares and not around.has_repository():
         return False
     files = [*command.reads, *taken.files]
     if taken.reach in ("shown", "below") and not taken.files:

@@ -24,7 +24,7 @@ from lsp_agent.sessions.permissions.shell.tree import (
     operands,
     tree_of,
 )
-from lsp_agent.sessions.permissions.shell.words import Words, is_glob
+from lsp_agent.sessions.permissions.shell.words import Words
 from lsp_agent.text.plain import is_seen
 
 if TYPE_CHECKING:
@@ -183,20 +183,26 @@ class _Reader:
         if children[0].type != "for" or len(names) != 1 or body is None:
             raise self._words.unknown(node)
         name = self._words.text(names[0])
-        if not _LOOP_VARIABLE.fullmatch(name):
+        # Of an outer loop it would have another value from here on.
+        if not _LOOP_VARIABLE.fullmatch(name) or name in self._words.bound:
             raise self._words.unknown(names[0])
         named = [child for child in children[3:] if child.is_named and child != body]
         values = [self._words.word(child, ways) for child in named]
         if not values or children[2].type != "in":
             raise self._words.unknown(node)
+        found = [self._words.is_glob(child) for child in named]
         flow = staying(ways)
-        outer = self._words.bound
-        for value in values:
+        outer, outer_found = self._words.bound, self._words.found
+        for value, is_found in zip(values, found, strict=True):
             if value is None:
                 raise NotUnderstoodError(f"what {name} is is not written in it")
+            if is_found:  # which files there are, is then known
+                head = self._source[node.start_byte : named[-1].end_byte].decode()
+                self._add(Command(("echo", value), head, frozenset({1}), ways=ways), ())
             self._words.bound = {**outer, name: value}
+            self._words.found = outer_found | ({name} if is_found else set())
             flow = merged([flow, self.block(body.children[1:-1], ways, depth)])
-        self._words.bound = outer
+        self._words.bound, self._words.found = outer, outer_found
         if flow.either != ways:  # and so elsewhere again the next time
             raise NotUnderstoodError("a loop changes the folder")
         return flow
@@ -215,9 +221,12 @@ class _Reader:
                 raise self._words.unknown(child)
             else:
                 named = child.children[0] if child.type == "command_name" else child
-                globs |= {len(words)} if is_glob(named, self._words.text) else set()
+                word = self._words.word(named, ways)
+                if self._words.is_glob(named):
+                    globs.add(len(words))
+                    self._require_file(named, word, first=not words)
                 whole |= {len(words)} if named.type == "string" else set()
-                words.append(self._words.word(named, ways))
+                words.append(word)
         source = self._source[node.start_byte : end].decode().rstrip()
         read = Command(tuple(words), source, frozenset(globs), ways=ways, whole=frozenset(whole))
         command = self._add(read, behind)
@@ -230,12 +239,17 @@ class _Reader:
             raise NotUnderstoodError("the folder that it changes to is not written in it")
         return changing(ways, folder)
 
+    def _require_file(self, node: "Node", word: Word, *, first: bool) -> None:
+        """What a shell has found for a loop is no program and no part of an option."""
+        if self._words.is_found(node) and (first or (word or "").startswith("-")):
+            raise NotUnderstoodError(f"what {self._words.text(node)} is is not written in it")
+
     def _test(self, node: "Node", redirections: Sequence["Node"], ways: frozenset[Way]) -> Flow:
         """``[ … ]``, which is a program with these words."""
         if node.children[0].type != "[":
             raise self._words.unknown(node)
         leaves = list(operands(node.children[1:-1]))
-        if any(is_glob(leaf, self._words.text) for leaf in leaves):
+        if any(map(self._words.is_glob, leaves)):
             raise self._words.unknown(node)
         inner = [self._words.word(leaf, ways) for leaf in leaves]
         self._add(Command(("[", *inner, "]"), self._words.text(node), ways=ways), redirections)

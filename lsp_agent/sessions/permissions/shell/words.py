@@ -17,6 +17,8 @@ _WORD = re.compile(r"(?:[^\\\s'\"`$&|;<>(){}\x00-\x1f]|\\[!-~ ])+")
 _BRACES = re.compile(r",|\.\.")
 _SPLITS = re.compile(r"[\s*?\[\]\\~]")
 _GLOB = re.compile(r"[*?\[]")
+#: bash looks up a home behind these, but for one that runs as sh.
+_INNER_TILDE = re.compile(r"[=:]~")
 _DELIMITER = re.compile(r"(['\"]?)([A-Za-z_]+)\1")
 _HEREDOC = ["<<", "heredoc_start", "heredoc_body", "heredoc_end"]
 
@@ -30,8 +32,10 @@ class Words:
     ) -> None:
         self._source = source
         self._run = run
-        #: What the variables of the loops that are read now stand for.
+        #: What the variables of the loops that are read now stand for, and which of these are
+        #: names of files that a shell looks for: no more is known of them than of a glob.
         self.bound: dict[str, str] = {}
+        self.found: frozenset[str] = frozenset()
 
     def word(self, node: "Node", ways: frozenset[Way]) -> Word:
         """One word; the commands in it are collected."""
@@ -72,7 +76,7 @@ class Words:
         text = self.text(node)
         if text in ("{", "}"):
             return text
-        if not _WORD.fullmatch(text):
+        if not _WORD.fullmatch(text) or _INNER_TILDE.search(text):
             raise self.unknown(node)
         return re.sub(r"\\(.)", r"\1", text)
 
@@ -122,21 +126,32 @@ class Words:
         if not is_text or end != name or name in (row.strip() for row in body.splitlines()):
             raise self.unknown(node)
 
+    def is_glob(self, node: "Node") -> bool:
+        """Whether a shell looks for files with such names, or may: with what a substitution prints;
+        or has looked for them, in the words of a loop."""
+        match node.type:
+            case "concatenation":
+                return any(map(self.is_glob, node.children))
+            case "command_substitution":
+                return True
+            case "string" | "simple_expansion" | "expansion":
+                return self.is_found(node)
+            case _:
+                plain = re.sub(r"\\.", "", self.text(node))
+                return node.type == "word" and _GLOB.search(plain) is not None
+
+    def is_found(self, node: "Node") -> bool:
+        """Whether a variable of a loop is in it that stands for files' names."""
+        if node.type in ("simple_expansion", "expansion"):
+            return self.text(node.children[1]) in self.found
+        return any(map(self.is_found, node.children))
+
     def text(self, node: "Node") -> str:
         return self._source[node.start_byte : node.end_byte].decode()
 
     def unknown(self, node: "Node") -> NotUnderstoodError:
         first = self.text(node).strip().partition("\n")[0][:60]
         return NotUnderstoodError(f"`{first}` is more than is understood")
-
-
-def is_glob(node: "Node", text: Callable[["Node"], str]) -> bool:
-    """Whether a shell looks for files with such names, or may: with what a substitution prints."""
-    if node.type == "concatenation":
-        return any(is_glob(child, text) for child in node.children)
-    if node.type == "command_substitution":
-        return True
-    return node.type == "word" and _GLOB.search(re.sub(r"\\.", "", text(node))) is not None
 
 
 def _unescaped(content: bytes) -> str:
