@@ -5,14 +5,15 @@ states show it. Pure: fed with what was sent, what changed, what was answered an
 is, it says what to do; ``proof.py`` does the waiting.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_agent.text.edits import TextEdit
+from lsp_agent.text.edits import TextEdit, apply_edits
 from lsp_agent.text.lines import Text, clamp
 from lsp_agent.text.merge import merge3_fine
-from lsp_agent.text.positions import Encoding, to_units
+from lsp_agent.text.positions import Encoding, to_column, to_units
 from lsp_agent.workspace.documents.open_document import ContentChange
 from lsp_agent.workspace.placing.repair import Splice, splice_of
 
@@ -126,6 +127,8 @@ class Flight:
         self._attempts: list[Attempt] = []
         self._tracks: list[_Track] = []
         self._typed: list[Splice] = []
+        # Texts before the last changes, with their marks: on one of them an edit may have gone astray.
+        self._states: deque[tuple[Text, int]] = deque(maxlen=_STATES)
         self._landed: Landed | None = None
         self._strayed: Strayed | None = None
         self._looked_at: Text | None = None
@@ -201,11 +204,14 @@ class Flight:
             return 0
         self._reopened = self._reopened or change.span is None
         if not self.checked or self._on_disk:
+            self._states.append((change.before, self.mark))
             self._typed.append(splice_of(change, self._encoding))
         if self._strayed is not None:
             return 0
         # First, since an edit that replaces what was typed in its place gives what was meant.
         ours: list[Attempt] = []
+        if self._may_stray and (changes := self._strayed_otherwise(change)):
+            return changes
         for track in self._tracks:
             before = track.follow(change)
             if before is not None and before == track.attempt.base:
@@ -221,6 +227,21 @@ class Flight:
                 else:
                     self._landed = landed
                 return 1 if change.span is None else len(attempt.edits)
+        return 0
+
+    def _strayed_otherwise(self, change: ContentChange) -> int:
+        """As ``_Track``, for a client that tells of an edit in pieces, in another order, or as one."""
+        for track in self._tracks:
+            attempt = track.attempt
+            for before, mark in self._states:
+                if mark < track.sent_at:
+                    continue
+                if _as_sent(attempt, before, self._encoding) == change.after != before:
+                    if before == attempt.base:
+                        break  # not astray: it is in
+                    typed = tuple(self._typed[track.sent_at : mark])
+                    self._strayed = Strayed(attempt, before, change.after, typed, self.mark)
+                    return self.mark - mark
         return 0
 
     def replied(self, applied: bool | None, now: float) -> None:
@@ -290,6 +311,27 @@ class Flight:
             self._refusals += 1
             return True
         return False
+
+
+#: Changes that a client may tell one edit in.
+_STATES = 16
+
+
+def _as_sent(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
+    """What the edits make of ``text`` at the places that they were sent with."""
+
+    def moved(line: int, column: int) -> tuple[int, int]:
+        units = _units(line, column, attempt.base.lines, encoding)
+        return line, to_column(text.lines[line], units, encoding) if line < len(text.lines) else 0
+
+    edits = [
+        TextEdit(*moved(e.start_line, e.start_column), *moved(e.end_line, e.end_column), e.new_text)
+        for e in attempt.edits
+    ]
+    try:
+        return apply_edits(text, edits)
+    except ValueError:
+        return None
 
 
 class _Track:
