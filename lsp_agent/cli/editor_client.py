@@ -33,6 +33,8 @@ _CAPABILITIES: Json = {
 #: answer that is there already is no failure because a machine is busy.
 END_SECONDS = 30.0
 _GONE = -32000
+#: LSP's MessageType: errors are 1.
+_WARNING = 2
 _ENDED = "the server ended by itself; `lsp-agent doctor` says what is wrong here"
 
 
@@ -62,13 +64,17 @@ class EditorClient:
         on_event: Callable[[Json], None],
         on_progress: Callable[[Json], None],
         answer: Callable[[Json], Awaitable[str | None]],
+        on_warning: Callable[[str], None] = lambda _message: None,
         name: str = "lsp-agent demo",
     ) -> None:
+        """``on_warning`` is given what the server would have an editor show as a warning or an
+        error: faults in the settings above all."""
         self._folder = folder
         self._name = name
         self._on_event = on_event
         self._on_progress = on_progress
         self._answer = answer
+        self._on_warning = on_warning
         self._documents: dict[str, Document] = {}
         self._pending: dict[int, tuple[anyio.Event, list[Json]]] = {}
         self._ids = 0
@@ -185,6 +191,8 @@ class EditorClient:
             self._on_event(message["params"])
         elif method == "$/progress":
             self._on_progress(message["params"])
+        elif method == "window/showMessage" and message["params"]["type"] <= _WARNING:
+            self._on_warning(message["params"]["message"])
 
     async def _serve(self, msg_id: object, method: str, params: Any) -> None:
         match method:

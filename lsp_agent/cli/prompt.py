@@ -91,6 +91,7 @@ class _Prompt:
             on_event=self._print_event if as_json else self._show,
             on_progress=lambda _progress: None,
             answer=self._answer,
+            on_warning=self._warn,
             name="lsp-agent prompt",
         )
 
@@ -178,6 +179,9 @@ class _Prompt:
                 self._note(f"  {escape(mark)} [{style}]{escape(escaped_line(entry['content']))}[/]")
         else:
             self._note(f"[blue]●[/] {escape(escaped_line(headline(entries)))}")
+
+    def _warn(self, message: str) -> None:
+        self._note(f"[yellow]![/] {escape(escaped_lines(message))}")
 
     def _tell(self, event: Json) -> None:
         """What is not of the turn itself."""

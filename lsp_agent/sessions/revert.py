@@ -209,9 +209,14 @@ class Reverts:
             safe = self._confined(path)
             await self._services.saves.noted(path)
             loaded = [await self._services.ledger.loaded(change.id) for change in named]
-            parts = await self._parts(loaded, await self._services.host.view(safe, None))
+            shown = await self._services.host.view(safe, None)
+            found = await self._parts(loaded, shown)
+            # What was deleted is in the editor still.
+            parts = [part for part in found if not (shown.open and part.step[1] is None)]
+            brought_back = len(parts) < len(found) and await self._bring_back(safe, found, loaded)
+            self._found_out({p.change_id: p.hunks for p in found if p not in parts})
             if not parts:
-                return FileReverted(path, uri, "unchanged")
+                return FileReverted(path, uri, "created" if brought_back else "unchanged")
             takes_out = {part.change_id: part.hunks for part in parts}
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
             back = any(is_revert(change.turn_id) for change in named)
@@ -220,17 +225,25 @@ class Reverts:
                 if back
                 else [await self._gone_part(change) for change in self._reverted(path, parts)]
             )
-            befores = [(each.time, each.before) for each in loaded]
-            befores += [(part.time, part.step[0]) for part in gone]
-            earlier = [text for _, text in sorted(befores, key=itemgetter(0)) if text is not None]
-            placed = await self._take_out(origin, safe, [*parts, *gone], earlier)
+            placed = await self._take_out(origin, safe, [*parts, *gone], _earlier(loaded, gone))
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
             return FileReverted(path, uri, "conflict", placed.note or f"it is {placed.status}")
         if placed.change is None:
             self._found_out(takes_out)
-        return FileReverted(path, uri, _outcome(placed, parts[0].step[0]), placed.note)
+        outcome = "created" if brought_back else _outcome(placed, parts[0].step[0])
+        return FileReverted(path, uri, outcome, placed.note)
+
+    async def _bring_back(
+        self, path: SafePath, parts: Sequence[Part], changes: Sequence[Change]
+    ) -> bool:
+        """Whether the file is there again, as it was before the turns."""
+        newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
+        left = await anyio.to_thread.run_sync(without, newest_first, None, _earlier(changes, ()))
+        if left.clash is not None or left.text is None:
+            return False
+        return await self._services.host.bring_back(path, left.text)
 
     async def _parts(self, changes: Sequence[Change], shown: View) -> list[Part]:
         """What of them is in. Of the rest it is known from now on that it is out."""
@@ -367,13 +380,23 @@ class Reverts:
             )
             notice = Notice("warning", f"Not taken back: {names}", "lsp-agent")
         else:
-            done = [f"{Path(file.path).name} {file.outcome}" for file in files]
+            done = [
+                f"{Path(file.path).name} {file.outcome}{f' ({file.reason})' if file.reason else ''}"
+                for file in files
+            ]
             notice = Notice("info", f"Taken back: {', '.join(done) or 'nothing'}.", "lsp-agent")
         session = self._living(session_id)
         if session is not None:
             session.emit(notice, None)
         else:
             self._say(notice)
+
+
+def _earlier(changes: Sequence[Change], gone: Sequence[Part]) -> list[Text]:
+    """The texts before them, oldest first."""
+    befores = [(change.time, change.before) for change in changes]
+    befores += [(part.time, part.step[0]) for part in gone]
+    return [text for _, text in sorted(befores, key=itemgetter(0)) if text is not None]
 
 
 def _text_of(view: View) -> Text | None:

@@ -86,6 +86,11 @@ class FileHost:
         """Of a file that is not open: an editor may open it with a text from ``before``."""
         self._stale_opens.writes(path, before)
 
+    async def bring_back(self, path: SafePath, text: Text) -> bool:
+        """Puts a file that is away where an open document has it; False where there is one.
+        Raises FileProblem, OutsideWorkspace."""
+        return await self._texts.bring_back(path, text)
+
     async def follow(self, path: SafePath, disk: Text) -> None:
         """Brings what the file holds into the clean documents beside the one that is edited."""
         await self._texts.follow(path, disk)

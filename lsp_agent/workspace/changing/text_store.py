@@ -255,9 +255,21 @@ class TextStore:
         note = await self._save(job, document, proof)
         if not document.dirty and document.disk is not None:
             await self._follow(job.path, document.disk)
-        if job.deletes:
+        if job.deletes and not proof.meant.lines:
             note = "the file is open in the editor, so it was emptied and not deleted"
         return Placed(job.entry.done, change, proof.before, document.text, note)
+
+    async def bring_back(self, path: SafePath, text: Text) -> bool:
+        """Puts a file that is away where an open document has it; False where there is one.
+        Raises FileProblem, OutsideWorkspace."""
+        async with self.lock(path):
+            try:
+                await anyio.to_thread.run_sync(files.write_atomic, path, text, None)
+            except ChangedOnDisk:
+                return False
+            for callback in self._on_written:
+                callback(path.path, text)
+            return True
 
     async def follow(self, path: SafePath, disk: Text) -> None:
         """Brings what the file holds into the clean documents beside the one that is edited."""

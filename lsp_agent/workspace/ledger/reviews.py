@@ -341,6 +341,8 @@ class Reviews:
         state = self._states.get(change.path)
         if change.cold or (state is None and not change.takes_out):
             return
+        if change.after is None and self._document(change.path) is not None:
+            return  # the editor shows it still
         if state is None:
             state = ReviewState(Review.of(change.before or EMPTY), change.before is not None)
         state, outcomes = state.folded(change.before or EMPTY)

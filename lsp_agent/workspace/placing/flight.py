@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsp_agent.text.edits import TextEdit, apply_edits
-from lsp_agent.text.lines import Text, clamp
+from lsp_agent.text.lines import Text, clamp, is_long
 from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.positions import Encoding, to_column, to_units
 from lsp_agent.workspace.documents.open_document import ContentChange
@@ -127,7 +127,7 @@ class Flight:
         self._attempts: list[Attempt] = []
         self._tracks: list[_Track] = []
         self._typed: list[Splice] = []
-        # Texts before the last changes, with their marks: on one of them an edit may have gone astray.
+        #: Texts before the last changes, with their marks: on one an edit may have gone astray.
         self._states: deque[tuple[Text, int]] = deque(maxlen=_STATES)
         self._landed: Landed | None = None
         self._strayed: Strayed | None = None
@@ -195,11 +195,7 @@ class Flight:
     def changed(self, change: ContentChange, now: float) -> int:
         """One content change; call it for each, in order. How many of the last ones, this one
         among them, are our edit; 0 where it is not, or not whole yet."""
-        self._last_heard = now
-        if self._answer is None:
-            self._changed_before = True
-        else:
-            self._changed_after = True
+        self._hear(now)
         if self._landed is not None:
             return 0
         self._reopened = self._reopened or change.span is None
@@ -209,9 +205,9 @@ class Flight:
         if self._strayed is not None:
             return 0
         # First, since an edit that replaces what was typed in its place gives what was meant.
+        if strayed := self._strayed_otherwise(change) if self._may_stray else 0:
+            return strayed
         ours: list[Attempt] = []
-        if self._may_stray and (changes := self._strayed_otherwise(change)):
-            return changes
         for track in self._tracks:
             before = track.follow(change)
             if before is not None and before == track.attempt.base:
@@ -229,9 +225,17 @@ class Flight:
                 return 1 if change.span is None else len(attempt.edits)
         return 0
 
+    def _hear(self, now: float) -> None:
+        self._last_heard = now
+        if self._answer is None:
+            self._changed_before = True
+        else:
+            self._changed_after = True
+
     def _strayed_otherwise(self, change: ContentChange) -> int:
-        """As ``_Track``, for a client that tells of an edit in pieces, in another order, or as one."""
-        for track in self._tracks:
+        """As ``_Track``, for a client that tells of an edit in pieces, in another order, or as
+        one. In a long text that would hold up the next key."""
+        for track in self._tracks if not is_long(change.after.lines) else ():
             attempt = track.attempt
             for before, mark in self._states:
                 if mark < track.sent_at:

@@ -78,13 +78,22 @@ def test_an_allowed_command_runs(desk: PluginDesk) -> None:
     assert (desk.folder / "ran").read_text() == "42\n"
 
 
-@pytest.mark.parametrize("title", ["Deny", None])
-def test_a_denied_or_dismissed_command_does_not_run(desk: PluginDesk, title: str | None) -> None:
+def test_a_denied_command_does_not_run(desk: PluginDesk) -> None:
     ask(desk, "touch ran")
     open_question(desk)
-    desk.choose(title)
+    desk.choose("Deny")
     desk.wait_for_chat("Done.")
     assert not (desk.folder / "ran").exists()
+
+
+def test_a_question_that_was_left_waits_for_another_time(desk: PluginDesk) -> None:
+    ask(desk, "touch ran")
+    open_question(desk)
+    desk.choose(None)
+    open_question(desk)
+    desk.choose("Allow")
+    desk.wait_for_chat("Done.")
+    assert (desk.folder / "ran").exists()
 
 
 def test_a_question_opens_only_when_the_person_opens_it(desk: PluginDesk) -> None:

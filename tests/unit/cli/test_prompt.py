@@ -364,3 +364,10 @@ def test_its_session_is_stored_like_any_other(project: Project) -> None:
     editor = project.editor(step("Hello."))
     (listed,) = editor.call("agent/sessions")["sessions"]
     assert (listed["title"], listed["agent"], listed["stored"]) == ("A question?", "mine", True)
+
+
+def test_faults_in_the_settings_are_told(project: Project) -> None:
+    set_up(project, step("Done."), more='[permisions]\ncommand = "deny"\n')
+    done = prompt(project, "Go.")
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+    assert "permisions" in done.stderr

@@ -33,6 +33,25 @@ def test_the_last_turn_is_taken_back_in_open_closed_and_new_files(project: Proje
     assert statuses(editor, status="applied") == []
 
 
+def test_a_file_that_a_command_took_away_under_the_editor_is_there_again(project: Project) -> None:
+    """Also with what is not saved: the file is as it was, and the editor's text stays."""
+    for command, name in (("rm a.txt", "a.txt"), ("mv b.txt c.txt", "b.txt")):
+        path = project.file(name, LINES)
+        editor = project.editor(
+            step("", edit(name, "two", "TWO"), bash(command)), step("Done."), client=EVENTS,
+            options={"permissions": {"command": "allow"}},
+        )  # fmt: skip
+        document = editor.open(path)
+        editor.type(document, 0, "typed ")
+        editor.ask_agent("Go.")
+        assert not path.exists()
+        assert outcomes(editor.call("agent/revert"))[name] == "created"
+        assert path.read_text() == LINES
+        assert document.text.content == f"typed {LINES}"
+        assert not (project.folder / "c.txt").exists()
+        assert outcomes(editor.call("agent/revert")) == {}
+
+
 def test_a_revert_is_taken_back_and_that_again(project: Project) -> None:
     path = project.file("a.txt", LINES)
     editor = project.editor(

@@ -127,6 +127,21 @@ def test_an_edit_that_went_astray_is_seen_where_versions_are_not_checked() -> No
         assert isinstance(decision, Strayed) is not checked
 
 
+def test_it_is_however_the_client_tells_of_it() -> None:
+    """In pieces, as one range with more than it, as a whole text."""
+    pieces = [("new\n\ntwo\nthree\n", (1, 0, 1, 3)), ("new\n2\ntwo\nthree\n", (1, 0, 1, 0))]
+    for told in (
+        pieces,
+        [("new\n2\ntwo\nthree\n", (0, 0, 3, 0))],
+        [("new\n2\ntwo\nthree\n", None)],
+    ):
+        run = Run(checked=False)
+        run.becomes("new\none\ntwo\nthree\n")
+        for content, span in told:
+            run.becomes(content, span)
+        assert isinstance(run.decides(), Strayed), told
+
+
 def test_an_edit_that_swallowed_what_was_typed_in_its_place_went_astray() -> None:
     run = Run(checked=False)
     run.becomes("one\nxyz\nthree\n")

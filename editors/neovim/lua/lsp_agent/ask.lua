@@ -106,7 +106,9 @@ function M.select(question)
     end,
   }, function(option)
     if guard.all_meant() then
-      answer(question, option and option.optionId)
+      if option then -- else the question stays open
+        answer(question, option.optionId)
+      end
     elseif awaited[key_of(question)] then
       vim.cmd.redraw() -- below what a picker has left on the screen it would ask for Enter
       tell("not answered: that was typed as the question opened", vim.log.levels.WARN)
