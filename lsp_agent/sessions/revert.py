@@ -11,6 +11,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal
@@ -22,6 +23,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 from lsp_agent.protocol.events import Notice, Rewound, StampedEvent, TurnEnded
 from lsp_agent.sessions.revert_parts import (
+    Left,
     Part,
     is_revert,
     meant,
@@ -42,6 +44,10 @@ Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "uncha
 
 #: A turn that changed nothing is known for as long as it is among the last ones.
 _TURNS = 4096
+#: In characters: what is longer takes a moment, in which nothing else would be done, so that it is
+#: done beside. How often that is tried while a person types.
+_LONG = 100_000
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,11 @@ class _ChangedSince(LspAgentError):
             places = "place" if more == 1 else "places"
             where = f"line {lines[0] + 1} and {more} more {places} were"
         super().__init__(f"{path}: {where} changed since; undo the rest hunk by hunk")
+
+
+class _TypedIn(LspAgentError):
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: it is long, and typed in all the time; revert again in a moment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,24 +299,34 @@ class Reverts:
     ) -> Placed:
         newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
         oldest = next(part for part in reversed(newest_first) if not part.gone)
-        shown = await self._services.host.view(path, None)
-        foreseen = await anyio.to_thread.run_sync(without, newest_first, _text_of(shown), earlier)
-
-        def resolve(view: View) -> Text:
-            now = _text_of(view)
-            left = foreseen if foreseen.now == now else without(newest_first, now, earlier)
-            if left.clash is not None:
-                raise _ChangedSince(path.path, left.clash.lines)
-            return left.text or EMPTY
-
-        return await self._services.host.replace(
+        run = partial(
+            self._services.host.replace,
             path,
             origin,
-            resolve,
             review="off",
             save=self._services.settings(path.path).edits.save,
             deletes=oldest.step[0] is None,
         )
+
+        def resolve(foreseen: Left, view: View) -> Text:
+            now, left = _text_of(view), foreseen
+            if foreseen.now != now:
+                if now is not None and sum(map(len, now.lines)) > _LONG:
+                    raise _TypedIn(path.path)
+                left = without(newest_first, now, earlier)
+            if left.clash is not None:
+                raise _ChangedSince(path.path, left.clash.lines)
+            return left.text or EMPTY
+
+        for tries_left in reversed(range(_TRIES)):
+            shown = _text_of(await self._services.host.view(path, None))
+            foreseen = await anyio.to_thread.run_sync(without, newest_first, shown, earlier)
+            try:
+                return await run(partial(resolve, foreseen))
+            except _TypedIn:
+                if not tries_left:
+                    raise
+        raise AssertionError
 
     def _confined(self, path: str) -> SafePath:
         """Raises OutsideWorkspace also where the way to the file now leads through a link."""
