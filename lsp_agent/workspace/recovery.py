@@ -195,6 +195,12 @@ class Recovery:
             self._ledger.set_status(change.id, "applied")
             self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))
             return
+        if found.missing:
+            out = "superseded" if change.on_disk else "lost"
+            gone = [i for i in found.missing if change.decided.get(i) not in _TAKEN_OUT]
+            self._reviews.landed(change.path, found.without, now, change.id, found.hunks)
+            self._ledger.decide(change.id, dict.fromkeys(gone, out))
+            return
         if not found.is_in:
             # What was kept and saved is over, whatever became of it since.
             if change.status in ("unknown", "applied") or (
@@ -268,8 +274,10 @@ def _is_doubtful(change: Change, *, recent: bool) -> bool:
 class _Found:
     """``hunks`` of the change are in, None where none is; ``back`` are those of them that the
     ledger says are out. ``reopened``: these alone are to be reviewed, as the rest is or was.
-    ``without`` what is to be reviewed the text were so. ``apart``: where newer work stands in the
-    lines of some hunks, the others, which alone can be told from the rest; else None."""
+    ``without`` what is to be reviewed the text were so. ``missing`` are the hunks that are out of
+    one of which others are in, as where a person has changed its lines since. ``apart``: where
+    newer work stands in the lines of some hunks, the others, which alone can be told from the rest;
+    else None."""
 
     change: Change
     hunks: tuple[int, ...] | None
@@ -278,6 +286,7 @@ class _Found:
     reopened: bool
     without: Text | None
     apart: tuple[int, ...] | None = None
+    missing: tuple[int, ...] = ()
 
 
 def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
@@ -298,12 +307,20 @@ def _found(
     reopened = change.status in ("applied", "kept") and bool(back) and not change.takes_out
     step: Step = change.before, change.after
     is_in = _all_in(change, hunks, rest)
-    review, apart = with_only(step, back) if reopened else step, None
+    in_parts = not is_in and change.status == "applied" and not change.takes_out
+    only = back if reopened else hunks if in_parts else None
+    review, apart = step if only is None else with_only(step, only), None
     left = without(review, now)
     if left == now and not reopened and hunks is not None and len(hunks) > 1:
         apart = tuple(index for index in hunks if without(with_only(step, [index]), now) != now)
         left = without(with_only(step, apart), now)
-    return _Found(change, hunks, is_in, back, reopened, left, apart)
+    missing = _missing(change, hunks) if in_parts and hunks is not None else ()
+    return _Found(change, hunks, is_in, back, reopened, left, apart, missing)
+
+
+def _missing(change: Change, hunks: Collection[int]) -> tuple[int, ...]:
+    size = len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
+    return tuple(index for index in range(size) if index not in hunks)
 
 
 def _out_in(status: ChangeStatus) -> frozenset[EditStatus]:

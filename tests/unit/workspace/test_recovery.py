@@ -165,6 +165,18 @@ async def test_a_save_is_noted_and_what_was_typed_meanwhile_does_not_matter(
 
 
 @pytest.mark.asyncio
+async def test_where_one_hunk_was_changed_by_others_the_rest_is_open(tmp_path: Path) -> None:
+    async with a_run(tmp_path) as run:
+        await run.change(LINES, BOTH, "applied", on_disk=True)
+    async with a_run(tmp_path) as run:
+        now = BOTH.replace("FOUR", "mine")
+        run.file.write_text(now)
+        await run.judge()
+        assert (run.statuses(), run.said) == (["applied"], [])
+        assert run.marks(now) == ["TWO\n"]
+
+
+@pytest.mark.asyncio
 async def test_what_was_on_disk_and_then_changed_by_others_is_not_offered(tmp_path: Path) -> None:
     async with a_run(tmp_path) as run:
         await run.change(LINES, TWO, "applied", on_disk=True)
