@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lsp_agent.cli.setup_agent import Choice
 
 #: A longer new file is only named.
-_MOST_NEW_LINES = 60
+_MOST_NEW_LINES = 120
 _AGENT = "agent"
 
 

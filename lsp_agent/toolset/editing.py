@@ -77,8 +77,8 @@ def _found(number: int, edit: Replacement, body: str, crlf: bool, path: str) -> 
     start = body.find(old)
     if start < 0:
         raise ToolFailure(f"edit {number}: oldText not found in {path}{_near(body, old)}")
-    if body.find(old, start + len(old)) >= 0:
-        count = body.count(old)
+    if body.find(old, start + 1) >= 0:
+        count = sum(body.startswith(old, at) for at in range(start, len(body)))
         raise ToolFailure(
             f"edit {number}: oldText matches {count} times (must be unique) in {path}"
             f" (at lines {_lines(body, old)})"

@@ -243,7 +243,12 @@ def _neovim() -> list[Change]:
             [program, "--version"], capture_output=True, text=True, check=False
         ).stdout
     )
-    version = re.match(r"NVIM v0\.(\d+)", said or "")
+    if said is None:
+        raise CannotChange(
+            "no nvim was found on PATH: install Neovim, or give your plugin manager the line that"
+            f" {_HOME}/tree/neovim#install has for it"
+        )
+    version = re.match(r"NVIM v0\.(\d+)", said)
     if version is None or int(version[1]) < 12:
         raise CannotChange(
             "this Neovim has no plugin manager of its own (0.12 has one): give yours the line that"

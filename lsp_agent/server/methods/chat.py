@@ -163,8 +163,8 @@ async def _tied(context: Context, path: SafePath, text: str) -> Session:
 
 async def _taken_up(context: Context, path: SafePath, text: str) -> Session | None:
     """The session that the document went on with before the server was started. That is known from
-    what the server has kept, and the document has to have its last prompt: another one may stand
-    in its place by now.
+    what the server has kept, and the document has to have its last prompt, or its first ones where
+    an editor has not saved the last: another one may stand in its place by now.
 
     :raises RequestFailed: "conflict" where it goes on in another editor
     """
@@ -173,12 +173,23 @@ async def _taken_up(context: Context, path: SafePath, text: str) -> Session | No
         return None
     here = [text[one.body : one.end].strip() for one in earlier_prompts(text)]
     try:
-        kept = await context.sessions.prompts(session_id)
-        if not kept or kept[-1].words.strip() not in here:
+        kept = [each.words.strip() for each in await context.sessions.prompts(session_id)]
+        if not kept or (kept[-1] not in here and not (here and here == kept[: len(here)])):
             return None
         return await context.sessions.resume(session_id)
     except RequestFailed:
         return None  # as of an agent that is not to be had any more: a new one goes on
+
+
+async def _never_saved(context: Context, path: str) -> Session | None:
+    """The session of a document that an editor has not saved once: it goes on in another one."""
+    session_id = await context.sessions.of_document(path)
+    try:
+        if session_id is None or not await context.sessions.prompts(session_id):
+            return None
+        return await context.sessions.resume(session_id)
+    except RequestFailed:
+        return None
 
 
 async def _last(context: Context) -> Session | None:
@@ -195,6 +206,9 @@ async def _last(context: Context) -> Session | None:
         session = await _taken_up(context, safe, text)
         if session is not None:
             _tie(context, safe, session)
+        elif not earlier_prompts(text):
+            session = await _never_saved(context, safe.path)
+        if session is not None:
             context.sessions.make_default(session)
         return session
 

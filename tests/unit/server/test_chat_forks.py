@@ -148,6 +148,36 @@ def test_the_last_one_is_opened_again_after_a_restart_and_goes_on_by_a_send(
     assert new["uri"] != document.uri
 
 
+def test_one_that_no_editor_has_saved_is_opened_whole_in_another(project: Project) -> None:
+    editor = project.editor(step("One."), step("Two."))
+    document = two_turns(editor, project)
+    document.path.write_text("# A session\n\n## You\n\n")
+    (session,) = editor.call("agent/sessions")["sessions"]
+    assert editor.shut_down() == 0
+    editor = project.editor(step("Three.", match=r"(?s)Person: Two\?.*Three\?"))
+    opened = editor.call("agent/openChat", {})
+    assert opened["sessionId"] == session["sessionId"]
+    assert opened["uri"] != document.uri
+    document = editor.open(path_of(opened["uri"]))
+    assert answered(document, 2)
+    say(editor, document, "Three?")
+    send(editor, document)
+    assert wait_until(lambda: answered(document, 3))
+
+
+def test_one_whose_last_turn_was_not_saved_goes_on_with_its_session(project: Project) -> None:
+    editor = project.editor(step("One."), step("Two."))
+    document = two_turns(editor, project)
+    document.path.write_text(text_of(document).partition("Two?")[0])
+    assert editor.shut_down() == 0
+    editor = project.editor(step("Three.", match=r"(?s)Person: Two\?.*Three\?"))
+    document = editor.open(document.path)
+    say(editor, document, "Three?")
+    send(editor, document)
+    assert wait_until(lambda: answered(document, 2))
+    assert len(editor.call("agent/sessions")["sessions"]) == 1
+
+
 def test_one_that_is_gone_is_not_opened_again(project: Project) -> None:
     editor = project.editor(step("One."), step("Two."))
     document = two_turns(editor, project)
