@@ -2,7 +2,7 @@
 
 import pytest
 
-from provenance import found_in_closed, found_in_reverts, found_of_mirrors
+from provenance import found_in_closed, found_in_many, found_in_reverts, found_of_mirrors
 from provenance.hub import Json
 from provenance.storm import Step, replay, run_on
 from provenance.virtual import VirtualDesks
@@ -11,6 +11,7 @@ from provenance.virtual import VirtualDesks
 MENDED: dict[str, tuple[Json, list[Step]]] = {
     **found_in_reverts.MENDED,
     **found_in_closed.MENDED,
+    **found_in_many.MENDED,
     **found_of_mirrors.MENDED,
     "a second write takes out what was typed": (
         {"lines": 12},

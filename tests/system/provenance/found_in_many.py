@@ -1,0 +1,111 @@
+"""What 80,000 runs with seeds of their own have found, in the fewest steps."""
+
+from provenance.hub import Json
+from provenance.storm import Step
+
+MENDED: dict[str, tuple[Json, list[Step]]] = {
+    "what another program wrote under unsaved text comes in with a mirror agent's change": (
+        {"mirror": [1], "editor": "full"},
+        [
+            ["type", 1, 17, 3],
+            ["other", 1, 2],
+            ["undo", 1],
+            ["write", "a1", 1, 2, [["add", 3]]],
+        ],
+    ),
+    "a line that a note told of is written with more in it, beside another that changed": (
+        {"lines": 6},
+        [
+            ["newline", 0, 22],
+            ["write", "a1", 1, 0, [["line", 23]]],
+            ["newline", 0, 28],
+            ["edit", "a1", 1, 0, ["cut", 27]],
+            ["type", 1, 11, 1],
+            ["write", "a1", 1, 0, [["add", 1], ["front", 27]]],
+        ],
+    ),
+    "a line that a note told of stands above one of which it told as well, and is stale": (
+        {"lines": 6},
+        [
+            ["write", "a3", 1, 1, [["swap", 1]]],
+            ["newline", 0, 12],
+            ["write", "a3", 0, 2, [["cut", 25], ["add", 24]]],
+            ["reject", 18, None],
+            ["edit", "a3", 0, 1, ["cut", 28]],
+            ["write", "a3", 1, 2, [["line", 27]]],
+        ],
+    ),
+    "a revert is taken back, and the turn reverted again": (
+        {},
+        [
+            ["edit", "a1", 1, 0, ["add", 5]],
+            ["revert", 13, 0],
+            ["unrevert", 3],
+            ["revert", 14, 1],
+        ],
+    ),
+    "a revert of what was never saved is taken back once the document is closed": (
+        {},
+        [
+            ["edit", "a2", 1, 0, ["line", 6]],
+            ["revert", 14, 0],
+            ["close", 0, 0],
+            ["edit", "a3", 1, 0, ["swap", 10]],
+            ["unrevert", 28],
+        ],
+    ),
+    "a hunk of two lines is kept, reverted, and back by the editor's undo": (
+        {},
+        [
+            ["write", "a1", 1, 1, [["front", 15], ["swap", 28]]],
+            ["keep", 28, 3],
+            ["revert", 1, 0],
+            ["undo", 0],
+        ],
+    ),
+    "an edit took over a hunk and a line below, and is undone in the editor": (
+        {"open": False},
+        [
+            ["open", 1],
+            ["edit", "a1", 1, 0, ["add", 27]],
+            ["write", "a1", 0, 0, [["cut", 26]]],
+            ["edit", "a1", 0, 0, ["swap", 16]],
+            ["write", "a1", 1, 0, [["cut", 29], ["front", 13]]],
+            ["undo", 0],
+            ["undo", 0],
+            ["reject", 16, 2],
+        ],
+    ),
+    "an edit took over two hunks, and is undone in the editor": (
+        {"open": False},
+        [
+            ["open", 1],
+            ["write", "a1", 1, 0, [["add", 1]]],
+            ["edit", "a1", 1, 0, ["add", 27]],
+            ["write", "a1", 0, 0, [["cut", 26]]],
+            ["edit", "a1", 0, 0, ["swap", 16]],
+            ["write", "a1", 1, 0, [["cut", 29], ["front", 13]]],
+            ["undo", 0],
+            ["undo", 0],
+            ["reject", 16, 2],
+        ],
+    ),
+    "a deleted line is put in again among others, and the edit rejected": (
+        {},
+        [
+            ["write", "a2", 1, 0, [["cut", 29]]],
+            ["write", "a2", 1, 1, [["add", 25], ["line", 17]]],
+            ["reject", 22, None],
+        ],
+    ),
+    "what an agent brought back of a deleted line is changed, and then another's turn reverted": (
+        {"lines": 6},
+        [
+            ["write", "a2", 0, 2, [["line", 13]]],
+            ["write", "a1", 1, 0, [["line", 27]]],
+            ["write", "a2", 1, 2, [["cut", 22]]],
+            ["edit", "a1", 1, 0, ["front", 18]],
+            ["write", "a1", 1, 0, [["swap", 2]]],
+        ],
+    ),
+}
