@@ -9,10 +9,9 @@ a turn's work.
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
@@ -23,8 +22,11 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 from lsp_agent.protocol.events import Notice, Rewound, StampedEvent, TurnEnded
 from lsp_agent.sessions.revert_parts import (
+    ChangedSince,
     Left,
     Part,
+    TypedIn,
+    befores,
     is_revert,
     meant,
     new_revert_id,
@@ -58,25 +60,6 @@ class FileReverted:
     uri: str
     outcome: Outcome
     reason: str | None = None
-
-
-class _ChangedSince(LspAgentError):
-    """``lines`` (0-based) begin the places that were changed since; none where the file is gone."""
-
-    def __init__(self, path: str, lines: Sequence[int]) -> None:
-        if not lines:
-            super().__init__(f"{path}: the file is gone; bring it back, then revert again")
-            return
-        where = f"line {lines[0] + 1} was"
-        if more := len(lines) - 1:
-            places = "place" if more == 1 else "places"
-            where = f"line {lines[0] + 1} and {more} more {places} were"
-        super().__init__(f"{path}: {where} changed since; undo the rest hunk by hunk")
-
-
-class _TypedIn(LspAgentError):
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path}: it is long, and typed in all the time; revert again in a moment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +219,7 @@ class Reverts:
                 if back
                 else [await self._gone_part(change) for change in self._reverted(path, parts)]
             )
-            placed = await self._take_out(origin, safe, [*parts, *gone], _earlier(loaded, gone))
+            placed = await self._take_out(origin, safe, [*parts, *gone], befores(loaded, gone))
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
@@ -251,7 +234,7 @@ class Reverts:
     ) -> bool:
         """Whether the file is there again, as it was before the turns."""
         newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
-        left = await anyio.to_thread.run_sync(without, newest_first, None, _earlier(changes, ()))
+        left = await anyio.to_thread.run_sync(without, newest_first, None, befores(changes, ()))
         if left.clash is not None or left.text is None:
             return False
         return await self._services.host.bring_back(path, left.text)
@@ -299,34 +282,33 @@ class Reverts:
     ) -> Placed:
         newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
         oldest = next(part for part in reversed(newest_first) if not part.gone)
-        run = partial(
-            self._services.host.replace,
-            path,
-            origin,
-            review="off",
-            save=self._services.settings(path.path).edits.save,
-            deletes=oldest.step[0] is None,
-        )
 
         def resolve(foreseen: Left, view: View) -> Text:
             now, left = _text_of(view), foreseen
             if foreseen.now != now:
                 if now is not None and sum(map(len, now.lines)) > _LONG:
-                    raise _TypedIn(path.path)
+                    raise TypedIn(path.path)
                 left = without(newest_first, now, earlier)
             if left.clash is not None:
-                raise _ChangedSince(path.path, left.clash.lines)
+                raise ChangedSince(path.path, left.clash.lines)
             return left.text or EMPTY
 
-        for tries_left in reversed(range(_TRIES)):
+        async def once() -> Placed:
             shown = _text_of(await self._services.host.view(path, None))
             foreseen = await anyio.to_thread.run_sync(without, newest_first, shown, earlier)
-            try:
-                return await run(partial(resolve, foreseen))
-            except _TypedIn:
-                if not tries_left:
-                    raise
-        raise AssertionError
+            return await self._services.host.replace(
+                path,
+                origin,
+                partial(resolve, foreseen),
+                review="off",
+                save=self._services.settings(path.path).edits.save,
+                deletes=oldest.step[0] is None,
+            )
+
+        for _ in range(_TRIES - 1):
+            with suppress(TypedIn):
+                return await once()
+        return await once()
 
     def _confined(self, path: str) -> SafePath:
         """Raises OutsideWorkspace also where the way to the file now leads through a link."""
@@ -411,13 +393,6 @@ class Reverts:
             session.emit(notice, None)
         else:
             self._say(notice)
-
-
-def _earlier(changes: Sequence[Change], gone: Sequence[Part]) -> list[Text]:
-    """The texts before them, oldest first."""
-    befores = [(change.time, change.before) for change in changes]
-    befores += [(part.time, part.step[0]) for part in gone]
-    return [text for _, text in sorted(befores, key=itemgetter(0)) if text is not None]
 
 
 def _text_of(view: View) -> Text | None:

@@ -3,7 +3,9 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
+from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
@@ -34,6 +36,25 @@ class Left:
     now: Text | None
     text: Text | None
     clash: Clash | None = None
+
+
+class ChangedSince(LspAgentError):
+    """``lines`` (0-based) begin the places that were changed since; none where the file is gone."""
+
+    def __init__(self, path: str, lines: Sequence[int]) -> None:
+        if not lines:
+            super().__init__(f"{path}: the file is gone; bring it back, then revert again")
+            return
+        where = f"line {lines[0] + 1} was"
+        if more := len(lines) - 1:
+            places = "place" if more == 1 else "places"
+            where = f"line {lines[0] + 1} and {more} more {places} were"
+        super().__init__(f"{path}: {where} changed since; undo the rest hunk by hunk")
+
+
+class TypedIn(LspAgentError):
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: it is long, and typed in all the time; revert again in a moment")
 
 
 def new_revert_id() -> str:
@@ -78,6 +99,13 @@ def without(parts: Sequence[Part], now: Text | None, earlier: Sequence[Text]) ->
     if left is not None and now is not None:
         left = in_known_order(left, now, earlier)
     return Left(now, left)
+
+
+def befores(changes: Sequence[Change], gone: Sequence[Part]) -> list[Text]:
+    """The texts before them, oldest first."""
+    texts = [(change.time, change.before) for change in changes]
+    texts += [(part.time, part.step[0]) for part in gone]
+    return [text for _, text in sorted(texts, key=itemgetter(0)) if text is not None]
 
 
 def parts_in(changes: Sequence[Change]) -> list[Part]:
