@@ -36,6 +36,7 @@ def stepped(
 ) -> tuple[_R, list[Turned]]:
     """``review`` once ``steps`` have made ``after`` of its text; ``owners`` name them if they are
     to be reviewed, else only what is in a hunk is. ``taken`` is what they take out elsewhere."""
+    # A hunk that is taken out may be of several lines; what a person types is each line's own.
     named: list[tuple[Hunk, Key | None]] = (
         [(step, None) for step in (steps if taken else by_line(steps))]
         if owners is None
