@@ -232,10 +232,13 @@ class Reverts:
     async def _bring_back(
         self, path: SafePath, parts: Sequence[Part], changes: Sequence[Change]
     ) -> bool:
-        """Whether the file is there again, as it was before the turns."""
+        """Whether the file is there again, as it was before the turns. Raises ChangedSince where
+        that cannot be told: were it passed over, the file would stay away for good."""
         newest_first = sorted(parts, key=lambda part: part.time, reverse=True)
         left = await anyio.to_thread.run_sync(without, newest_first, None, befores(changes, ()))
-        if left.clash is not None or left.text is None:
+        if left.clash is not None:
+            raise ChangedSince(path.path, left.clash.lines)
+        if left.text is None:  # made and deleted by them
             return False
         return await self._services.host.bring_back(path, left.text)
 
