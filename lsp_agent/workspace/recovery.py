@@ -314,13 +314,15 @@ def _found(
     if left == now and not reopened and hunks is not None and len(hunks) > 1:
         apart = tuple(index for index in hunks if without(with_only(step, [index]), now) != now)
         left = without(with_only(step, apart), now)
-    missing = _missing(change, hunks) if in_parts and hunks is not None else ()
+    missing: tuple[int, ...] = ()
+    if in_parts and hunks is not None:
+        missing = tuple(index for index in range(_size(change)) if index not in hunks)
     return _Found(change, hunks, is_in, back, reopened, left, apart, missing)
 
 
-def _missing(change: Change, hunks: Collection[int]) -> tuple[int, ...]:
-    size = len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
-    return tuple(index for index in range(size) if index not in hunks)
+def _size(change: Change) -> int:
+    """How many hunks it has."""
+    return len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
 
 
 def _out_in(status: ChangeStatus) -> frozenset[EditStatus]:
@@ -341,8 +343,7 @@ def _all_in(change: Change, hunks: Sequence[int] | None, rest: Text | None) -> b
         out: set[int] = set()
         if change.status != "rejected":
             out = {index for index, was in change.decided.items() if was in _TAKEN_OUT}
-        size = len(diff((change.before or EMPTY).lines, (change.after or EMPTY).lines))
-        return set(range(size)) - out <= set(hunks)
+        return set(range(_size(change))) - out <= set(hunks)
     if change.status in ("proposed", "rejected") or None in (rest, change.before, change.after):
         return False
     assert rest is not None

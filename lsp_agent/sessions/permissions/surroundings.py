@@ -43,9 +43,11 @@ class Disk:
         words = [word]
         if reach == "listed":
             words += [f"{word}/{each}" for each in _ALL_IN_IT]
-        if any(is_secret(path) for each in words for path in self._paths(way, each) or ()):
-            return False  # whatever a link of that name leads to
-        places = [place for each in words for place in self._places(way, each, write=False)]
+        found = [self._paths(way, each) for each in words]
+        paths = [path for each in found if each is not None for path in each]
+        if None in found or any(map(is_secret, paths)):  # whatever a link of that name leads to
+            return False
+        places = [self._place(way, path) for path in paths]
         return all(
             place is not None
             and not is_secret(place)
@@ -57,18 +59,14 @@ class Disk:
 
     def may_write(self, way: Way, word: str) -> bool:
         """All that the word may stand for."""
-        return None not in self._places(way, word, write=True)
+        paths = self._paths(way, word)
+        return paths is not None and all(self._place(way, path, write=True) for path in paths)
 
     def _paths(self, way: Way, word: str) -> list[str] | None:
         """All that the word may stand for; None for what cannot be told."""
         return self._globs.setdefault(way, Globs(str(Path(self._cwd, *way)))).paths(word)
 
-    def _places(self, way: Way, word: str, *, write: bool) -> list[str | None]:
-        """Where all that the word may stand for leads; None for what cannot be told."""
-        paths = self._paths(way, word)
-        return [None] if paths is None else [self._place(way, path, write) for path in paths]
-
-    def _place(self, way: Way, path: str, write: bool = False) -> str | None:
+    def _place(self, way: Way, path: str, *, write: bool = False) -> str | None:
         """Where it leads, if that may be touched."""
         try:
             given = os.path.join(*way, path)  # noqa: PTH118  a Path would make "." of ""

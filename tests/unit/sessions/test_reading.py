@@ -63,7 +63,7 @@ READING = [
     *("git ls-files", "git blame -L1,5 a", "git stash list", "git tag", "git tag -l 'v*'"),
     *("git grep -n x", "git reflog", "git worktree list", "git diff --cached", "git cat-file -p x"),
     *("ls 2>/dev/null", "ls > /dev/null 2>&1", "cd a && git status --short | head -5"),
-    *("for f in a/*; do wc -l \"$f\"; done", "for f in *; do echo \"== $f\"; done"),
+    *('for f in a/*; do wc -l "$f"; done', 'for f in *; do echo "== $f"; done'),
     *("for f in a b; do wc -l $f; done", "if [ -f a ]; then cat a; else echo no; fi"),
     *('echo "$(git rev-parse HEAD)"', "ls a || echo none", "cat <<EOF\nx\nEOF"),
 ]  # fmt: skip
