@@ -204,9 +204,6 @@ class Flight:
             self._typed.append(splice_of(change, self._encoding))
         if self._strayed is not None:
             return 0
-        # First, since an edit that replaces what was typed in its place gives what was meant.
-        if strayed := self._strayed_otherwise(change) if self._may_stray else 0:
-            return strayed
         ours: list[Attempt] = []
         for track in self._tracks:
             before = track.follow(change)
@@ -215,6 +212,9 @@ class Flight:
             elif before is not None and self._may_stray:
                 self._stray(track, before, change)
                 return len(track.attempt.edits)
+        # First, since an edit that replaces what was typed in its place gives what was meant.
+        if self._may_stray and not ours and (strayed := self._strayed_otherwise(change)):
+            return strayed
         for attempt in self._attempts:
             if change.after == attempt.meant:
                 landed = Landed("state", attempt)
@@ -233,8 +233,8 @@ class Flight:
             self._changed_after = True
 
     def _strayed_otherwise(self, change: ContentChange) -> int:
-        """As ``_Track``, for a client that tells of an edit in pieces, in another order, or as
-        one. In a long text that would hold up the next key."""
+        """As ``_Track``, which is surer, for a client that tells of an edit in pieces, in another
+        order, or as one. In a long text that would hold up the next key."""
         for track in self._tracks if not is_long(change.after.lines) else ():
             attempt = track.attempt
             for before, mark in self._states:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_agent.text.edits import apply_edits, text_edits
+from lsp_agent.text.edits import TextEdit, apply_edits, text_edits
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import ContentChange
@@ -27,15 +27,17 @@ BASE, MEANT = Text.of("one\ntwo\nthree\n"), Text.of("one\n2\nthree\n")
 class Run:
     """A flight that has sent ``BASE`` -> ``MEANT`` at time 0."""
 
-    def __init__(self, *, checked: bool = True) -> None:
+    def __init__(self, *edits: TextEdit, checked: bool = True) -> None:
         self.flight = Flight(checked=checked, encoding="utf-16", timings=Timings())
         self.now = 0.0
         self.text = BASE
-        self.flight.sent(Attempt(BASE, MEANT, tuple(text_edits(BASE, MEANT))), 0.0)
+        self.flight.sent(Attempt(BASE, MEANT, edits or tuple(text_edits(BASE, MEANT))), 0.0)
 
-    def becomes(self, content: str, span: tuple[int, int, int, int] | None = None) -> None:
+    def becomes(
+        self, content: str, span: tuple[int, int, int, int] | None = None, told: str = "2"
+    ) -> None:
         after = Text.of(content)
-        self.flight.changed(ContentChange(self.text, span, "2", after), self.now)
+        self.flight.changed(ContentChange(self.text, span, told, after), self.now)
         self.text = after
 
     def answers(self, applied: bool | None) -> None:
@@ -147,6 +149,16 @@ def test_an_edit_that_swallowed_what_was_typed_in_its_place_went_astray() -> Non
     run.becomes("one\nxyz\nthree\n")
     run.becomes(MEANT.content, (1, 0, 1, 3))
     assert isinstance(run.decides(), Strayed)
+
+
+def test_what_was_typed_last_into_the_place_that_it_swallowed_is_known() -> None:
+    run = Run(TextEdit(1, 0, 2, 0, "2\n"), checked=False)
+    run.becomes("above, one\ntwo\nthree\n")
+    run.becomes("above, one\nx two\nthree\n")
+    run.becomes("above, one\n2\nthree\n", (1, 0, 2, 0), "2\n")
+    decision = run.decides()
+    assert isinstance(decision, Strayed)
+    assert decision.before.content == "above, one\nx two\nthree\n"
 
 
 def test_likeness_tells_an_edit_that_is_in_however_much_was_typed() -> None:
