@@ -126,7 +126,7 @@ class Sitting:
             if not self._has_ended():
                 self._beside = past
             if first < lines // 2 <= past:
-                self._said_by_half = len(re.findall(r"a\d{4}", self.saved(late(past - 1))))
+                self._said_by_half = len(re.findall(r"\ba\d{4}\b", self.saved(late(past - 1))))
 
     def saved(self, shown: str) -> str:
         """The document with this in it, as the person saves it."""
