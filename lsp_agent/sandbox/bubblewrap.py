@@ -1,5 +1,6 @@
 """Holds a command by bubblewrap (https://github.com/containers/bubblewrap, its bwrap(1))."""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -90,7 +91,11 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
         *(word for place in hidden if place.kind == "folder" for word in _sealed(place)),
         *(["--ro-bind", hold.way.door, _DOOR] if hold.way else []),
         *("--setenv", "TMPDIR", _TEMPORARY),
-        *(word for cache in caches_at_home(_TEMPORARY).items() for word in ("--setenv", *cache)),
+        *(
+            word
+            for cache in caches_at_home(_TEMPORARY, os.environ).items()
+            for word in ("--setenv", *cache)
+        ),
         *("--chdir", cwd, "--"),
         *([*starting.words("network"), _DOOR, hold.way.ticket] if hold.way else []),
     ]

@@ -10,13 +10,17 @@ folder to write is. A folder above one that is hidden cannot be listed either. `
 away first what starters have left that were killed.
 """
 
-import os
+import errno
+import posix
 import select
 import struct
 import time
 
-from lsp_agent.sandbox.starter import kernel, network, reach, syscalls, temporary
-from lsp_agent.sandbox.starter.attributes import Attributes
+from lsp_agent.sandbox.starter import kernel, reach, syscalls, temporary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: That the starter fails, as env(1) has it.
 CANNOT_HOLD = 125
@@ -41,10 +45,10 @@ def main(words: "list[str]") -> None:
         own = temporary.new()
         code = _Starter(words[:end], own).run(command)
     except OSError as error:
-        os.write(2, f"The command cannot be held: {error}\n".encode(errors="replace"))
+        posix.write(2, f"The command cannot be held: {error}\n".encode(errors="replace"))
     if own is not None:
         temporary.remove(own)
-    os._exit(code)
+    posix._exit(code)  # pyright: ignore[reportPrivateUsage]
 
 
 class _Starter:
@@ -54,12 +58,16 @@ class _Starter:
             raise OSError("this kernel has no Landlock that could")
         self._machine = machine
         self._network: syscalls.Network = "all" if "network" in words else "none"
-        self._port, self._connection = None, None
-        if doors := _named("door", words):
-            self._connection, self._port = network.hand_over(doors[0], _named("ticket", words)[0])
-            self._network = "told"
         self._cwd = _named("in", words)[0]
         self._environment = temporary.environment(own, [self._cwd, *_named("write", words)])
+        self._port, self._connection = None, None
+        if doors := _named("door", words):
+            from lsp_agent.sandbox.starter import network  # noqa: PLC0415  few commands need it
+
+            connected = network.hand_over(doors[0], _named("ticket", words)[0])
+            self._connection, self._port, led = connected
+            self._environment |= led
+            self._network = "told"
         rights, self._writable = rules(words, own)
         kernel.give_up_rights(machine)
         self._ruleset = kernel.new_ruleset(network=self._network == "all")
@@ -70,37 +78,51 @@ class _Starter:
         """What it ended with, as a shell says it."""
         kernel.adopt_orphans()
         signals = kernel.signals(*_HEARD)
-        told, tell = os.pipe()
-        leave, give_leave = os.pipe()
-        child = os.fork()
+        told, tell = posix.pipe()
+        leave, give_leave = posix.pipe()
+        child = posix.fork()
         if child == 0:
             self._become(command, tell, leave)
-        os.close(tell)
-        number = os.read(told, 16)
+        posix.close(tell)
+        number = posix.read(told, 16)
         if not number:  # it has said why
-            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            return posix.waitstatus_to_exitcode(posix.waitpid(child, 0)[1])
         listener = kernel.descriptor_of(child, int(number))
-        os.write(give_leave, b".")
-        calls = Attributes(self._machine, listener, self._writable, self._port)
-        return _watch(child, signals, listener, calls)
+        posix.write(give_leave, b".")
+        return _watch(child, signals, listener, self._answers(listener))
+
+    def _answers(self, listener: int) -> "Callable[[], None]":
+        """Answers the next of the calls that the starter is told of."""
+        calls = None
+
+        def answer_next() -> None:
+            nonlocal calls
+            if calls is None:
+                from lsp_agent.sandbox.starter.attributes import Attributes  # noqa: PLC0415  as above
+
+                calls = Attributes(self._machine, listener, self._writable, self._port)
+            calls.answer_next()
+
+        return answer_next
 
     def _become(self, command: "list[str]", tell: int, leave: int) -> None:
         """The command, in the child, once the starter has what it is told of calls by."""
         try:
-            os.setsid()
+            posix.setsid()
             kernel.die_with_parent()
-            os.environ.update(self._environment)
-            os.chdir(self._cwd)
+            for name, value in self._environment.items():
+                posix.putenv(name, value)
+            posix.chdir(self._cwd)
             kernel.restrict(self._ruleset)
             listener = kernel.filter_calls(self._machine, self._network)
-            os.write(tell, str(listener).encode())
-            os.read(leave, 1)
-            os.closerange(3, 1 << 20)
+            posix.write(tell, str(listener).encode())
+            posix.read(leave, 1)
+            posix.closerange(3, 1 << 20)
             kernel.undo_signals(_HEARD, (_SIGPIPE, _SIGXFSZ))
-            os.execvp(command[0], command)
+            _execute(command)
         except OSError as error:
-            os.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="replace"))
-        os._exit(_NOT_FOUND)
+            posix.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="replace"))
+        posix._exit(_NOT_FOUND)  # pyright: ignore[reportPrivateUsage]
 
 
 def rules(words: "list[str]", own: str) -> "tuple[dict[str, int], list[str]]":
@@ -131,7 +153,21 @@ def _named(name: str, words: "list[str]") -> "list[str]":
     return [word[len(name) + 1 :] for word in words if word.startswith(name + "=")]
 
 
-def _watch(child: int, signals: int, listener: int, calls: Attributes) -> int:
+def _execute(command: "list[str]") -> None:
+    """As execvp(3). Raises OSError."""
+    name, fault = command[0], OSError(errno.ENOENT, posix.strerror(errno.ENOENT))
+    path = posix.environ.get(b"PATH", b"/bin:/usr/bin").decode(errors="surrogateescape")
+    for place in [name] if "/" in name else [f"{each or '.'}/{name}" for each in path.split(":")]:
+        try:
+            posix.execv(place, command)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            fault = error
+    raise fault
+
+
+def _watch(child: int, signals: int, listener: int, answer_next: "Callable[[], None]") -> int:
     """Until the child ends or a signal does; nothing that it started is left then."""
     poll = select.poll()
     poll.register(signals, select.POLLIN)
@@ -141,10 +177,12 @@ def _watch(child: int, signals: int, listener: int, calls: Attributes) -> int:
         for ready, event in poll.poll():
             if ready == listener:
                 if event & select.POLLIN:
-                    calls.answer_next()
+                    answer_next()
                 else:
                     poll.unregister(listener)
-            elif (number := struct.unpack_from("=I", os.read(signals, _SIGNAL_SIZE))[0]) in _ENDING:
+            elif (
+                number := struct.unpack_from("=I", posix.read(signals, _SIGNAL_SIZE))[0]
+            ) in _ENDING:
                 code = 128 + number
             else:
                 code = _reaped(child)
@@ -157,11 +195,11 @@ def _reaped(child: int) -> "int | None":
     code = None
     try:
         while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            pid, status = posix.waitpid(-1, posix.WNOHANG)
             if not pid:
                 return code
             if pid == child:
-                code = os.waitstatus_to_exitcode(status)
+                code = posix.waitstatus_to_exitcode(status)
                 code = 128 - code if code < 0 else code
     except ChildProcessError:
         return code
@@ -170,11 +208,11 @@ def _reaped(child: int) -> "int | None":
 def _kill_all() -> None:
     """What a killed process had started becomes ours."""
     for _ in range(_MOST_ROUNDS):
-        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
+        with open(f"/proc/self/task/{posix.getpid()}/children", "rb") as file:
             children = file.read().split()
         if not children:
             return
         for pid in children:
-            os.kill(int(pid), _SIGKILL)
+            posix.kill(int(pid), _SIGKILL)
         _reaped(0)
         time.sleep(0.0005)

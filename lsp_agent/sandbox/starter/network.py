@@ -21,7 +21,8 @@ def main(words: "list[str]") -> None:
     """Becomes the program."""
     door, ticket, *command = words
     try:
-        connection, _ = hand_over(door, ticket)
+        connection, _, environment = hand_over(door, ticket)
+        os.environ.update(environment)
         _keep_open(connection)
         connection.close()
         os.execvp(command[0], command)
@@ -30,9 +31,9 @@ def main(words: "list[str]") -> None:
     os._exit(CANNOT_HOLD)
 
 
-def hand_over(door: str, ticket: str) -> "tuple[_socket.socket, int]":
-    """The connection that is to be open as long as the command runs, and the socket's port. Our
-    environment leads there from now on. Raises OSError."""
+def hand_over(door: str, ticket: str) -> "tuple[_socket.socket, int, dict[str, str]]":
+    """The connection that is to be open as long as the command runs, the socket's port, and the
+    variables that lead there. Raises OSError."""
     listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     listener.bind(("127.0.0.1", 0))
     listener.listen(_BACKLOG)
@@ -45,10 +46,8 @@ def hand_over(door: str, ticket: str) -> "tuple[_socket.socket, int]":
     told = b""
     while piece := connection.recv(_LONGEST):
         told += piece
-    for line in told.decode().splitlines():
-        name, _, value = line.partition("=")
-        os.environ[name] = value
-    return connection, port
+    named = (line.partition("=") for line in told.decode().splitlines())
+    return connection, port, {name: value for name, _, value in named}
 
 
 def _keep_open(connection: "_socket.socket") -> None:

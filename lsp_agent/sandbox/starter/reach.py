@@ -5,7 +5,7 @@ folder is to be left out, the folder is not named, but each thing in it that is 
 above what is.
 """
 
-import os
+import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def parts(root: str, left_out: "Iterable[str]") -> "Iterator[str]":
         yield root
         return
     try:
-        entries = list(os.scandir(root))
+        entries = list(posix.scandir(root))
     except OSError:
         return  # what cannot be listed is not given
     for entry in entries:
