@@ -152,6 +152,6 @@ class Sitting:
         head = " | ".join(f"{name:>{widths[name]}}" for name in cells)
         row = " | ".join(f"{cell!s:>{widths[name]}}" for name, cell in cells.items())
         record("table", (TITLE, head, row))
-        assert found == []
+        assert not found, found
         assert self._beside >= BESIDE
         assert self._said_by_half > 0

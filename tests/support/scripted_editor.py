@@ -124,6 +124,15 @@ POLICIES = (
     ),
 )
 
+#: It tells of an edit and of what was typed before as one change, at once, and of nothing else.
+KAKOUNE = Policy(
+    "Kakoune",
+    checks="never",
+    debounce=3600,
+    joins=True,
+    traits=EditorTraits(checks_versions=False, holds_back=True, tells_at_edits=True),
+)
+
 
 class Buffer:
     """A text that a person and an agent edit, as an LSP client keeps it."""
@@ -347,6 +356,10 @@ class ScriptedEditor:
 
     def _apply(self, wire: list[dict[str, Any]], send: int) -> None:
         self.buffer.apply(wire)
+        if self.traits.tells_at_edits:
+            if self.buffer.text == self.buffer.sent_text:
+                self.buffer.pending.clear()
+            self.flush()
         self._at("same didChange", send)
         if self.policy.answers == "after" or self.policy.debounce or self.policy.lie:
             self._sometime(restart=False)

@@ -114,6 +114,7 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         or (quirks.checks_versions == "synced" and client.sync),
         keeps_last_line_end=quirks.keeps_last_line_end,
         holds_back=quirks.holds_back and not client.sync,
+        tells_at_edits=quirks.tells_at_edits,
         may_be_deaf=quirks.may_be_deaf and not client.sync,
     )
 

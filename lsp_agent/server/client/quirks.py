@@ -23,6 +23,8 @@ class Quirks:
     keeps_last_line_end: bool = False
     #: It sends nothing while the person types without a pause, unless it syncs.
     holds_back: bool = False
+    #: Of a buffer that is not shown it tells nothing, until it is given an edit of it.
+    tells_at_edits: bool = False
     #: It may tell nothing of a document's changes and apply edits to it all the same. Our plugin,
     #: which syncs, keeps its buffers heard while no server runs.
     may_be_deaf: bool = False
@@ -74,7 +76,9 @@ _TABLE = {
         asks_in_text=True,
     ),
     "Eglot": Quirks(checks_versions="synced", holds_back=True),
-    "kakoune-lsp": Quirks(holds_back=True, hides_progress=True, asks_in_text=True),
+    "kakoune-lsp": Quirks(
+        holds_back=True, tells_at_edits=True, hides_progress=True, asks_in_text=True
+    ),
 }
 
 

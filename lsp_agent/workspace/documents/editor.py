@@ -16,8 +16,10 @@ class EditorTraits:
     ``checks_versions``: it refuses an edit on a text that it no longer shows.
     ``keeps_last_line_end``: whether the last line has an end is the file's property in it, which
     no edit adds or removes. ``holds_back``: it sends nothing while the person types without a
-    pause and cannot be made to, so an edit could take what it has not sent. ``may_be_deaf``: it may
-    tell nothing of a document's changes and apply edits to it all the same (``hearing.py``).
+    pause and cannot be made to, so an edit could take what it has not sent. ``tells_at_edits``: any
+    edit, also one that changes nothing, makes it tell of what was typed before. ``may_be_deaf``: it
+    may tell nothing of a document's changes and apply edits to it all the same
+    (``placing/deaf_client.py``).
     """
 
     min_version: int = 0
@@ -27,6 +29,7 @@ class EditorTraits:
     checks_versions: bool = True
     keeps_last_line_end: bool = False
     holds_back: bool = False
+    tells_at_edits: bool = False
     may_be_deaf: bool = False
 
 

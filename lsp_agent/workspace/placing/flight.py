@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_agent.text.edits import TextEdit, apply_edits
-from lsp_agent.text.lines import Text, clamp, is_long
+from lsp_agent.text.lines import Text, is_long
 from lsp_agent.text.merge import merge3_fine
-from lsp_agent.text.positions import Encoding, to_column, to_units
+from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents.open_document import ContentChange
-from lsp_agent.workspace.placing.repair import Splice, splice_of
+from lsp_agent.workspace.placing.repair import Splice, splice_between, splice_of
+from lsp_agent.workspace.placing.strays import Attempt, Track, as_sent, before_insertions
 
 How = Literal["same", "state", "merge", "repaired", "words", "nearer"]
 """What proved an edit: the text was so already; a state passed through; the merge of the edit
@@ -33,6 +33,11 @@ class Timings:
     #: change is the longest.
     align_within: float = 0.25
     align_wait: float = 0.3
+    #: In a client that holds back what is typed: after so long without a change the person has
+    #: paused. That is waited for, at most ``late``.
+    pause: float = 0.7
+    #: How long a client may take to tell of what it held back, once an edit makes it.
+    told: float = 0.15
     #: Between two looks for that change in a client that holds it back.
     align_poll: float = 0.008
     #: Silence after an answer that says nothing more is coming.
@@ -45,20 +50,10 @@ class Timings:
     late: float = 60.0
 
 
-# The widest code point less one.
-_SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
-
 #: How often an edit that is refused without any change of the text is sent again.
 MAX_REFUSALS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One send: ``edits`` make ``base`` into ``meant``."""
-
-    base: Text
-    meant: Text
-    edits: tuple[TextEdit, ...]
+#: Changes that a client may tell one edit in.
+_STATES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +96,12 @@ def merged(base: Text, ours: Text, theirs: Text) -> Text | None:
     return merge.text if merge.clean else None
 
 
+def _was_there(attempt: Attempt, before: Text, without: Text) -> bool:
+    """Whether words of the edits that are not in the one text were in the one before it."""
+    words = [edit.new_text for edit in attempt.edits]
+    return any(before.content.count(each) > without.content.count(each) for each in words)
+
+
 def first_in(attempts: Sequence[Attempt], text: Text) -> Attempt | None:
     """The first of the attempts whose merge into ``text`` changes nothing."""
     return next((a for a in attempts if merged(a.base, a.meant, text) == text), None)
@@ -125,7 +126,7 @@ class Flight:
         self._encoding: Encoding = encoding
         self._timings = timings
         self._attempts: list[Attempt] = []
-        self._tracks: list[_Track] = []
+        self._tracks: list[Track] = []
         self._typed: list[Splice] = []
         #: Texts before the last changes, with their marks: on one an edit may have gone astray.
         self._states: deque[tuple[Text, int]] = deque(maxlen=_STATES)
@@ -173,7 +174,7 @@ class Flight:
             self._first_sent = now
         self._attempts.append(attempt)
         if not self.checked or self._on_disk:
-            self._tracks.append(_Track(attempt, self.mark, self._encoding))
+            self._tracks.append(Track(attempt, self.mark, self._encoding))
         self._answer = None
         self._changed_before = self._changed_after = False
         self._last_heard = now
@@ -215,6 +216,8 @@ class Flight:
         # First, since an edit that replaces what was typed in its place gives what was meant.
         if self._may_stray and not ours and (strayed := self._strayed_otherwise(change)):
             return strayed
+        if self._may_stray and not ours and self._strayed_behind_typing(change):
+            return 0
         for attempt in self._attempts:
             if change.after == attempt.meant:
                 landed = Landed("state", attempt)
@@ -233,20 +236,38 @@ class Flight:
             self._changed_after = True
 
     def _strayed_otherwise(self, change: ContentChange) -> int:
-        """As ``_Track``, which is surer, for a client that tells of an edit in pieces, in another
+        """As ``Track``, which is surer, for a client that tells of an edit in pieces, in another
         order, or as one. In a long text that would hold up the next key."""
         for track in self._tracks if not is_long(change.after.lines) else ():
             attempt = track.attempt
             for before, mark in self._states:
                 if mark < track.sent_at:
                     continue
-                if _as_sent(attempt, before, self._encoding) == change.after != before:
+                if as_sent(attempt, before, self._encoding) == change.after != before:
                     if before == attempt.base:
                         break  # not astray: it is in
                     typed = tuple(self._typed[track.sent_at : mark])
                     self._strayed = Strayed(attempt, before, change.after, typed, self.mark)
                     return self.mark - mark
         return 0
+
+    def _strayed_behind_typing(self, change: ContentChange) -> bool:
+        """For a client that tells of what was typed and of the edit behind it as one change."""
+        for track in self._tracks:
+            attempt = track.attempt
+            before = before_insertions(attempt, change.after, self._encoding)
+            if (
+                before is None
+                or before == change.before
+                or _was_there(attempt, change.before, before)
+            ):
+                continue
+            if merged(attempt.base, attempt.meant, before) == change.after:
+                return False  # not astray: it is in
+            typed = (*self._typed[track.sent_at : -1], splice_between(change.before, before))
+            self._strayed = Strayed(attempt, before, change.after, typed, self.mark)
+            return True
+        return False
 
     def replied(self, applied: bool | None, now: float) -> None:
         """The client's answer; None if none came, which proves nothing."""
@@ -298,7 +319,7 @@ class Flight:
         """Whether it is time to say what is known."""
         return self._first_sent is not None and now - self._first_sent >= self._timings.unknown
 
-    def _stray(self, track: "_Track", before: Text, change: ContentChange) -> None:
+    def _stray(self, track: Track, before: Text, change: ContentChange) -> None:
         typed = tuple(self._typed[track.sent_at : self.mark - len(track.attempt.edits)])
         self._strayed = Strayed(track.attempt, before, change.after, typed, self.mark)
 
@@ -315,87 +336,3 @@ class Flight:
             self._refusals += 1
             return True
         return False
-
-
-#: Changes that a client may tell one edit in.
-_STATES = 16
-
-
-def _as_sent(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
-    """What the edits make of ``text`` at the places that they were sent with."""
-
-    def moved(line: int, column: int) -> tuple[int, int]:
-        units = _units(line, column, attempt.base.lines, encoding)
-        return line, to_column(text.lines[line], units, encoding) if line < len(text.lines) else 0
-
-    edits = [
-        TextEdit(*moved(e.start_line, e.start_column), *moved(e.end_line, e.end_column), e.new_text)
-        for e in attempt.edits
-    ]
-    try:
-        return apply_edits(text, edits)
-    except ValueError:
-        return None
-
-
-class _Track:
-    """Looks for an attempt's edits among the changes, on a text that they were not made for.
-
-    Editors apply the last edit first, so that each range is as it was sent.
-    """
-
-    def __init__(self, attempt: Attempt, sent_at: int, encoding: Encoding) -> None:
-        self._encoding: Encoding = encoding
-        self.attempt = attempt
-        self.sent_at = sent_at
-        self._left: list[TextEdit] = []
-        self._before: Text | None = None
-        self._reached: Text | None = None
-
-    def follow(self, change: ContentChange) -> Text | None:
-        """The text before the first of the edits, when ``change`` is the last of them."""
-        if not self._left or self._reached is not change.before:
-            self._start(change)
-        if not _is(change, self._left[-1], self.attempt.base, self._encoding):
-            self._start(change)  # not the next one; perhaps the first of a new run
-            if not _is(change, self._left[-1], self.attempt.base, self._encoding):
-                self._reached = None
-                return None
-        self._left.pop()
-        self._reached = change.after
-        return None if self._left else self._before
-
-    def _start(self, change: ContentChange) -> None:
-        self._left = list(self.attempt.edits)
-        self._before = change.before
-
-
-def _is(change: ContentChange, edit: TextEdit, base: Text, encoding: Encoding) -> bool:
-    """Whether ``change`` is what applying ``edit``, as it was sent, to ``change.before`` gives:
-    clamped to that text, and where it fell inside a code point moved to either side of it."""
-    if change.span is None or change.text != edit.new_text:
-        return False
-    sent = base.lines, encoding
-    starts = _units(edit.start_line, edit.start_column, *sent)
-    ends = _units(edit.end_line, edit.end_column, *sent)
-    first, start, last, end = change.span
-    on = change.before.lines, encoding
-    return _same((first, start), (edit.start_line, starts), *on) and _same(
-        (last, end), (edit.end_line, ends), *on
-    )
-
-
-def _same(
-    seen: tuple[int, int], sent: tuple[int, int], lines: Sequence[str], encoding: Encoding
-) -> bool:
-    line, units = sent
-    if line >= len(lines):
-        place = clamp(lines, line, 0)
-        line, units = place[0], _units(*place, lines, encoding)
-    else:
-        units = min(units, to_units(lines[line], len(lines[line]), encoding))
-    return seen[0] == line and abs(seen[1] - units) <= _SLACK[encoding]
-
-
-def _units(line: int, column: int, lines: Sequence[str], encoding: Encoding) -> int:
-    return to_units(lines[line], column, encoding) if line < len(lines) else 0

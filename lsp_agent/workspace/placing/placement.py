@@ -13,10 +13,9 @@ from lsp_agent.text.edits import TextEdit, text_edits
 from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.documents.open_document import ContentChange, OpenDocument
-from lsp_agent.workspace.placing.deaf_client import refusal
+from lsp_agent.workspace.placing.deaf_client import NOTHING, refusal
 from lsp_agent.workspace.placing.flight import (
     Again,
-    Attempt,
     Decision,
     Flight,
     How,
@@ -32,6 +31,7 @@ from lsp_agent.workspace.placing.line_ends import with_last_line_end_of, with_li
 from lsp_agent.workspace.placing.not_made import DocumentClosed, NotWanted
 from lsp_agent.workspace.placing.repair import carried
 from lsp_agent.workspace.placing.signs import likely_in
+from lsp_agent.workspace.placing.strays import Attempt
 
 Resolve = Callable[[Text], Text]
 Outcome = Literal["in", "conflict", "unknown", "refused"]
@@ -204,11 +204,32 @@ class Placement:
         if answer := await refusal(document, self._editor, timings.heard):
             self._reason = answer.reason
             return False
-        if document.clock() - document.typed_at < timings.align_within:
+        if self._editor.traits.holds_back:
+            await self._pause()
+            await self._have_told()
+        elif document.clock() - document.typed_at < timings.align_within:
             with document.next_change() as changed, anyio.move_on_after(timings.align_wait):
                 await self._key(changed)
         self._check_open()
         return True
+
+    async def _pause(self) -> None:
+        """What comes between the keys of a client that holds them back goes astray."""
+        document, timings = self._document, self._timings
+        with anyio.move_on_after(timings.late):
+            while (left := document.typed_at + timings.pause - document.clock()) > 0:
+                with document.next_change() as changed, anyio.move_on_after(left):
+                    await changed.wait()
+
+    async def _have_told(self) -> None:
+        """What was typed, by an edit of nothing; if there was anything, all is made anew."""
+        if not self._editor.traits.tells_at_edits or self._document.closed:
+            return
+        uri, version = self._document.uri, self._document.version
+        with self._document.next_change() as changed:
+            answer = await self._editor.apply(uri, version, NOTHING, self._label)
+            with anyio.move_on_after(self._timings.told if answer.applied else 0):
+                await changed.wait()
 
     async def _key(self, changed: anyio.Event) -> None:
         if not self._editor.traits.can_sync:

@@ -22,8 +22,22 @@ def splice_of(change: ContentChange, encoding: Encoding) -> Splice:
     if change.span is None:
         return 0, len(change.before.content), change.text
     first, start, last, end = change.span
-    begin = _offset(change.before, first, start, encoding)
-    return begin, max(begin, _offset(change.before, last, end, encoding)), change.text
+    begin = offset_of(change.before, first, start, encoding)
+    return begin, max(begin, offset_of(change.before, last, end, encoding)), change.text
+
+
+def splice_between(before: Text, after: Text) -> Splice:
+    """All lines from the first to the last that differ."""
+    shortest = min(len(before.lines), len(after.lines))
+    pairs = enumerate(zip(before.lines, after.lines, strict=False))
+    first = next((i for i, (one, other) in pairs if one != other), shortest)
+    kept = 0
+    while kept < shortest - first and before.lines[-1 - kept] == after.lines[-1 - kept]:
+        kept += 1
+    begin = sum(map(len, before.lines[:first]))
+    lines = before.lines[first : len(before.lines) - kept]
+    new = after.lines[first : len(after.lines) - kept]
+    return begin, begin + sum(map(len, lines)), "".join(new)
 
 
 def carried(base: Text, meant: Text, since: Sequence[Splice]) -> Text:
@@ -47,7 +61,8 @@ def carried(base: Text, meant: Text, since: Sequence[Splice]) -> Text:
     return Text.of(content, like=meant)
 
 
-def _offset(text: Text, line: int, units: int, encoding: Encoding) -> int:
+def offset_of(text: Text, line: int, units: int, encoding: Encoding) -> int:
+    """Of a place in LSP's units; the end where it is behind it."""
     column = to_column(text.lines[line], units, encoding) if 0 <= line < len(text.lines) else 0
     return _point(text, line, column)
 

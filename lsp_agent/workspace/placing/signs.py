@@ -10,8 +10,8 @@ from rapidfuzz.distance import Indel
 from lsp_agent.text.edits import text_edits
 from lsp_agent.text.lines import Text
 
-# Shorter words are in a text by chance.
-_TELLING_LENGTH = 4
+#: Shorter words are in a text by chance.
+TELLING_LENGTH = 4
 # Code points; longer stretches would take long to compare.
 _MAX_COMPARED = 20_000
 
@@ -20,7 +20,7 @@ def likely_in(base: Text, meant: Text, now: Text) -> Literal["words", "nearer"] 
     """What speaks for it that the edit from ``base`` to ``meant`` is in ``now``."""
     words = [edit.new_text.strip() for edit in text_edits(base, meant)]
     if all(
-        len(word) >= _TELLING_LENGTH and now.content.count(word) == 1 and word not in base.content
+        len(word) >= TELLING_LENGTH and now.content.count(word) == 1 and word not in base.content
         for word in words
     ):
         return "words"

@@ -3,14 +3,18 @@
 import re
 from pathlib import Path
 
-from days_task import DayProject, Person, place_in
+from days_task import Person, place_in
 from plain_emacs import Emacs
 from plain_helix import Helix
+from plain_kakoune import Kakoune
 from plain_neovim import Neovim
+from plain_project import PlainProject
 
 _HELIX_PLACE = re.compile(
     r"^ (?:NOR|INS|SEL) .*?(?P<file>[\w-]+(?:\.chat)?\.\w+)\s.*\s(?P<line>\d+):\d+\s*$", re.M
 )
+_KAKOUNE_PLACE = re.compile(r"(?P<file>\S+) (?P<line>\d+):\d+ .*\bclient\d+@", re.M)
+_KAKOUNE_NEXT = re.compile(r"The agent's next change: (?P<file>\S+), line (?P<line>\d+)")
 _EMACS_PLACE = re.compile(r"F1 +(?P<file>\S+) .* L(?P<line>\d+) ")
 _NEOVIM_PLACE = re.compile(r"^(?P<file>\S+) at (?P<line>\d+)$", re.M)
 
@@ -18,7 +22,7 @@ _NEOVIM_PLACE = re.compile(r"^(?P<file>\S+) at (?P<line>\d+)$", re.M)
 class InHelix(Person):
     name = "Helix"
 
-    def __init__(self, project: DayProject) -> None:
+    def __init__(self, project: PlainProject) -> None:
         super().__init__(project)
         self._editor: Helix | None = None
 
@@ -86,13 +90,92 @@ class InHelix(Person):
         self.editor.keys("Enter")
 
 
+class InKakoune(Person):
+    """Where edits of what is open are proposals, and the server opens no document."""
+
+    name = "Kakoune"
+    allow = "Allow, applying proposals first"
+
+    def __init__(self, project: PlainProject) -> None:
+        super().__init__(project)
+        self._editor: Kakoune | None = None
+
+    @property
+    def editor(self) -> Kakoune:
+        assert self._editor is not None
+        return self._editor
+
+    def begin(self, file: str) -> None:
+        self.steps += 1
+        if self._editor is not None:
+            self._editor.close()
+        self._editor = Kakoune(self.project, file)
+
+    def leave(self) -> None:
+        self._command("write-all-quit")
+        self.editor.wait_for_end()
+
+    def open(self, file: str) -> None:
+        self._command(f"edit {file}")
+        self.sees(lambda _: (self.place() or ("",))[0] == file)
+        if not (self.project.folder / file).exists():
+            self._command("write")
+
+    def note(self, line: str) -> None:
+        self.steps += 1
+        self.editor.type_line(line)
+
+    def write(self, words: str) -> None:
+        self.steps += 1
+        self.editor.type("geo")
+        self.sees("insert")
+        self.editor.type(words)
+        self.editor.leave()
+
+    def send(self) -> None:
+        self.choose("Send to the agent")
+
+    def choose(self, title: str) -> None:
+        self.steps += 1
+        self.editor.choose(None, title)
+
+    def is_led_to(self, file: str) -> None:
+        super().is_led_to(file)  # by a message
+        self.open(file)
+
+    def next_change(self) -> None:
+        self.steps += 1
+        self.editor.type(" n")
+        told = _KAKOUNE_NEXT.search(self.sees(_KAKOUNE_NEXT.search))
+        assert told is not None
+        self._command(f"edit {told['file']} {told['line']}")
+
+    def to_the_end(self) -> None:
+        self.editor.type("ge")
+
+    def look_for(self, words: str) -> None:
+        self.steps += 1
+        self.editor.type(f"gg/{words}")
+        self.editor.keys("Enter")
+
+    def save(self) -> None:
+        self._command("write-all")
+
+    def place(self) -> tuple[str, int] | None:
+        return place_in(self.editor.screen, _KAKOUNE_PLACE)
+
+    def _command(self, command: str) -> None:
+        self.steps += 1
+        self.editor.run(command)
+
+
 class InEmacs(Person):
     """With lsp-agent.el, which can save files for the agent."""
 
     name = "Emacs"
     allow = "Allow as it is on disk"
 
-    def __init__(self, project: DayProject) -> None:
+    def __init__(self, project: PlainProject) -> None:
         super().__init__(project)
         self._editor: Emacs | None = None
 
@@ -163,7 +246,7 @@ class InNeovim(Person):
 
     name = "Neovim"
 
-    def __init__(self, project: DayProject, program: Path) -> None:
+    def __init__(self, project: PlainProject, program: Path) -> None:
         super().__init__(project)
         self._program = program
         self._editor: Neovim | None = None

@@ -119,7 +119,7 @@ class Person(ABC):
     #: The answer that lets a command run, while something is not saved.
     allow = "Allow"
 
-    def __init__(self, project: DayProject) -> None:
+    def __init__(self, project: PlainProject) -> None:
         self.project = project
         self.steps = 0
 
@@ -155,6 +155,10 @@ class Person(ABC):
     @abstractmethod
     def next_change(self) -> None: ...
 
+    def is_led_to(self, file: str) -> None:
+        """By the server. No step where the editor shows it by itself."""
+        self.sees(file)
+
     @abstractmethod
     def to_the_end(self) -> None:
         """The cursor goes there. No step."""
@@ -187,9 +191,9 @@ class Person(ABC):
 class Day:
     """The task. Each method is a row of the film."""
 
-    def __init__(self, person: Person, record: Record) -> None:
+    def __init__(self, person: Person, project: DayProject, record: Record) -> None:
         self._person = person
-        self._project = person.project
+        self._project = project
         self._record = record
         self._begun = self._last = time.monotonic()
         self._steps = 0
@@ -287,7 +291,7 @@ class Day:
         person, project = self._person, self._project
         person.look_for(STEER)
         person.choose(f"Fork here: {STEER}")
-        person.sees(FORK)
+        person.is_led_to(FORK)
         assert until(lambda: project.text(FORK).endswith(f"## You\n\n{STEER}\n"))
         person.write(ONLY)
         person.choose(f"Send to the agent: {STEER}")

@@ -8,17 +8,17 @@ from plain_terminal import FETCHED, UNREAD, Terminal, until
 
 
 class Kakoune(Terminal):
-    def __init__(self, project: PlainProject) -> None:
+    def __init__(self, project: PlainProject, file: str = "notes.txt") -> None:
         seen = 'set-option global modelinefmt "%opt{lsp_modeline} %opt{modelinefmt}"\n'
         project.write("kak/kakrc", block("kakoune.md", "kak") + seen)
         environment = project.environment
         client = str(FETCHED / "kakoune-lsp" / "bin")
         environment["PATH"] = os.pathsep.join([client, environment["PATH"]])
         program = FETCHED / "kakoune" / "bin" / "kak"
-        super().__init__([program, "notes.txt"], project.folder, environment)
+        super().__init__([program, file], project.folder, environment)
         self.wait_for("1 sel")
-        self.type("7g a")  # what is asked before the server is there is answered later
-        self.wait_for("Ask the agent: nap")
+        self.type("7g a" if file == "notes.txt" else " a")  # what is asked early is answered later
+        self.wait_for(lambda screen: "prompt" in screen or "no actions available" in screen)
         self.keys("Escape")
         self.wait_for(lambda screen: "prompt" not in screen)
 

@@ -2,11 +2,13 @@
 typing and of a turn: what was saved, and what the editor kept, is there once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from day_people import InEmacs, InHelix, InKakoune
+from days_task import Person
 from plain_helix import Helix
 from plain_neovim import Neovim
 from plain_project import PlainProject
@@ -15,7 +17,7 @@ from support import neovim_versions
 from support.chat_typing import NAME, PROMPT, SCRIPT, TEXT, late
 from test_chat_typed import InNeovim, opened
 
-pytestmark = [pytest.mark.slow, pytest.mark.neovim, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 GOES_ON = "I go on."
 #: Has the turn's id in hexadecimal, which may look like a word of the agent's.
@@ -56,6 +58,7 @@ def saved_by(editor: InNeovim, file: Path, shown: str) -> str:
     return file.read_text()
 
 
+@pytest.mark.neovim
 @pytest.mark.parametrize("lines", POINTS)
 @pytest.mark.parametrize("version", neovim_versions.parameters("0.11"))
 def test_a_kill_of_neovim_and_its_server_costs_nothing_that_was_kept(
@@ -83,6 +86,44 @@ def test_a_kill_of_neovim_and_its_server_costs_nothing_that_was_kept(
         again.choose("Send to the agent: ")
         text = saved_by(InNeovim(again), file, GOES_ON)
     assert in_order(text, "k") > lines // 2 + 1
+    assert in_order(text, "a") >= said
+    assert "at work" not in text
+    assert text.count("*(cut off)*") == 1
+
+
+@pytest.mark.parametrize("lines", POINTS[:2])
+@pytest.mark.parametrize(
+    "person",
+    [
+        pytest.param(InHelix, marks=pytest.mark.helix),
+        pytest.param(InEmacs, marks=pytest.mark.emacs),
+        pytest.param(InKakoune, marks=pytest.mark.kakoune),
+    ],
+)
+def test_a_kill_of_an_editor_and_its_server_costs_nothing_that_was_saved(
+    project: PlainProject, person: Callable[[PlainProject], Person], lines: int
+) -> None:
+    file = project.folder / NAME
+    killed = person(project)
+    killed.begin(NAME)
+    killed.send()
+    killed.sees("a0002")
+    for number in range(lines):
+        killed.write(f"{late(number)}\n")
+        if number == lines // 2:
+            assert until(lambda: (killed.save(), late(number) in file.read_text())[1])  # noqa: B023
+    killed.editor.kill()
+    killed.editor.close()
+    assert lines // 2 < in_order(file.read_text(), "k") <= lines
+    said = in_order(file.read_text(), "a")
+    again = person(project)
+    again.begin(NAME)
+    with opened(again.editor):
+        again.send()
+        again.look(GOES_ON)
+        assert until(lambda: (again.save(), GOES_ON in file.read_text())[1])
+    text = file.read_text()
+    assert in_order(text, "k") > lines // 2
     assert in_order(text, "a") >= said
     assert "at work" not in text
     assert text.count("*(cut off)*") == 1

@@ -1,6 +1,8 @@
-"""A person types a thousand lines into a conversation, in Helix, Emacs and a Neovim without the
-plugin, while the agent's words and calls come into it: each is there once and in its place."""
+"""A person types a thousand lines into a conversation, in Helix, Kakoune, Emacs and a Neovim
+without the plugin, while the agent's words and calls come into it: each is there once and in its
+place."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 from plain_emacs import Emacs
 from plain_helix import Helix
+from plain_kakoune import Kakoune
 from plain_neovim import Neovim
 from plain_project import PlainProject
 from plain_terminal import Terminal, until
@@ -77,6 +80,33 @@ class InNeovim(InHelix):
         self._terminal.wait_for("-- INSERT --")
 
 
+class InKakoune(InHelix):
+    """Who types no faster than people do, and looks up now and then: it takes edits while keys wait
+    in it that it has not told of."""
+
+    editor = "Kakoune"
+
+    def type(self, line: str) -> None:
+        super().type(line)
+        time.sleep(0.05)
+
+    def to_early(self) -> None:
+        self._insert(f"{EARLY_LINE}gO")
+
+    def leave(self) -> None:
+        self._terminal.keys("BSpace", "Escape")
+        self._terminal.wait_for(lambda screen: "insert" not in screen)
+        time.sleep(1.0)
+
+    def save(self) -> None:
+        self._terminal.type(":write")
+        self._terminal.keys("Enter")
+
+    def _insert(self, keys: str) -> None:
+        self._terminal.type(keys)
+        self._terminal.wait_for("insert")
+
+
 class InEmacs(Typist):
     editor = "Emacs"
 
@@ -138,6 +168,15 @@ def test_a_thousand_lines_typed_in_helix_beside_a_turn_are_each_in_once(
         helix.type(" l")
         helix.keys("Enter")
         check(InHelix(helix), helix, project, record_property)
+
+
+@pytest.mark.kakoune
+def test_a_thousand_lines_typed_in_kakoune_beside_a_turn_are_each_in_once(
+    project: PlainProject, record_property: Record
+) -> None:
+    with opened(kakoune := Kakoune(project, NAME)):
+        kakoune.choose(None, "Send to the agent: ")
+        check(InKakoune(kakoune), kakoune, project, record_property)
 
 
 @pytest.mark.emacs

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from day_people import InEmacs, InHelix, InNeovim
+from day_people import InEmacs, InHelix, InKakoune, InNeovim
 from days_task import Day, DayProject, Person, Record
 from support import neovim_versions
 
@@ -24,6 +24,11 @@ def project(tmp_path: Path) -> DayProject:
 @pytest.fixture
 def in_helix(project: DayProject) -> Iterator[Person]:
     yield from _seated(InHelix(project))
+
+
+@pytest.fixture
+def in_kakoune(project: DayProject) -> Iterator[Person]:
+    yield from _seated(InKakoune(project))
 
 
 @pytest.fixture
@@ -50,15 +55,28 @@ def _seated(person: Person) -> Iterator[Person]:
 
 
 @pytest.mark.helix
-def test_a_days_task_is_done_in_helix(in_helix: Person, record_property: Record) -> None:
-    Day(in_helix, record_property).do()
+def test_a_days_task_is_done_in_helix(
+    in_helix: Person, project: DayProject, record_property: Record
+) -> None:
+    Day(in_helix, project, record_property).do()
+
+
+@pytest.mark.kakoune
+def test_a_days_task_is_done_in_kakoune(
+    in_kakoune: Person, project: DayProject, record_property: Record
+) -> None:
+    Day(in_kakoune, project, record_property).do()
 
 
 @pytest.mark.emacs
-def test_a_days_task_is_done_in_emacs(in_emacs: Person, record_property: Record) -> None:
-    Day(in_emacs, record_property).do()
+def test_a_days_task_is_done_in_emacs(
+    in_emacs: Person, project: DayProject, record_property: Record
+) -> None:
+    Day(in_emacs, project, record_property).do()
 
 
 @pytest.mark.neovim
-def test_a_days_task_is_done_in_neovim(in_neovim: Person, record_property: Record) -> None:
-    Day(in_neovim, record_property).do()
+def test_a_days_task_is_done_in_neovim(
+    in_neovim: Person, project: DayProject, record_property: Record
+) -> None:
+    Day(in_neovim, project, record_property).do()

@@ -57,7 +57,7 @@ def test_the_answer_comes_under_the_prompt_and_an_empty_section_is_the_next(
 
 def test_it_can_be_read_while_it_comes_and_what_is_typed_meanwhile_stays(project: Project) -> None:
     path = project.file("x.chat.md", f"# Notes\n\n{ASKED}")
-    editor = project.editor(step(LONG, pace_ms=60))
+    editor = project.editor(step(LONG, pace_ms=120))
     document = editor.open(path)
     apply, typing = editor.handlers["workspace/applyEdit"], threading.Lock()
 

@@ -9,7 +9,6 @@ from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import ContentChange
 from lsp_agent.workspace.placing.flight import (
     Again,
-    Attempt,
     Decision,
     Flight,
     Landed,
@@ -20,6 +19,7 @@ from lsp_agent.workspace.placing.flight import (
 )
 from lsp_agent.workspace.placing.repair import carried
 from lsp_agent.workspace.placing.signs import nearer
+from lsp_agent.workspace.placing.strays import Attempt
 
 BASE, MEANT = Text.of("one\ntwo\nthree\n"), Text.of("one\n2\nthree\n")
 

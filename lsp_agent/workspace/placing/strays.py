@@ -1,0 +1,133 @@
+"""An edit as it was sent, found in a text that it was not made for: where nothing is checked, an
+editor puts it at the same line and column of whatever it shows by then. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp_agent.text.edits import TextEdit, apply_edits
+from lsp_agent.text.lines import Text, clamp, split_lines
+from lsp_agent.text.positions import Encoding, to_column, to_units
+from lsp_agent.workspace.documents.open_document import ContentChange
+from lsp_agent.workspace.placing.repair import offset_of
+from lsp_agent.workspace.placing.signs import TELLING_LENGTH
+
+# The widest code point less one.
+_SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One send: ``edits`` make ``base`` into ``meant``."""
+
+    base: Text
+    meant: Text
+    edits: tuple[TextEdit, ...]
+
+
+def as_sent(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
+    """What the edits make of ``text`` at the places that they were sent with."""
+
+    def moved(line: int, column: int) -> tuple[int, int]:
+        units = _units(line, column, attempt.base.lines, encoding)
+        return line, to_column(text.lines[line], units, encoding) if line < len(text.lines) else 0
+
+    edits = [
+        TextEdit(*moved(e.start_line, e.start_column), *moved(e.end_line, e.end_column), e.new_text)
+        for e in attempt.edits
+    ]
+    try:
+        return apply_edits(text, edits)
+    except ValueError:
+        return None
+
+
+def before_insertions(attempt: Attempt, after: Text, encoding: Encoding) -> Text | None:
+    """The text of which the edits, at the places that they were sent with, have made ``after``.
+    None where they are not there; where one takes something out, since what that was cannot be
+    known; and where they are so short that a person may have typed them."""
+    if not any(len(edit.new_text.strip()) >= TELLING_LENGTH for edit in attempt.edits):
+        return None
+    content = after.content
+    for edit in attempt.edits:
+        if (edit.start_line, edit.start_column) != (edit.end_line, edit.end_column):
+            return None
+        begin = _inserted_at(edit, attempt.base, Text.of(content), encoding)
+        if begin is None:
+            return None
+        content = content[:begin] + content[begin + len(edit.new_text) :]
+    return Text.of(content, like=after)
+
+
+def _inserted_at(edit: TextEdit, base: Text, now: Text, encoding: Encoding) -> int | None:
+    """The offset where the new text stands, its line and column in ``base`` being the edit's: in
+    a line that was shorter, at its end."""
+    line, new = edit.start_line, edit.new_text
+    units = _units(line, edit.start_column, base.lines, encoding)
+    there = now.lines[line].rstrip("\r\n") if line < len(now.lines) else ""
+    first = split_lines(new)[0].rstrip("\r\n")
+    start = offset_of(now, line, 0, encoding)
+    places = offset_of(now, line, units, encoding), start + len(there) - len(first)
+    return next((place for place in places if now.content.startswith(new, place)), None)
+
+
+class Track:
+    """Looks for an attempt's edits among the changes, on a text that they were not made for.
+
+    Editors apply the last edit first, so that each range is as it was sent.
+    """
+
+    def __init__(self, attempt: Attempt, sent_at: int, encoding: Encoding) -> None:
+        self._encoding: Encoding = encoding
+        self.attempt = attempt
+        self.sent_at = sent_at
+        self._left: list[TextEdit] = []
+        self._before: Text | None = None
+        self._reached: Text | None = None
+
+    def follow(self, change: ContentChange) -> Text | None:
+        """The text before the first of the edits, when ``change`` is the last of them."""
+        if not self._left or self._reached is not change.before:
+            self._start(change)
+        if not _is(change, self._left[-1], self.attempt.base, self._encoding):
+            self._start(change)  # not the next one; perhaps the first of a new run
+            if not _is(change, self._left[-1], self.attempt.base, self._encoding):
+                self._reached = None
+                return None
+        self._left.pop()
+        self._reached = change.after
+        return None if self._left else self._before
+
+    def _start(self, change: ContentChange) -> None:
+        self._left = list(self.attempt.edits)
+        self._before = change.before
+
+
+def _is(change: ContentChange, edit: TextEdit, base: Text, encoding: Encoding) -> bool:
+    """Whether ``change`` is what applying ``edit``, as it was sent, to ``change.before`` gives:
+    clamped to that text, and where it fell inside a code point moved to either side of it."""
+    if change.span is None or change.text != edit.new_text:
+        return False
+    sent = base.lines, encoding
+    starts = _units(edit.start_line, edit.start_column, *sent)
+    ends = _units(edit.end_line, edit.end_column, *sent)
+    first, start, last, end = change.span
+    on = change.before.lines, encoding
+    return _same((first, start), (edit.start_line, starts), *on) and _same(
+        (last, end), (edit.end_line, ends), *on
+    )
+
+
+def _same(
+    seen: tuple[int, int], sent: tuple[int, int], lines: Sequence[str], encoding: Encoding
+) -> bool:
+    line, units = sent
+    if line >= len(lines):
+        place = clamp(lines, line, 0)
+        line, units = place[0], _units(*place, lines, encoding)
+    else:
+        units = min(units, to_units(lines[line], len(lines[line]), encoding))
+    return seen[0] == line and abs(seen[1] - units) <= _SLACK[encoding]
+
+
+def _units(line: int, column: int, lines: Sequence[str], encoding: Encoding) -> int:
+    return to_units(lines[line], column, encoding) if line < len(lines) else 0
