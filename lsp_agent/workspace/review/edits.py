@@ -90,7 +90,11 @@ class Edits(EditViews):
             cannot be changed; "unknownEdit" for a hunk that it does not have
         """
         reason = await self._apply(edit_id, hunks)
-        return reason is None, reason, await self.get(edit_id)
+        edit = await self.get(edit_id)
+        gone = [hunk for hunk in edit.hunks if hunk.status == "rejected"]
+        if reason is None and any(hunk.hunk_id in (hunks or ()) for hunk in gone):
+            reason = "A hunk is rejected; nothing of it is left to apply."
+        return reason is None, reason, edit
 
     async def reject(
         self, edit_id: str, hunks: Sequence[str] | None = None, reason: str | None = None

@@ -450,6 +450,15 @@ def test_a_hunk_that_is_decided_stays_so(project: Project) -> None:
     assert (statuses(again), document.text.content) == (["kept", "applied"], after)
 
 
+def test_a_rejected_hunk_is_not_said_to_be_applied(project: Project) -> None:
+    editor, document, edit_id = edited(project)
+    editor.call("agent/rejectEdit", {"editId": edit_id, "hunks": ["0"]})
+    without = document.text.content
+    answer = editor.call("agent/applyEdit", {"editId": edit_id, "hunks": ["0"]})
+    assert (answer["applied"], document.text.content) == (False, without)
+    assert answer["failureReason"] == "A hunk is rejected; nothing of it is left to apply."
+
+
 def test_what_the_person_undid_by_hand_is_rejected(project: Project) -> None:
     editor, document, edit_id = edited(project)
     editor.retype(document, LINES)
