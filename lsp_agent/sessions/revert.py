@@ -41,6 +41,7 @@ from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.workspace.changing.file_host import Origin, Placed, View
 from lsp_agent.workspace.disk.paths import OutsideWorkspace, SafePath, path_to_uri
 from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.ledger import LedgerFailed
 
 Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "unchanged"]
 
@@ -50,6 +51,7 @@ _TURNS = 4096
 #: done beside. How often that is tried while a person types.
 _LONG = 100_000
 _TRIES = 5
+_MOST_OTHERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,8 @@ class Reverts:
                 if back
                 else [await self._gone_part(change) for change in self._reverted(path, parts)]
             )
-            placed = await self._take_out(origin, safe, [*parts, *gone], befores(loaded, gone))
+            earlier = [*await self._others(path, loaded), *loaded]
+            placed = await self._take_out(origin, safe, [*parts, *gone], befores(earlier, gone))
         except (LspAgentError, KeyError) as error:
             return FileReverted(path, uri, "conflict", str(error))
         if placed.status != "applied":
@@ -275,6 +278,17 @@ class Reverts:
             for change in rejected
             if any(change.time < part.time < out.get(change.id, 0) for part in parts)
         ]
+
+    async def _others(self, path: str, changes: Sequence[Change]) -> list[Change]:
+        """The last of a file's other changes: where its lines stood, their texts tell as well."""
+        taken = {change.id for change in changes}
+        others = self._services.ledger.changes(path=path)
+        ids = [change.id for change in others if change.id not in taken]
+        found: list[Change] = []
+        for change_id in ids[-_MOST_OTHERS:]:
+            with suppress(KeyError, LedgerFailed):  # it is no matter where one is gone
+                found.append(await self._services.ledger.loaded(change_id))
+        return found
 
     async def _gone_part(self, change: Change) -> Part:
         change = await self._services.ledger.loaded(change.id)

@@ -37,14 +37,17 @@ class WithheldChanges:
 
     async def in_common(self, document: OpenDocument, now: Text) -> Text | None:
         """What the document and a file that is ``now`` have both come from: ``saved``, but without
-        what the document has not got where ``now`` changes it again."""
+        what the document has not got where ``now`` changes it again or takes it back."""
         saved = base = document.saved
         waiting = self._of[document] = [w for w in self._of.get(document, []) if self._waits(w)]
         for each in waiting:
             if saved is None or base is None:
                 break
             without = await away(merged, each.with_it, each.without, base)
-            if without is not None and await away(merged, saved, now, without) is None:
+            if without is None or base == without:
+                continue
+            with_both = await away(merged, saved, now, without)
+            if with_both is None or with_both == now:
                 base = without
         return base
 

@@ -108,4 +108,34 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 1, 0, [["swap", 2]]],
         ],
     ),
+    "a line waits as a proposal to be taken out of unsaved text, and the agent writes it again": (
+        {"lines": 6, "mirror": [1]},
+        [
+            ["type", 0, 28, 2],
+            ["edit", "a1", 0, 1, ["add", 2]],
+            ["revert", 6, 0],
+            ["write", "a1", 0, 0, [["cut", 21]]],
+            ["type", 0, 3, 2],
+            ["write", "a1", 0, 1, [["line", 25]]],
+        ],
+    ),
+    "a line waits so, and is back beside another that was put in": (
+        {"lines": 12, "mirror": [3]},
+        [
+            ["newline", 1, 24],
+            ["write", "a1", 0, 1, [["add", 22]]],
+            ["edit", "a3", 0, 0, ["line", 17]],
+            ["write", "a3", 1, 0, [["cut", 24]]],
+            ["write", "a3", 1, 2, [["add", 11]]],
+        ],
+    ),
+    "two neighbouring lines are taken out by two agents, one rejected, the other reverted": (
+        {"lines": 6},
+        [
+            ["write", "a1", 1, 0, [["cut", 14]]],
+            ["write", "a2", 1, 0, [["cut", 26]]],
+            ["type", 0, 24, 1],
+            ["reject", 6, None],
+        ],
+    ),
 }

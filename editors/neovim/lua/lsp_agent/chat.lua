@@ -181,7 +181,11 @@ end
 --- Shows the chat elsewhere, from now on.
 ---@param layout lsp_agent.Layout
 function M.lay_out(layout)
-  config.lay_out(layout)
+  local can, problem = pcall(config.lay_out, layout)
+  if not can then
+    tell(tostring(problem):gsub("^lsp_agent: ", ""), vim.log.levels.ERROR)
+    return
+  end
   M.close()
   windows.close_tab()
   M.open({ focus = true })
