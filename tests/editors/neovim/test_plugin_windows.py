@@ -130,6 +130,15 @@ def lay_out(desk: PluginDesk, layout: str) -> tuple[int, bool, int, int, int, in
     return place(desk)
 
 
+def test_a_place_that_there_is_not_is_named_in_a_line(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"match": "Look", "text": "I see."})
+    desk.agent("chat left")
+    said = desk.nvim.command_output("messages")
+    assert 'agent: no layout "left"' in said
+    assert "stack traceback" not in said
+
+
 def test_the_chat_stands_where_one_wants_it(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start({"match": "Look", "text": "I see."}, {"match": "Again", "text": "I saw."})

@@ -183,7 +183,7 @@ end
 function M.lay_out(layout)
   local can, problem = pcall(config.lay_out, layout)
   if not can then
-    tell(tostring(problem):gsub("^lsp_agent: ", ""), vim.log.levels.ERROR)
+    tell(tostring(problem):gsub("^lsp_agent: ", ""), vim.log.levels.WARN)
     return
   end
   M.close()

@@ -103,7 +103,7 @@ end
 function M.lay_out(layout)
   if not vim.list_contains(M.layouts, layout) then
     local known = table.concat(M.layouts, ", ")
-    error(("lsp_agent: the chat has no layout %q, but %s"):format(layout, known), 0)
+    error(("lsp_agent: no layout %q, but %s"):format(layout, known), 0)
   end
   M.options = vim.tbl_deep_extend("force", M.options, { chat = { layout = layout } })
 end
