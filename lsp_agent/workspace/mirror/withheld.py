@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import anyio
 import anyio.to_thread
 
+from lsp_agent.text.edits import apply_edits, text_edits
 from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Ledger
@@ -40,20 +41,27 @@ class WithheldChanges:
         what the document has not got where ``now`` changes it again or takes it back."""
         saved = base = document.saved
         waiting = self._of[document] = [w for w in self._of.get(document, []) if self._waits(w)]
+        if saved is None or base is None:
+            return None
         for each in waiting:
-            if saved is None or base is None:
-                break
-            without = await away(merged, each.with_it, each.without, base)
-            if without is None or base == without:
-                continue
-            with_both = await away(merged, saved, now, without)
-            if with_both is None or with_both == now:
-                base = without
+            for part in await away(_parts, each.with_it, each.without):
+                alone = await away(merged, each.with_it, part, saved)
+                without = await away(merged, each.with_it, part, base)
+                if alone is None or without is None or alone == saved:
+                    continue
+                with_both = await away(merged, saved, now, alone)
+                if with_both is None or with_both == now:
+                    base = without
         return base
 
     def _waits(self, withheld: _Withheld) -> bool:
         proposal = self._ledger.get(withheld.proposal_id)
         return proposal is not None and proposal.status == "proposed"
+
+
+def _parts(with_it: Text, without: Text) -> list[Text]:
+    """Without each of its hunks alone: the file may have one of them back."""
+    return [apply_edits(with_it, [edit]) for edit in text_edits(with_it, without)]
 
 
 async def away(compute: Callable[[Unpack[Texts]], Result], *texts: *Texts) -> Result:

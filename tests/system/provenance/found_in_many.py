@@ -138,4 +138,16 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 6, None],
         ],
     ),
+    "two hunks wait so, and the agent writes one of them again": (
+        {"lines": 6, "mirror": [1]},
+        [
+            ["type", 0, 8, 0],
+            ["edit", "a1", 0, 0, ["front", 0]],
+            ["write", "a1", 0, 1, [["cut", 8]]],
+            ["write", "a1", 0, 2, [["add", 21]]],
+            ["newline", 1, 23],
+            ["type", 0, 1, 0],
+            ["delete", 0, 17],
+        ],
+    ),
 }
