@@ -32,6 +32,7 @@ from lsp_agent.sessions.revert_parts import (
     new_revert_id,
     parts_given_up,
     parts_in,
+    parts_under,
     without,
 )
 from lsp_agent.sessions.session import Session
@@ -216,11 +217,7 @@ class Reverts:
             takes_out = {part.change_id: part.hunks for part in parts}
             origin = Origin(session_id, revert_id, None, "agent: revert", takes_out)
             back = any(is_revert(change.turn_id) for change in named)
-            gone = (
-                []
-                if back
-                else [await self._gone_part(change) for change in self._reverted(path, parts)]
-            )
+            gone = [] if back else await self._gone_parts(path, parts)
             earlier = [*await self._others(path, loaded), *loaded]
             placed = await self._take_out(origin, safe, [*parts, *gone], befores(earlier, gone))
         except (LspAgentError, KeyError) as error:
@@ -264,20 +261,24 @@ class Reverts:
             return False
         return not (change.on_disk or change.status == "unknown" or taken_out)
 
-    def _reverted(self, path: str, parts: Sequence[Part]) -> list[Change]:
-        """What earlier reverts took out of a file, or found to be out of it, but for what was gone
-        before any of ``parts`` was made: these had nothing of it to change."""
+    async def _gone_parts(self, path: str, parts: Sequence[Part]) -> list[Part]:
+        """What was taken out of a file, or found to be out of it, but for what was gone before any
+        of ``parts`` was made: these had nothing of it to change."""
         changes = self._services.ledger.changes(path=path)
         out = dict(self._gone)
         for revert in changes:
             for taken in revert.takes_out if revert.status == "kept" else ():
                 out[taken] = max(revert.time, out.get(taken, 0))
         rejected = [c for c in changes if c.status == "rejected" and not is_revert(c.turn_id)]
-        return [
-            change
+        gone = [
+            await self._gone_part(change)
             for change in rejected
             if any(change.time < part.time < out.get(change.id, 0) for part in parts)
         ]
+        # Of these nobody has written down when.
+        by_hand = [c for c in rejected if c.id not in out and c.time < parts[-1].time]
+        older = [await self._gone_part(change) for change in by_hand[-_MOST_OTHERS:]]
+        return gone + await anyio.to_thread.run_sync(parts_under, older, parts)
 
     async def _others(self, path: str, changes: Sequence[Change]) -> list[Change]:
         """The last of a file's other changes: where its lines stood, their texts tell as well."""

@@ -120,6 +120,15 @@ def parts_given_up(changes: Sequence[Change], now: Text | None) -> list[Part]:
     return parts_in(out)
 
 
+def parts_under(gone: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
+    """Those of ``gone`` that were in when one of ``parts`` was made."""
+    return [
+        each
+        for each in gone
+        if any(each.time < part.time and is_in(each.step, part.step[0]) for part in parts)
+    ]
+
+
 def _part_in(change: Change) -> Part | None:
     """What of a change is in the file, as the ledger has it."""
     if not _any_in(change):

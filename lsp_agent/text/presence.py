@@ -107,15 +107,23 @@ def _in_a_row(
     steps: Iterable[Step], now: Text | None, gone: Collection[int]
 ) -> list[tuple[Step, bool]]:
     """``steps`` (newest first), and which are ``gone``. Those with nothing between them are one,
-    where nothing of the later one is out already: what it put back was never changed."""
+    where nothing of the later one is out already, or both are gone and it put back what the earlier
+    one had taken out: that was never changed."""
     found: list[tuple[Step, bool]] = []
     for place, step in enumerate(steps):
-        later, is_gone = found[-1] if found else ((None, None), True)
-        if place in gone or is_gone or later[0] != step[1] or _not_out(later, now) != later:
-            found.append((step, place in gone))
+        later, later_is_gone = found[-1] if found else ((None, None), True)
+        is_gone = place in gone
+        in_a_row = bool(found) and is_gone == later_is_gone and later[0] == step[1]
+        if in_a_row and (_puts_back(later, step) if is_gone else _not_out(later, now) == later):
+            found[-1] = (step[0], later[1]), is_gone
         else:
-            found[-1] = (step[0], later[1]), False
+            found.append((step, is_gone))
     return found
+
+
+def _puts_back(later: Step, earlier: Step) -> bool:
+    went, gone, came = (words((text or EMPTY).lines) for text in (earlier[0], earlier[1], later[1]))
+    return bool((went - gone) & (came - gone))
 
 
 class _Rising:

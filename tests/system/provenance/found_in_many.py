@@ -150,4 +150,41 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["delete", 0, 17],
         ],
     ),
+    "what a turn deleted and brought back, another changed: the first is reverted first": (
+        {"lines": 12},
+        [
+            ["write", "a2", 1, 0, [["cut", 25]]],
+            ["write", "a2", 0, 1, [["front", 6]]],
+            ["edit", "a1", 1, 0, ["cut", 1]],
+        ],
+    ),
+    "the same in an editor that saves, across a restart": (
+        {"lines": 6, "editor": "full"},
+        [
+            ["write", "a1", 0, 0, [["swap", 26]]],
+            ["write", "a1", 0, 1, [["cut", 25]]],
+            ["restart", 1, 1],
+            ["write", "a1", 0, 0, [["swap", 6]]],
+        ],
+    ),
+    "an edit is kept, undone in the editor, and what it had taken over rejected": (
+        {},
+        [
+            ["write", "a1", 1, 0, [["swap", 21]]],
+            ["write", "a1", 1, 1, [["add", 15]]],
+            ["keep", 8, None],
+            ["undo", 1],
+            ["reject", 5, 3],
+        ],
+    ),
+    "the same where it had taken a line out": (
+        {},
+        [
+            ["write", "a1", 0, 0, [["line", 0]]],
+            ["write", "a1", 0, 1, [["front", 24]]],
+            ["keep", 8, 0],
+            ["undo", 0],
+            ["reject", 29, 2],
+        ],
+    ),
 }
