@@ -1,7 +1,6 @@
 """What a person does with the agent in Emacs."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from plain_emacs import Emacs
@@ -9,15 +8,6 @@ from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import UNREAD, until
 
 pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(400)]
-
-
-@pytest.fixture
-def emacs(project: PlainProject) -> Iterator[Emacs]:
-    editor = Emacs(project)
-    try:
-        yield editor
-    finally:
-        editor.close()
 
 
 def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
@@ -32,6 +22,19 @@ def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
     emacs.save()
     wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
     assert until(lambda: project.saved() == wanted)
+
+
+def test_the_editors_own_undo_takes_back_the_edit_alone(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    emacs.type("not saved\n")
+    emacs.choose(5, "Ask the agent: shout about beta")
+    emacs.wait_for("It is loud now.")
+    emacs.wait_for("Flymake[0 0 1]")  # there is something to review
+    emacs.keys("C-x", "u")
+    emacs.wait_for(lambda screen: "BETA" not in screen and "Flymake[0 0]" in screen)
+    emacs.save()
+    assert until(lambda: project.saved() == "not saved\n" + NOTES), project.saved()
 
 
 def test_what_was_saved_before_an_edit_is_saved_after_it(

@@ -1,7 +1,6 @@
 """What a person does with the agent in Kakoune."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from plain_kakoune import Kakoune
@@ -9,15 +8,6 @@ from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import until
 
 pytestmark = [pytest.mark.kakoune, pytest.mark.slow, pytest.mark.timeout(400)]
-
-
-@pytest.fixture
-def kakoune(project: PlainProject) -> Iterator[Kakoune]:
-    editor = Kakoune(project)
-    try:
-        yield editor
-    finally:
-        editor.close()
 
 
 def test_a_proposal_for_unsaved_text_is_seen_applied_kept_and_saved(
@@ -34,6 +24,21 @@ def test_a_proposal_for_unsaved_text_is_seen_applied_kept_and_saved(
     kakoune.run("write")
     wanted = "typed since\nnot saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
     wanted = wanted.replace("agent: shout about beta\n", "")
+    assert until(lambda: project.saved() == wanted), project.saved()
+
+
+def test_the_editors_own_undo_takes_back_an_applied_proposal_alone(
+    kakoune: Kakoune, project: PlainProject
+) -> None:
+    kakoune.type_line("not saved")
+    kakoune.choose(5, "Ask the agent: shout about beta")
+    kakoune.wait_for("-beta")
+    kakoune.choose(3, "Apply the agent's proposal (line 3)")
+    kakoune.wait_for("-BETA")
+    kakoune.type("u")
+    kakoune.wait_for(lambda screen: "\n beta" in screen)  # nor is there anything to review
+    kakoune.run("write")
+    wanted = "not saved\n" + NOTES.replace("agent: shout about beta\n", "")
     assert until(lambda: project.saved() == wanted), project.saved()
 
 
