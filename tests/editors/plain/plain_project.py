@@ -79,6 +79,11 @@ class PlainProject:
         path.write_text(text)
         return path
 
+    def allow_commands(self) -> None:
+        """Without a question, from the server's start on."""
+        settings = self.config / "lsp-agent" / "config.toml"
+        settings.write_text(settings.read_text() + '\n[permissions]\ncommand = "allow"\n')
+
     def saved(self) -> str | None:
         """The notes on disk; None between two steps of a save, as Helix saves by renaming."""
         try:
