@@ -120,9 +120,7 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
 def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(
     helix: Helix, project: PlainProject
 ) -> None:
-    (project.folder / "shop.py").write_text("one\ntwo\n")
-    said = "## You\n\nWhy so?\n\n## Agent\n\n- `bash: make`\n\nSee shop.py:2\n\n## You\n\n"
-    (project.folder / "x.chat.md").write_text(said)
+    project.converse()
     helix.type(":open x.chat.md")
     helix.keys("Enter")
     helix.wait_for("Why so?")

@@ -34,7 +34,7 @@ TURNS = [
 @pytest.fixture
 def project(tmp_path: Path) -> PlainProject:
     project = PlainProject(tmp_path, TURNS)
-    project.allow_commands()
+    project.set("permissions", 'command = "allow"')
     project.notes.write_text(TEXT)
     return project
 
