@@ -108,6 +108,15 @@ Nil where it is shown, or where something is unsaved."
   (lsp-agent--send-typing server)
   `(:reloaded ,(if (lsp-agent--read-again uri) t :json-false)))
 
+;; Eglot asks for inlay hints only where a text has changed, and those of a conversation go on.
+(cl-defmethod eglot-handle-request
+  ((server lsp-agent-server) (_method (eql workspace/inlayHint/refresh)) &rest _)
+  "Ask SERVER again for the hints of its buffers that are shown."
+  (dolist (buffer (eglot--managed-buffers server))
+    (with-current-buffer buffer
+      (when (and eglot-inlay-hints-mode (get-buffer-window buffer t))
+        (eglot--update-hints-1 (point-min) (point-max))))))
+
 ;; The message of a question is gone with the next one, which may come at once.
 (cl-defmethod eglot-handle-notification :after
   ((server lsp-agent-server) (_method (eql $/progress)) &key token value)
@@ -127,8 +136,11 @@ Nil where it is shown, or where something is unsaved."
 
 (cl-defmethod eglot-client-capabilities :around ((_server lsp-agent-server))
   "Say that it is sent what is typed, and files are saved and reread for it."
-  (plist-put (copy-sequence (cl-call-next-method))
-             :experimental '(:agent (:sync t :save t :reload t))))
+  (let* ((all (copy-sequence (cl-call-next-method)))
+         (workspace (copy-sequence (plist-get all :workspace))))
+    (setq workspace (plist-put workspace :inlayHint '(:refreshSupport t)))
+    (setq all (plist-put all :workspace workspace))
+    (plist-put all :experimental '(:agent (:sync t :save t :reload t)))))
 
 (defun lsp-agent--run (name &optional argument)
   "Run the command NAME of the server's, with ARGUMENT."

@@ -9,9 +9,10 @@ from plain_terminal import FETCHED, UNREAD, Terminal, until
 
 
 class Kakoune(Terminal):
-    def __init__(self, project: PlainProject, file: str = "notes.txt") -> None:
+    def __init__(self, project: PlainProject, file: str = "notes.txt", more: str = "") -> None:
+        """``more``: of the person's own in their kakrc."""
         seen = 'set-option global modelinefmt "%opt{lsp_modeline} %opt{modelinefmt}"\n'
-        project.write("kak/kakrc", block("kakoune.md", "kak") + seen)
+        project.write("kak/kakrc", block("kakoune.md", "kak") + seen + more)
         environment = project.environment
         client = str(FETCHED / "kakoune-lsp" / "bin")
         environment["PATH"] = os.pathsep.join([client, environment["PATH"]])
