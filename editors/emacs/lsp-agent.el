@@ -81,6 +81,42 @@ what was typed since is not."
           (save-buffer))))
     `(:saved ,(if (and buffer (not (buffer-modified-p buffer))) t :json-false))))
 
+;; Emacs asks what to do with a buffer whose file has changed on disk as soon as it is edited, and
+;; would take what the person is typing for the answer.
+(defun lsp-agent--read-again (uri)
+  "Show what the file of URI holds now.
+Nil where it is shown, or where something is unsaved."
+  (let ((buffer (find-buffer-visiting (eglot-uri-to-path uri))))
+    (unless (or (null buffer) (buffer-modified-p buffer) (verify-visited-file-modtime buffer)
+                (not (file-exists-p (buffer-file-name buffer))))
+      (with-current-buffer buffer (revert-buffer t t t))
+      t)))
+
+(cl-defmethod eglot-handle-request :around
+  ((_server lsp-agent-server) (_method (eql workspace/applyEdit)) &key edit &allow-other-keys)
+  "Apply EDIT without a question about a file, or read that again first."
+  (let ((query-about-changed-file nil))
+    (if (cl-loop for change across (plist-get edit :documentChanges)
+                 thereis (lsp-agent--read-again
+                          (plist-get (plist-get change :textDocument) :uri)))
+        '(:applied :json-false :failureReason "The file had changed on disk, and was read again")
+      (cl-call-next-method))))
+
+(cl-defmethod eglot-handle-request
+  ((server lsp-agent-server) (_method (eql agent/reloadDocument)) &key uri &allow-other-keys)
+  "Take the text of URI from the disk for SERVER, where nothing of it is unsaved."
+  (lsp-agent--send-typing server)
+  `(:reloaded ,(if (lsp-agent--read-again uri) t :json-false)))
+
+;; Eglot asks for inlay hints only where a text has changed, and those of a conversation go on.
+(cl-defmethod eglot-handle-request
+  ((server lsp-agent-server) (_method (eql workspace/inlayHint/refresh)) &rest _)
+  "Ask SERVER again for the hints of its buffers that are shown."
+  (dolist (buffer (eglot--managed-buffers server))
+    (with-current-buffer buffer
+      (when (and eglot-inlay-hints-mode (get-buffer-window buffer t))
+        (eglot--update-hints-1 (point-min) (point-max))))))
+
 ;; The message of a question is gone with the next one, which may come at once.
 (cl-defmethod eglot-handle-notification :after
   ((server lsp-agent-server) (_method (eql $/progress)) &key token value)
@@ -99,9 +135,12 @@ what was typed since is not."
 (add-to-list 'mode-line-misc-info '(:eval (lsp-agent--asks)))
 
 (cl-defmethod eglot-client-capabilities :around ((_server lsp-agent-server))
-  "Say that it is sent what is typed, and that files are saved for it."
-  (plist-put (copy-sequence (cl-call-next-method))
-             :experimental '(:agent (:sync t :save t))))
+  "Say that it is sent what is typed, and files are saved and reread for it."
+  (let* ((all (copy-sequence (cl-call-next-method)))
+         (workspace (copy-sequence (plist-get all :workspace))))
+    (setq workspace (plist-put workspace :inlayHint '(:refreshSupport t)))
+    (setq all (plist-put all :workspace workspace))
+    (plist-put all :experimental '(:agent (:sync t :save t :reload t)))))
 
 (defun lsp-agent--run (name &optional argument)
   "Run the command NAME of the server's, with ARGUMENT."

@@ -45,6 +45,9 @@ from lsp_agent.server.rpc.connection import Connection
 
 _INFO = 3
 _TOLD = "The agent has answered; a code action shows it."
+#: An error of one short line is what Neovim waits for no key at.
+_ERROR = 1
+_TOLD_SHORT = "Read the answer by code action"
 _MOST_SESSIONS = 50
 
 
@@ -76,6 +79,7 @@ class LastAnswers:
         self._connection = connection
         self._shows_chat = client.events
         self._shows_progress = client.work_done_progress and not client.quirks.hides_progress
+        self._waits_for_a_key = client.quirks.waits_for_a_key
         self._is_read = is_read
         self._answers: dict[str, Answer] = {}
 
@@ -151,6 +155,9 @@ class LastAnswers:
         last = answer.texts[-1]
         if shortened(last) != last:
             answer.unseen = True
-            self._connection.notify("window/showMessage", {"type": _INFO, "message": _TOLD})
+            kind, message = _INFO, _TOLD
+            if self._waits_for_a_key:
+                kind, message = _ERROR, _TOLD_SHORT
+            self._connection.notify("window/showMessage", {"type": kind, "message": message})
         elif not self._shows_progress:  # which ends with it
             self._connection.notify("window/showMessage", {"type": _INFO, "message": last})

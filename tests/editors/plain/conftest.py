@@ -1,9 +1,13 @@
-"""A person's project a test; or a desk, a Neovim with folders of its own."""
+"""A person's project a test, and an editor with it; or a desk, a Neovim with folders of its own."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from plain_emacs import Emacs
+from plain_helix import Helix
+from plain_kakoune import Kakoune
 from plain_project import PlainProject
 from support import neovim_versions
 from support.neovim_desk import Desk, seated
@@ -18,3 +22,21 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
 @pytest.fixture
 def project(tmp_path: Path) -> PlainProject:
     return PlainProject(tmp_path)
+
+
+@pytest.fixture
+def helix(project: PlainProject) -> Iterator[Helix]:
+    with closing(Helix(project)) as editor:
+        yield editor
+
+
+@pytest.fixture
+def emacs(project: PlainProject) -> Iterator[Emacs]:
+    with closing(Emacs(project)) as editor:
+        yield editor
+
+
+@pytest.fixture
+def kakoune(project: PlainProject) -> Iterator[Kakoune]:
+    with closing(Kakoune(project)) as editor:
+        yield editor

@@ -9,6 +9,9 @@ from plain_terminal import FETCHED, UNREAD, Terminal, until
 TITLES = (
     "Agent asks",
     "Ask the",
+    "Apply ",
+    "Reject ",
+    "Preview ",
     "Keep ",
     "Undo ",
     "Next change",

@@ -1,6 +1,7 @@
 """Kakoune with kakoune-lsp, set up as docs/editors/kakoune.md says."""
 
 import os
+import re
 import time
 
 from plain_project import PlainProject, block
@@ -8,9 +9,10 @@ from plain_terminal import FETCHED, UNREAD, Terminal, until
 
 
 class Kakoune(Terminal):
-    def __init__(self, project: PlainProject, file: str = "notes.txt") -> None:
+    def __init__(self, project: PlainProject, file: str = "notes.txt", more: str = "") -> None:
+        """``more``: of the person's own in their kakrc."""
         seen = 'set-option global modelinefmt "%opt{lsp_modeline} %opt{modelinefmt}"\n'
-        project.write("kak/kakrc", block("kakoune.md", "kak") + seen)
+        project.write("kak/kakrc", block("kakoune.md", "kak") + seen + more)
         environment = project.environment
         client = str(FETCHED / "kakoune-lsp" / "bin")
         environment["PATH"] = os.pathsep.join([client, environment["PATH"]])
@@ -56,3 +58,23 @@ class Kakoune(Terminal):
         self.keys("Enter")
         self.wait_for(lambda screen: "prompt" not in screen)
         return "no such item" not in self.screen
+
+    def take_lens(self, line: int, title: str) -> None:
+        """The code lens of a line (from 1) with this title, where lenses are drawn; looks again
+        until it is there."""
+        assert until(lambda: self._takes_lens(line, title)), f"{title!r} is not there"
+
+    def _takes_lens(self, line: int, title: str) -> bool:
+        self.type(f"{line}g")
+        if not until(lambda: "[🔎 " in self.screen, 2):  # asked for at rest
+            return False
+        self.run("lsp-code-lens")
+        self.wait_for("prompt")
+        if not until(lambda: re.search(rf"(^| +){title} ", self.screen.splitlines()[-2]), 2):
+            self.keys("Escape")
+            return False
+        self.type(title)
+        time.sleep(UNREAD)  # the menu is made anew
+        self.keys("Enter")
+        self.wait_for(lambda screen: "prompt" not in screen)
+        return True

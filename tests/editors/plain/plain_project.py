@@ -43,6 +43,8 @@ SCRIPT: list[dict[str, Any]] = [
     {"match": "^say", "text": "I have heard: hello.", "delay_ms": _SEEN},
 ]
 
+SAID = "## You\n\nWhy so?\n\n## Agent\n\n- `bash: make`\n\nSee shop.py:2\n\n## You\n\n"
+
 
 def block(page: str, language: str, number: int = 0) -> str:
     """A code block of a page of docs/editors, as a reader copies it."""
@@ -78,6 +80,16 @@ class PlainProject:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
+
+    def set(self, table: str, line: str) -> None:
+        """A setting of the person's, before the server starts."""
+        settings = self.config / "lsp-agent" / "config.toml"
+        settings.write_text(f"{settings.read_text()}\n[{table}]\n{line}\n")
+
+    def converse(self) -> None:
+        """Writes a conversation, ``x.chat.md``, in which a file is named."""
+        (self.folder / "shop.py").write_text("one\ntwo\n")
+        (self.folder / "x.chat.md").write_text(SAID)
 
     def saved(self) -> str | None:
         """The notes on disk; None between two steps of a save, as Helix saves by renaming."""

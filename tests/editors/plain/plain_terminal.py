@@ -36,6 +36,11 @@ class Terminal:
         return self._tmux("capture-pane", "-p")
 
     @property
+    def coloured(self) -> str:
+        """The screen with the escape sequences of its colours."""
+        return self._tmux("capture-pane", "-p", "-e")
+
+    @property
     def below_cursor(self) -> str:
         """The screen from the cursor's row on."""
         row = int(self._tmux("display-message", "-p", "#{cursor_y}"))

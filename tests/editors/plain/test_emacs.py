@@ -1,7 +1,6 @@
 """What a person does with the agent in Emacs."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from plain_emacs import Emacs
@@ -9,15 +8,6 @@ from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import UNREAD, until
 
 pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(400)]
-
-
-@pytest.fixture
-def emacs(project: PlainProject) -> Iterator[Emacs]:
-    editor = Emacs(project)
-    try:
-        yield editor
-    finally:
-        editor.close()
 
 
 def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
@@ -32,6 +22,38 @@ def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
     emacs.save()
     wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
     assert until(lambda: project.saved() == wanted)
+
+
+def test_the_editors_own_undo_takes_back_the_edit_alone(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    emacs.type("not saved\n")
+    emacs.choose(5, "Ask the agent: shout about beta")
+    emacs.wait_for("It is loud now.")
+    emacs.wait_for("Flymake[0 0 1]")  # there is something to review
+    emacs.keys("C-x", "u")
+    emacs.wait_for(lambda screen: "BETA" not in screen and "Flymake[0 0]" in screen)
+    emacs.save()
+    assert until(lambda: project.saved() == "not saved\n" + NOTES), project.saved()
+
+
+def test_a_turn_and_its_tools_are_seen_as_progress(emacs: Emacs) -> None:
+    emacs.choose(5, "Ask the agent: run the command")
+    emacs.wait_for("agent: run the command...")
+    emacs.wait_for("bash: sleep 1; echo ran > ran.txt...")
+    emacs.choose(1, "Agent asks: bash: sleep 1; echo ran > ran.txt: Deny")
+    emacs.wait_for("It has run.")
+
+
+def test_what_waits_for_review_is_a_note_of_flymakes(emacs: Emacs) -> None:
+    emacs.choose(4, "Ask the agent: shout about beta")
+    emacs.wait_for("Flymake[0 0 1]")
+    emacs.keys("M-x")
+    emacs.type("flymake-show-buffer-diagnostics")
+    emacs.keys("Enter")
+    emacs.wait_for("2   0 note     e-f-b    lsp-agent: 1 change of the agent's to review")
+    emacs.choose(2, "Keep the agent's change (line 2)")
+    emacs.wait_for(lambda screen: "Flymake[0 0]" in screen and "to review" not in screen)
 
 
 def test_what_was_saved_before_an_edit_is_saved_after_it(
@@ -100,6 +122,37 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
     answer = " ".join(f"n{number}" for number in range(1, 61))
     wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello "
     assert until(lambda: file.read_text().rstrip("\n").endswith(wanted)), file.read_text()
+
+
+def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(
+    emacs: Emacs, project: PlainProject
+) -> None:
+    project.converse()
+    emacs.keys("C-x", "C-f")
+    emacs.wait_for("Find file: ")
+    emacs.type("x.chat.md")
+    emacs.keys("Enter")
+    emacs.wait_for("Why so?")
+    emacs.keys("M->")
+    emacs.type("look at @sh")
+    emacs.keys("C-M-i")
+    emacs.wait_for("@shop.py File")
+    emacs.keys("M-Down", "M-Enter")
+    emacs.wait_for("look at @shop.py\n")
+    emacs.keys("M-x")
+    emacs.type("imenu")
+    emacs.keys("Enter")
+    emacs.wait_for("Index item")
+    emacs.type("Why.so")  # as Imenu writes it
+    emacs.keys("Tab", "Enter")
+    emacs.wait_for(lambda screen: "Index item" in screen and "Why.so" not in screen)
+    emacs.type("bash")  # among those of the turn
+    emacs.keys("Tab", "Enter")
+    emacs.wait_for(" L7 ")
+    emacs.keys("C-s")
+    emacs.type("See shop")
+    emacs.keys("Enter", "M-.")
+    emacs.wait_for(lambda screen: " shop.py " in screen and " L2 " in screen)
 
 
 def test_eglot_alone_shows_it_while_it_comes_beside_what_is_typed(project: PlainProject) -> None:

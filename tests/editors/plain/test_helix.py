@@ -1,7 +1,6 @@
 """What a person does with the agent in Helix."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from plain_helix import Helix
@@ -13,15 +12,6 @@ pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(400)]
 
 #: The line that asked is gone.
 SENT = NOTES.replace("agent: shout about beta\n", "")
-
-
-@pytest.fixture
-def helix(project: PlainProject) -> Iterator[Helix]:
-    editor = Helix(project)
-    try:
-        yield editor
-    finally:
-        editor.close()
 
 
 def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
@@ -49,6 +39,19 @@ def test_an_edit_is_undone_by_key(helix: Helix, project: PlainProject) -> None:
     helix.wait_for(lambda screen: "BETA" not in screen)
     helix.write()
     assert until(lambda: project.saved() == "typed since\n" + SENT)
+
+
+def test_the_editors_own_undo_takes_back_the_edit_alone(
+    helix: Helix, project: PlainProject
+) -> None:
+    helix.type_line("not saved")
+    helix.choose(5, "Ask the agent: shout about beta")
+    helix.wait_for("It is loud now.")
+    helix.wait_for("1 change of the agent's to review")
+    helix.type("u")
+    helix.wait_for(lambda screen: "BETA" not in screen and "to review" not in screen)
+    helix.write()
+    assert until(lambda: project.saved() == "not saved\n" + SENT), project.saved()
 
 
 def test_an_edit_after_fast_typing_is_in_its_place(helix: Helix, project: PlainProject) -> None:
@@ -117,9 +120,7 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
 def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(
     helix: Helix, project: PlainProject
 ) -> None:
-    (project.folder / "shop.py").write_text("one\ntwo\n")
-    said = "## You\n\nWhy so?\n\n## Agent\n\n- `bash: make`\n\nSee shop.py:2\n\n## You\n\n"
-    (project.folder / "x.chat.md").write_text(said)
+    project.converse()
     helix.type(":open x.chat.md")
     helix.keys("Enter")
     helix.wait_for("Why so?")

@@ -64,6 +64,30 @@ def test_a_command_that_is_denied_does_not_run(asked: Desk) -> None:
     assert not (asked.folder / "ran").exists()
 
 
+def test_a_short_answer_ends_the_progress_and_a_long_one_is_shown_by_code_action(
+    asked: Desk,
+) -> None:
+    long = "Three letters.\n\nTheir names are Greek."
+    asked.start(step(text="It is loud now."), step(text=long))
+    asked.run("Shout.")
+    wait_until(lambda: last_words(asked) == "It is loud now.")
+    asked.run("Explain.")
+    wait_until(lambda: "Read the answer by code action" in asked.messages())
+    asked.nvim.keys("Gotwo<Esc>")  # no key is taken
+    wait_until(lambda: asked.nvim.lines() == ["one", "two"])
+    asked.nvim.lua("vim.lsp.buf.code_action()")
+    titles = wait_until(lambda: asked.nvim.lua("return (_G.questions[#_G.questions] or {}).items"))
+    asked.nvim.lua("_G.choose(...)", titles.index("Show the agent's answer: Explain.") + 1)
+    wait_until(lambda: asked.nvim.lines()[2:] == long.split("\n"))
+    assert asked.nvim.lua("return vim.bo.readonly")
+
+
+def last_words(desk: Desk) -> str:
+    """With which the last progress has ended."""
+    ended = [r["value"] for r in desk.nvim.lua("return _G.progress") if r["value"]["kind"] == "end"]
+    return ended[-1].get("message", "") if ended else ""
+
+
 def test_a_turn_and_its_tools_are_seen_as_progress(desk: Desk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(

@@ -9,7 +9,7 @@ about the next one.
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -164,24 +164,6 @@ def check(sitting: Sitting, save: Burst, record: Record) -> None:
 @pytest.fixture
 def project(tmp_path: Path) -> PlainProject:
     return PlainProject(tmp_path, steps(QUESTIONS))
-
-
-@pytest.fixture
-def helix(project: PlainProject) -> Iterator[Helix]:
-    editor = Helix(project)
-    try:
-        yield editor
-    finally:
-        editor.close()
-
-
-@pytest.fixture
-def emacs(project: PlainProject) -> Iterator[Emacs]:
-    editor = Emacs(project)
-    try:
-        yield editor
-    finally:
-        editor.close()
 
 
 @pytest.mark.helix
