@@ -136,14 +136,18 @@ def _parts(own: Text, told: Text) -> list[Hunk]:
     """The changes from ``own`` to ``told``, each line with the one that it is most like: another
     beside it may be known when it is not."""
     parts: list[Hunk] = []
-    for hunk in by_line(diff(own.lines, told.lines)):
+    for hunk in diff(own.lines, told.lines):
         old = own.lines[hunk.old_start : hunk.old_end]
         new = told.lines[hunk.new_start : hunk.new_end]
         if min(len(old), len(new)) == 0 or len(old) * len(new) > _MAX_PAIRS:
-            parts.append(hunk)
+            parts += by_line([hunk])
+            continue
+        pairs = _pairs(old, new)
+        if len(old) == len(new) and all(one == other for one, other in pairs):
+            parts += by_line([hunk])
             continue
         at, new_at = 0, 0
-        for one, other in [*_pairs(old, new), (len(old), len(new))]:
+        for one, other in [*pairs, (len(old), len(new))]:
             if at < one or new_at < other:
                 start, new_start = hunk.old_start + at, hunk.new_start + new_at
                 parts.append(Hunk(start, start + one - at, new_start, new_start + other - new_at))

@@ -187,4 +187,15 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 29, 2],
         ],
     ),
+    "a note tells of a line that moved up, and the agent writes what it knew before": (
+        {},
+        [
+            ["type", 0, 21, 2],
+            ["edit", "a2", 0, 2, ["front", 16]],
+            ["undo", 0],
+            ["write", "a1", 0, 0, [["cut", 3], ["line", 28]]],
+            ["write", "a2", 0, 0, [["front", 28]]],
+            ["write", "a2", 1, 1, [["swap", 27]]],
+        ],
+    ),
 }
