@@ -109,12 +109,13 @@ def _merged(
     theirs: Text,
     second_try: Callable[[_Region], Lines | None],
     clash: Clash = _clash,
-    gather: Callable[[list[_Region], Lines], list[_Region]] = lambda regions, _: regions,
+    gather: Callable[[list[_Region], Lines], list[_Region]] | None = None,
 ) -> Merge:
     if theirs in (ours, base):
         return Merge(ours)
     if ours == base:
         return Merge(ours.with_lines(theirs.lines))
+    gather = gather or _with_same_put_in
     regions = gather(_regions(base.lines, ours.lines, theirs.lines, diff, clash), ours.lines)
     out: list[str] = []
     conflicts: list[Conflict] = []
@@ -193,6 +194,25 @@ def _place_like(base: Lines, at: int, other: Lines) -> int:
 
 def _by_preferred_tokens(region: _Region) -> Lines | None:
     return _token_wise(region, strict=False, clash=_overlap)
+
+
+def _with_same_put_in(regions: list[_Region], ours: Lines) -> list[_Region]:
+    """``regions`` in which neighbours are one where the sides, each in its own, put in the same
+    line of more than a word, which would be there twice."""
+    del ours
+    found = regions[:1]
+    for below in regions[1:]:
+        above = found[-1]
+        lines = _put_in(above) & _put_in(below) if above.ours_end == below.ours_start else Counter()
+        if any(len(words_of((line,))) > 1 for line in lines):
+            found[-1] = above.joined((), below)
+        else:
+            found.append(below)
+    return found
+
+
+def _put_in(region: _Region) -> Counter[str]:
+    return (Counter(region.ours) | Counter(region.theirs)) - Counter(region.base)
 
 
 def _with_what_replaced(regions: list[_Region], ours: Lines) -> list[_Region]:

@@ -198,4 +198,26 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 1, 1, [["swap", 27]]],
         ],
     ),
+    "an agent writes a line again that came back by an undo, and the person changes the one above": (
+        {"lines": 12},
+        [
+            ["read", "a1", 1],
+            ["delete", 0, 28],
+            ["write", "a1", 1, 0, [["cut", 4]]],
+            ["undo", 1],
+            ["delete", 1, 28],
+            ["write", "a1", 1, 2, [["cut", 17]]],
+        ],
+    ),
+    "a mirror agent brings back what another deleted, whose turn is reverted": (
+        {"mirror": [2]},
+        [
+            ["read", "a2", 0],
+            ["write", "a1", 0, 0, [["cut", 13]]],
+            ["save", 0],
+            ["write", "a1", 0, 0, [["add", 6]]],
+            ["write", "a2", 1, 0, [["line", 27]]],
+            ["revert", 11, 0],
+        ],
+    ),
 }

@@ -76,6 +76,13 @@ def test_changes_to_neighbouring_lines_both_stand():
     assert merged(merge3, "a\nb\n", "A\nb\n", "a\nB\n") == "A\nB\n"
 
 
+def test_a_line_that_both_put_in_beside_each_others_change_is_there_once():
+    base = Text.of("one two\nfive six\n")
+    ours, theirs = Text.of("two\nthree four\nfive six\n"), Text.of("one two\nthree four\n")
+    assert not merge3(base, ours, theirs).clean
+    assert merge3_fine(base, ours, theirs).text.content.count("three four") == 1
+
+
 def test_hunks_that_share_a_line_conflict_and_ours_is_kept():
     base, ours, theirs = "a\nb\nc\n", "new\na\nours\nc\n", "a\ntheirs\nc\n"
     merge_ = merge3(Text.of(base), Text.of(ours), Text.of(theirs))
