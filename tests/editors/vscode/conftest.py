@@ -67,9 +67,10 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
 
 @pytest.fixture
 def desk(workbench: Workbench, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Desk]:
+    """The parameter is the file's name."""
     # Sockets' addresses are short: pytest's own folders are too deep for them.
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
-    desk = Desk(workbench, tmp_path, runtime, "shop.txt")
+    desk = Desk(workbench, tmp_path, runtime, getattr(request, "param", "shop.txt"))
     try:
         yield desk
     finally:

@@ -1,10 +1,11 @@
 """What a person sees and does in VS Code with nothing but a plain language client."""
 
+import re
 from typing import Any
 
 import pytest
 from support.workbench import wait_until
-from vscode_desk import Desk, done, edit, step
+from vscode_desk import SHOW, Desk, done, edit, step
 
 pytestmark = [
     pytest.mark.vscode,
@@ -26,6 +27,16 @@ return hints.map((each) => [each.range.start.line, each.message]);
 SHOWN = """
 const document = vscode.window.activeTextEditor?.document;
 return document && [document.uri.path.split("/").pop(), document.getText()];
+"""
+
+
+IN_CHAT = pytest.mark.parametrize("desk", ["x.chat.md"], indirect=True)
+SAID = "## You\n\nWhy so?\n\n## Agent\n\n- `bash: make`\n\nSee shop.py:2\n\n## You\n\n"
+#: Of the rendered words of this text, in the order of the lines.
+COLOURS = """
+words => [...document.querySelectorAll(".view-lines .view-line span span")]
+  .filter((span) => span.textContent.replaceAll("\u00a0", " ") === words)
+  .map((span) => getComputedStyle(span).color)
 """
 
 
@@ -95,3 +106,62 @@ def test_a_long_answer_is_told_of_and_opened_by_code_action(desk: Desk) -> None:
     told.first.wait_for()
     desk.workbench.pick("Show the agent's answer: Explain.")
     wait_until(lambda: shown(desk) == ["answer.md", f"# Explain.\n\n{LONG}\n"])
+
+
+@IN_CHAT
+def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(
+    desk: Desk,
+) -> None:
+    desk.path.with_name("shop.py").write_text("one\ntwo\n")
+    desk.open(SAID)
+    desk.start(done())
+    page = desk.workbench.page
+    wait_until(lambda: {"Why so?", "bash: make"} <= {*listed(desk)})
+    desk.go_to("shop.py:2", at_mark=True)
+    desk.workbench.key("F12")
+    wait_until(lambda: shown(desk)[0] == "shop.py")
+    line = "return vscode.window.activeTextEditor.selection.active.line"
+    wait_until(lambda: desk.workbench.run(line) == 1)
+    desk.workbench.run(SHOW, str(desk.path))
+    desk.workbench.key("Control+End")
+    desk.workbench.type("look at @sh")
+    desk.workbench.key("Control+Space")
+    page.locator(".suggest-widget .monaco-list-row", has_text="@shop.py").first.wait_for()
+    desk.workbench.key("Tab")
+    wait_until(lambda: desk.text().endswith("look at @shop.py"))
+
+
+@IN_CHAT
+def test_how_a_turn_stands_is_behind_its_lines_and_who_speaks_is_in_colours(desk: Desk) -> None:
+    shop = desk.path.with_name("shop.py")
+    shop.write_text("one\ntwo\n")
+    wait = {"name": "bash", "args": {"command": "until test -e go; do sleep 0.05; done"}}
+    desk.open("## You\n\nName it.\n")
+    desk.start(step(wait), step(edit("shop.py", ("two", "TWO"))), done(), permissions=ALLOWED)
+    desk.call("workspace/executeCommand", command="lspAgent.sendChat", arguments=[uri(desk)])
+    lines = desk.workbench.page.locator(".view-lines")
+    wait_until(lambda: re.search(r"at work: t-\w+ -->\s*step 1, [2-9] s", seen(lines)))
+    desk.path.with_name("go").touch()
+    wait_until(lambda: re.search(r"## Agent\s*\d+ s, .*tokens", seen(lines)))
+    wait_until(lambda: re.search(r"shop\.py:2\s*\+1 −1", seen(lines)))
+    you, agent = ({*desk.workbench.page.evaluate(COLOURS, f"## {who}")} for who in ("You", "Agent"))
+    assert len(you) == len(agent) == 1
+    assert you != agent  # to Markdown they are the same
+
+
+def listed(desk: Desk) -> list[str]:
+    """What there is to go to in the document, as it is listed; sooner it is Markdown's alone."""
+    desk.workbench.command("workbench.action.gotoSymbol")
+    rows = desk.workbench.page.locator(".quick-input-list .monaco-list-row .label-name")
+    rows.first.wait_for()
+    found = [text.strip() for text in rows.all_inner_texts()]
+    desk.workbench.key("Escape")
+    return found
+
+
+def uri(desk: Desk) -> dict[str, str]:
+    return {"uri": desk.path.as_uri()}
+
+
+def seen(lines: Any) -> str:
+    return lines.first.inner_text().replace("\u00a0", " ")
