@@ -66,11 +66,18 @@ def test_what_was_saved_before_an_edit_is_saved_after_it(
     emacs.wait_for(lambda screen: "BETA" not in screen)
 
 
-def test_the_region_or_a_prompt_asks(emacs: Emacs) -> None:
+def test_a_prompt_asks(emacs: Emacs) -> None:
     emacs.keys("C-c", "a", "p")
     emacs.wait_for("Ask the agent:")
     emacs.type("say hello")
     emacs.keys("Enter")
+    emacs.wait_for("I have heard: hello.")
+
+
+def test_the_region_is_a_prompt(emacs: Emacs) -> None:
+    emacs.type("say hello, please\n")
+    emacs.keys("M-<", "C-Space", "C-e")
+    emacs.choose(None, "Ask the agent: say hello, please")
     emacs.wait_for("I have heard: hello.")
 
 

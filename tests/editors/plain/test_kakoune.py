@@ -82,6 +82,16 @@ def test_a_question_is_answered_by_code_action(kakoune: Kakoune, project: PlainP
     kakoune.wait_for("It has run.")
 
 
+def test_a_long_answer_is_told_of_and_where_it_is_by_code_action(kakoune: Kakoune) -> None:
+    kakoune.choose(6, "Ask the agent: explain it")
+    kakoune.wait_for("The agent has answered")
+    kakoune.choose(None, "Show the agent's answer: explain it")
+    screen = kakoune.wait_for("answer.md")
+    path = next(word for word in screen.split() if "answer.md" in word)
+    kakoune.run(f"edit {path}")
+    kakoune.wait_for("Their names are Greek.")
+
+
 def test_an_hourglass_stands_in_the_mode_line_while_the_agent_works(kakoune: Kakoune) -> None:
     assert "⌛" not in kakoune.screen
     kakoune.choose(7, "Ask the agent: nap for a while")

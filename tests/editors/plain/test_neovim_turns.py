@@ -5,6 +5,7 @@ import uuid
 
 import psutil
 import pytest
+from plain_project import SAID
 from support.neovim import Json, wait_until
 from support.neovim_desk import Desk, bash, done, edit, step
 
@@ -19,6 +20,13 @@ vim.ui.select = function(items, options, choose)
   table.insert(_G.questions, { kind = options.kind, items = titles })
   _G.choose = function(number) choose(items[number], number) end
 end
+"""
+SYMBOLS = """
+vim.lsp.buf.document_symbol({
+  on_list = function(found)
+    _G.listed = vim.tbl_map(function(item) return item.text end, found.items)
+  end,
+})
 """
 #: An answer within 0.3 s of a question's coming up is not taken for one.
 READ_SECONDS = 0.4
@@ -152,6 +160,19 @@ def test_what_a_file_type_completes_by_stays_its_own(desk: Desk) -> None:
     desk.start(done())
     desk.run("Hello.")
     assert desk.nvim.lua("return vim.bo.omnifunc") == "ccomplete#Complete"
+
+
+def test_a_conversations_turns_are_listed_and_what_it_names_is_gone_to(desk: Desk) -> None:
+    desk.file("shop.py", "one\ntwo\n")
+    desk.open("x.chat.md", SAID)
+    desk.start(done())
+    desk.nvim.lua(SYMBOLS)
+    listed = wait_until(lambda: desk.nvim.lua("return _G.listed"))
+    assert [text.partition("] ")[2] for text in listed] == ["Why so?", "bash: make"]
+    desk.nvim.keys("gg/shop<CR>")
+    desk.nvim.lua("vim.lsp.buf.definition()")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.expand('%:t')") == "shop.py")
+    assert desk.nvim.lua("return vim.fn.line('.')") == 2
 
 
 def test_a_conversation_is_read_while_it_comes_and_written_in(desk: Desk) -> None:

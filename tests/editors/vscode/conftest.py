@@ -1,10 +1,14 @@
-"""VS Code's workbench with the extension from its .vsix."""
+"""VS Code's workbench with the extension from its .vsix, or with a plain language client."""
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.workbench import Workbench
+from vscode_desk import Desk
 from vscode_product import Product, build, product
 
 #: The workbench that tests share, and what ends it.
@@ -49,3 +53,29 @@ def person(one: Product, tmp_path: Path) -> Iterator[Product]:
     finally:
         one.tell(tmp_path)
         one.end()
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """With a plain language client."""
+    base = tmp_path_factory.mktemp("workbench")
+    folder = base / "shop"
+    (folder / ".git").mkdir(parents=True)
+    with Workbench(base, folder) as started:
+        yield started
+
+
+@pytest.fixture
+def desk(workbench: Workbench, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Desk]:
+    """The parameter is the file's name."""
+    # Sockets' addresses are short: pytest's own folders are too deep for them.
+    runtime = Path(tempfile.mkdtemp(prefix="la-"))
+    desk = Desk(workbench, tmp_path, runtime, getattr(request, "param", "shop.txt"))
+    try:
+        yield desk
+    finally:
+        workbench.picture(tmp_path / "end.png")
+        if desk.log.exists():
+            print(f"{tmp_path / 'end.png'}\n{desk.log.read_text()}")  # shown where the test fails
+        desk.close()
+        shutil.rmtree(runtime, ignore_errors=True)

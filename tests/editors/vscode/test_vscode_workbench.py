@@ -3,17 +3,14 @@ nothing of either is lost or doubled, and what the person decides is what happen
 
 import random
 import re
-import shutil
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import pytest
 from support.typist import document
-from support.workbench import Workbench, wait_until
+from support.workbench import wait_until
 from vscode_desk import REFUSED, Desk, RequestError, done, edit, read, step
 from vscode_typist import Row, Typist, counted
 
@@ -30,30 +27,6 @@ WHY_NOT = ("not found", "changed since", REFUSED)
 #: Of one that was refused: hosted, and in a mirror.
 OUT = ("conflict", "proposed")
 TOKEN = re.compile(r"tok(\d{3})")
-
-
-@pytest.fixture(scope="module")
-def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    base = tmp_path_factory.mktemp("workbench")
-    folder = base / "shop"
-    (folder / ".git").mkdir(parents=True)
-    with Workbench(base, folder) as started:
-        yield started
-
-
-@pytest.fixture
-def desk(workbench: Workbench, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Desk]:
-    # Sockets' addresses are short: pytest's own folders are too deep for them.
-    runtime = Path(tempfile.mkdtemp(prefix="la-"))
-    desk = Desk(workbench, tmp_path, runtime, "shop.txt")
-    try:
-        yield desk
-    finally:
-        workbench.picture(tmp_path / "end.png")
-        if desk.log.exists():
-            print(f"{tmp_path / 'end.png'}\n{desk.log.read_text()}")  # shown where the test fails
-        desk.close()
-        shutil.rmtree(runtime, ignore_errors=True)
 
 
 @pytest.fixture
