@@ -198,7 +198,7 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 1, 1, [["swap", 27]]],
         ],
     ),
-    "an agent writes a line again that came back by an undo, and the person changes the one above": (
+    "an agent writes a line again that an undo brought back, and the one above is changed": (
         {"lines": 12},
         [
             ["read", "a1", 1],
