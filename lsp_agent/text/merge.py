@@ -203,7 +203,11 @@ def _with_same_put_in(regions: list[_Region], ours: Lines) -> list[_Region]:
     found = regions[:1]
     for below in regions[1:]:
         above = found[-1]
-        lines = _put_in(above) & _put_in(below) if above.ours_end == below.ours_start else Counter()
+        lines = (
+            _put_in(above) & _put_in(below)
+            if above.ours_end == below.ours_start
+            else Counter[str]()
+        )
         if any(len(words_of((line,))) > 1 for line in lines):
             found[-1] = above.joined((), below)
         else:
