@@ -70,7 +70,8 @@ class Terminal:
     def kill(self) -> None:
         """The program and all that it started, at once."""
         for pid in processes(self._folder.name):
-            os.kill(pid, 9)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
 
     def close(self) -> None:
         """Returns when nothing of it runs any more; what had to be killed is an error."""

@@ -2,6 +2,7 @@
 typing and of a turn: what was saved, and what the editor kept, is there once."""
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -46,6 +47,13 @@ class Recovered(Neovim):
         assert until(self._ready), self.screen
 
 
+def is_written(swap: Path) -> bool:
+    """Whether Neovim is not in the middle of writing there, of which it would say so."""
+    before = swap.read_bytes()
+    time.sleep(0.05)
+    return swap.read_bytes() == before
+
+
 def in_order(text: str, kind: str) -> int:
     """How many words of a kind there are: the first ones, each once and in order."""
     found = re.findall(rf"{kind}(\d{{4}})", MARKER.sub("", text))
@@ -78,6 +86,8 @@ def test_a_kill_of_neovim_and_its_server_costs_nothing_that_was_kept(
             typist.leave()
             saved_by(typist, file, late(number))
             typist.to_last()
+    (swap,) = (project.home / ".local" / "state" / "nvim" / "swap").glob("*.swp")
+    assert until(lambda: is_written(swap))
     neovim.kill()
     neovim.close()
     assert in_order(file.read_text(), "k") == lines // 2 + 1
