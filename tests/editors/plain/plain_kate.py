@@ -3,6 +3,7 @@
 What it shows cannot be read, so what it tells the server and is told stands for it.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -35,7 +36,7 @@ class Kate:
     def __init__(self, project: PlainProject, file: str = "notes.txt") -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="la-"))
         self._told, self._said = self._folder / "told", self._folder / "said"
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: list[subprocess.Popen[Any]] = []
         self._document = (project.folder / file).as_uri()
         self._env = {
             **project.environment,
@@ -52,7 +53,7 @@ class Kate:
             self._env["DISPLAY"] = self._display()
             self._run("kate", file, cwd=project.folder)
             assert until(lambda: self.text is not None), "Kate did not open the file"
-            assert until(lambda: self._focused()), "Kate has no window"
+            assert until(self._focused), "Kate has no window"
         except BaseException:
             self.close()
             raise
@@ -104,15 +105,15 @@ class Kate:
         assert until(lambda: self._chooses(line, title)), f"{title!r} is not there"
 
     def close(self) -> None:
-        """Returns when nothing of it runs any more."""
-        for end in (signal.SIGTERM, signal.SIGKILL):
-            for pid in processes(self._folder.name):
-                os.kill(pid, end)
-            if until(lambda: not processes(self._folder.name), 15):
-                break
+        """Returns when nothing of it runs any more; what had to be killed is an error."""
+        _end(processes(self._folder.name), signal.SIGTERM)
+        left = until(lambda: not processes(self._folder.name), 30)
+        stubborn = [] if left else processes(self._folder.name)
+        _end(stubborn, signal.SIGKILL)
         for started in self._started:
             started.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+        assert not stubborn, f"still ran: {stubborn}"
 
     def _chooses(self, line: int, title: str) -> bool:
         self.keys("ctrl+Home", *["Down"] * (line - 1))
@@ -168,7 +169,7 @@ class Kate:
         options = ["-displayfd", str(writing), "-screen", "0", "1100x750x24", "-nolisten", "tcp"]
         self._run("Xvfb", *options, pass_fds=[writing])
         os.close(writing)
-        with open(reading) as numbers:
+        with os.fdopen(reading) as numbers:
             return f":{numbers.readline().strip()}"
 
     def _focused(self) -> bool:
@@ -197,6 +198,12 @@ class Kate:
             check=check,
             timeout=60,
         ).stdout
+
+
+def _end(pids: list[int], how: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
 
 
 def _messages(path: Path) -> Iterator[Message]:
