@@ -1,8 +1,11 @@
 """What a person does with the agent in Kate."""
 
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from plain_kate import Kate
-from plain_project import NAP, NOTES, PlainProject, napping
+from plain_project import NAP, NOTES, SCRIPT, PlainProject, napping
 from plain_terminal import until
 
 pytestmark = [pytest.mark.kate, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -35,6 +38,17 @@ def test_the_editors_own_undo_takes_back_an_applied_proposal_alone(
     assert until(lambda: kate.text == "not saved\n" + NOTES), kate.text
     kate.keys("ctrl+s")
     assert until(lambda: project.saved() == "not saved\n" + NOTES), project.saved()
+
+
+def test_an_edit_later_than_kate_takes_one_is_a_proposal_that_it_takes(tmp_path: Path) -> None:
+    shout, *others = SCRIPT
+    project = PlainProject(tmp_path, [{**shout, "delay_ms": 3000}, *others])
+    with closing(Kate(project)) as kate:
+        kate.choose(4, "Ask the agent: shout about beta")
+        assert until(lambda: kate.is_said("It is loud now."))
+        assert not any(each.get("method") == "workspace/applyEdit" for each in kate.said)
+        kate.choose(2, "Apply the agent's proposal (line 2)")
+        assert until(lambda: kate.text == NOTES.replace("beta\ngamma", "BETA\ngamma")), kate.text
 
 
 def test_a_question_is_answered_by_code_action(kate: Kate, project: PlainProject) -> None:
