@@ -91,6 +91,12 @@ def _plain_editor(name: str, program: str) -> str | None:
     return f"no {program} with a tmux: .ci/editors .venv/editors brings one"
 
 
+def _kate() -> str | None:
+    if (Path(sys.prefix) / "editors" / "kate" / "bin" / "kate").exists():
+        return None
+    return "no Kate: .ci/editors .venv/editors brings one"
+
+
 def _manager(place: str) -> str | None:
     if (Path(sys.prefix) / "managers" / place).exists():
         return None
@@ -150,6 +156,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "helix": lambda: _plain_editor("helix", "hx"),
     "emacs": lambda: _plain_editor("emacs", "emacs"),
     "kakoune": lambda: _plain_editor("kakoune", "kak") or _plain_editor("kakoune-lsp", "kak-lsp"),
+    "kate": _kate,
     "pi": _pi,
     "codex": _codex,
     "opencode": lambda: _acp_agent("opencode"),

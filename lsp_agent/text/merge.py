@@ -115,8 +115,8 @@ def _merged(
         return Merge(ours)
     if ours == base:
         return Merge(ours.with_lines(theirs.lines))
-    gather = gather or _with_same_put_in
-    regions = gather(_regions(base.lines, ours.lines, theirs.lines, diff, clash), ours.lines)
+    regions = _regions(base.lines, ours.lines, theirs.lines, diff, clash)
+    regions = (gather or _with_same_put_in)(regions, ours.lines)
     out: list[str] = []
     conflicts: list[Conflict] = []
     done = 0
@@ -196,10 +196,9 @@ def _by_preferred_tokens(region: _Region) -> Lines | None:
     return _token_wise(region, strict=False, clash=_overlap)
 
 
-def _with_same_put_in(regions: list[_Region], ours: Lines) -> list[_Region]:
+def _with_same_put_in(regions: list[_Region], _: Lines) -> list[_Region]:
     """``regions`` in which neighbours are one where the sides, each in its own, put in the same
     line of more than a word, which would be there twice."""
-    del ours
     found = regions[:1]
     for below in regions[1:]:
         above = found[-1]

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -31,6 +32,12 @@ def test_an_interpreter_started_by_make_keeps_its_bytecode() -> None:
         check=True,
     )
     assert shown.stdout == "[]\n"
+
+
+def test_no_two_test_files_have_the_same_name() -> None:
+    """pytest imports them by it: a run of both fails, and one of either goes well."""
+    names = Counter(path.name for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def _examples() -> list[int]:

@@ -185,6 +185,8 @@ def _kate() -> list[Change]:
         "root": ".",
         "rootIndicationFileNames": [".git", ".lsp-agent.toml"],
         "highlightingModeRegex": "^(Markdown|Normal)$",
+        # It takes an edit within 2 s of a command alone, and on whatever its text is by then.
+        "initializationOptions": {"edits": {"review": "before"}},
     }
     return [_with_json(_config("kate/lspclient/settings.json"), ["servers", "lsp-agent"], server)]
 

@@ -8,6 +8,7 @@ import pytest
 from plain_emacs import Emacs
 from plain_helix import Helix
 from plain_kakoune import Kakoune
+from plain_kate import Kate
 from plain_project import PlainProject
 from support import neovim_versions
 from support.neovim_desk import Desk, seated
@@ -39,4 +40,10 @@ def emacs(project: PlainProject) -> Iterator[Emacs]:
 @pytest.fixture
 def kakoune(project: PlainProject) -> Iterator[Kakoune]:
     with closing(Kakoune(project)) as editor:
+        yield editor
+
+
+@pytest.fixture
+def kate(project: PlainProject) -> Iterator[Kate]:
+    with closing(Kate(project)) as editor:
         yield editor
