@@ -271,29 +271,28 @@ class Reverts:
                 out[taken] = max(revert.time, out.get(taken, 0))
         rejected = [c for c in changes if c.status == "rejected" and not is_revert(c.turn_id)]
         gone = [
-            await self._gone_part(change)
+            _gone_part(await self._services.ledger.loaded(change.id))
             for change in rejected
             if any(change.time < part.time < out.get(change.id, 0) for part in parts)
         ]
         # Of these nobody has written down when.
         by_hand = [c for c in rejected if c.id not in out and c.time < parts[-1].time]
-        older = [await self._gone_part(change) for change in by_hand[-_MOST_OTHERS:]]
+        older = [_gone_part(change) for change in await self._last_with_texts(by_hand)]
         return gone + await anyio.to_thread.run_sync(parts_under, older, parts)
 
     async def _others(self, path: str, changes: Sequence[Change]) -> list[Change]:
         """The last of a file's other changes: where its lines stood, their texts tell as well."""
         taken = {change.id for change in changes}
         others = self._services.ledger.changes(path=path)
-        ids = [change.id for change in others if change.id not in taken]
-        found: list[Change] = []
-        for change_id in ids[-_MOST_OTHERS:]:
-            with suppress(KeyError, LedgerFailed):  # it is no matter where one is gone
-                found.append(await self._services.ledger.loaded(change_id))
-        return found
+        return await self._last_with_texts([each for each in others if each.id not in taken])
 
-    async def _gone_part(self, change: Change) -> Part:
-        change = await self._services.ledger.loaded(change.id)
-        return Part(change.id, change.time, (change.before, change.after), (), gone=True)
+    async def _last_with_texts(self, changes: Sequence[Change]) -> list[Change]:
+        """Without those whose texts are gone: a revert does not depend on them."""
+        found: list[Change] = []
+        for change in changes[-_MOST_OTHERS:]:
+            with suppress(KeyError, LedgerFailed):
+                found.append(await self._services.ledger.loaded(change.id))
+        return found
 
     async def _take_out(
         self, origin: Origin, path: SafePath, parts: Sequence[Part], earlier: Sequence[Text]
@@ -411,6 +410,10 @@ class Reverts:
             session.emit(notice, None)
         else:
             self._say(notice)
+
+
+def _gone_part(change: Change) -> Part:
+    return Part(change.id, change.time, (change.before, change.after), (), gone=True)
 
 
 def _text_of(view: View) -> Text | None:

@@ -202,16 +202,15 @@ def _with_same_put_in(regions: list[_Region], _: Lines) -> list[_Region]:
     found = regions[:1]
     for below in regions[1:]:
         above = found[-1]
-        lines = (
-            _put_in(above) & _put_in(below)
-            if above.ours_end == below.ours_start
-            else Counter[str]()
-        )
-        if any(len(words_of((line,))) > 1 for line in lines):
+        if above.ours_end == below.ours_start and _put_in_the_same(above, below):
             found[-1] = above.joined((), below)
         else:
             found.append(below)
     return found
+
+
+def _put_in_the_same(one: _Region, other: _Region) -> bool:
+    return any(len(words_of((line,))) > 1 for line in _put_in(one) & _put_in(other))
 
 
 def _put_in(region: _Region) -> Counter[str]:

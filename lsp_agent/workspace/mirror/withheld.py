@@ -39,10 +39,11 @@ class WithheldChanges:
     async def in_common(self, document: OpenDocument, now: Text) -> Text | None:
         """What the document and a file that is ``now`` have both come from: ``saved``, but without
         what the document has not got where ``now`` changes it again or takes it back."""
-        saved = base = document.saved
+        saved = document.saved
         waiting = self._of[document] = [w for w in self._of.get(document, []) if self._waits(w)]
-        if saved is None or base is None:
+        if saved is None:
             return None
+        base = saved
         for each in waiting:
             for part in await away(_parts, each.with_it, each.without):
                 alone = await away(merged, each.with_it, part, saved)

@@ -61,7 +61,7 @@ def in_order(text: str, kind: str) -> int:
     return len(found)
 
 
-def saved_by(editor: InNeovim, file: Path, shown: str) -> str:
+def saved_by(editor: InNeovim | Person, file: Path, shown: str) -> str:
     assert until(lambda: (editor.save(), shown in file.read_text())[1])
     return file.read_text()
 
@@ -121,7 +121,7 @@ def test_a_kill_of_an_editor_and_its_server_costs_nothing_that_was_saved(
     for number in range(lines):
         killed.write(f"{late(number)}\n")
         if number == lines // 2:
-            assert until(lambda: (killed.save(), late(number) in file.read_text())[1])  # noqa: B023
+            saved_by(killed, file, late(number))
     killed.editor.kill()
     killed.editor.close()
     assert lines // 2 < in_order(file.read_text(), "k") <= lines
@@ -131,8 +131,7 @@ def test_a_kill_of_an_editor_and_its_server_costs_nothing_that_was_saved(
     with opened(again.editor):
         again.send()
         again.look(GOES_ON)
-        assert until(lambda: (again.save(), GOES_ON in file.read_text())[1])
-    text = file.read_text()
+        text = saved_by(again, file, GOES_ON)
     assert in_order(text, "k") > lines // 2
     assert in_order(text, "a") >= said
     assert "at work" not in text
