@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from day_people import InEmacs, InHelix, InKakoune
+from day_people import InEmacs, InHelix
 from days_task import Person
 from plain_helix import Helix
 from plain_neovim import Neovim
@@ -107,7 +107,6 @@ def test_a_kill_of_neovim_and_its_server_costs_nothing_that_was_kept(
     [
         pytest.param(InHelix, marks=pytest.mark.helix),
         pytest.param(InEmacs, marks=pytest.mark.emacs),
-        pytest.param(InKakoune, marks=pytest.mark.kakoune),
     ],
 )
 def test_a_kill_of_an_editor_and_its_server_costs_nothing_that_was_saved(
