@@ -106,6 +106,11 @@ class PluginDesk(Desk):
     def wait_for_chat(self, text: str, timeout: float = PATIENCE) -> None:
         wait_until(lambda: any(text in line for line in self.chat()), timeout)
 
+    def wait_for_rest(self) -> None:
+        """Until no turn runs: its last words come before its end."""
+        state = "return (require('lsp_agent').status() or {}).state"
+        wait_until(lambda: self.nvim.lua(state) == "idle", PATIENCE)
+
     def wait_for_lines(self, *lines: str, timeout: float = PATIENCE) -> None:
         """Of the shown buffer."""
         wait_until(lambda: self.nvim.lines() == list(lines), timeout)

@@ -112,6 +112,7 @@ def go_on(person: Person) -> None:
     person.desk.wait_for_chat("Both are answered.")
     person.command(f"Agent ask {task.AGAIN}")
     person.desk.wait_for_chat("Here I am.")
+    person.desk.wait_for_rest()
 
 
 def go_back(person: Person) -> None:

@@ -28,6 +28,7 @@ def shown(desk: PluginDesk, role: str = "chat") -> list[str]:
 def ask(desk: PluginDesk, name: str) -> None:
     desk.agent(f"ask {name}?")
     desk.wait_for_chat(f"{name} said.")
+    desk.wait_for_rest()
 
 
 def test_one_goes_back_and_the_prompt_can_be_changed_and_sent_again(desk: PluginDesk) -> None:
@@ -62,6 +63,7 @@ def test_the_files_go_back_as_well_and_what_was_typed_since_stays(desk: PluginDe
     desk.start(step(edit("a.txt", "two", "TWO")), done())
     desk.agent("ask Shout.")
     desk.wait_for_chat("Done.")
+    desk.wait_for_rest()
     desk.wait_for_lines("one", "TWO", "three")
     desk.nvim.keys("Gotyped<Esc>")
     desk.agent("rewind")

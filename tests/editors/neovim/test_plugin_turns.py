@@ -506,6 +506,7 @@ def test_a_turn_that_failed_is_tried_again(desk: PluginDesk) -> None:
     desk.start({"text": "So far.", "error": "overloaded"}, {"text": "Back again."})
     desk.agent("ask Look.")
     desk.wait_for_chat("overloaded")
+    desk.wait_for_rest()
     desk.agent("retry")
     desk.wait_for_chat("Back again.")
     assert desk.chat().count("Look.") == 2

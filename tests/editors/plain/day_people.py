@@ -228,10 +228,7 @@ class InEmacs(Person):
         self.editor.keys("Enter")
 
     def save(self) -> None:
-        self._keys("C-x", "s")
-        screen = self.sees(lambda screen: "Save file" in screen or "No files need" in screen)
-        if "Save file" in screen:
-            self.editor.type("!")
+        self._keys("C-u", "C-x", "s")  # all, without a question for each
 
     def place(self) -> tuple[str, int] | None:
         return place_in(self.editor.below_cursor, _EMACS_PLACE)  # of several windows

@@ -21,8 +21,7 @@ class Kakoune(Terminal):
         self.wait_for("1 sel")
         self.type("7g a" if file == "notes.txt" else " a")  # what is asked early is answered later
         self.wait_for(lambda screen: "prompt" in screen or "no actions available" in screen)
-        self.keys("Escape")
-        self.wait_for(lambda screen: "prompt" not in screen)
+        self.leave_prompt()
 
     def type_line(self, text: str) -> None:
         """Above the first line, without saving."""
@@ -35,6 +34,10 @@ class Kakoune(Terminal):
         """Insert mode."""
         self.keys("Escape")
         self.wait_for(lambda screen: "insert" not in screen)
+
+    def leave_prompt(self) -> None:
+        self.keys("Escape")
+        self.wait_for(lambda screen: "prompt" not in screen)
 
     def run(self, command: str) -> None:
         self.type(f":{command}")
@@ -50,7 +53,7 @@ class Kakoune(Terminal):
         if not until(lambda: "prompt" in self.screen, 20):
             return False  # nothing is offered there yet; sooner, a slow menu would open twice
         if not until(lambda: f"\n{title}" in self.screen, 2):
-            self.keys("Escape")
+            self.leave_prompt()
             return False
         time.sleep(UNREAD)
         self.type(title)
@@ -71,7 +74,7 @@ class Kakoune(Terminal):
         self.run("lsp-code-lens")
         self.wait_for("prompt")
         if not until(lambda: re.search(rf"(^| +){title} ", self.screen.splitlines()[-2]), 2):
-            self.keys("Escape")
+            self.leave_prompt()
             return False
         self.type(title)
         time.sleep(UNREAD)  # the menu is made anew

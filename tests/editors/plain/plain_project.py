@@ -46,6 +46,14 @@ SCRIPT: list[dict[str, Any]] = [
 SAID = "## You\n\nWhy so?\n\n## Agent\n\n- `bash: make`\n\nSee shop.py:2\n\n## You\n\n"
 
 
+def text_of(file: Path) -> str | None:
+    """None between two steps of a save, as Helix saves by renaming."""
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return None
+
+
 def block(page: str, language: str, number: int = 0) -> str:
     """A code block of a page of docs/editors, as a reader copies it."""
     text = (ROOT / "docs" / "editors" / page).read_text(encoding="utf-8")
@@ -92,11 +100,8 @@ class PlainProject:
         (self.folder / "x.chat.md").write_text(SAID)
 
     def saved(self) -> str | None:
-        """The notes on disk; None between two steps of a save, as Helix saves by renaming."""
-        try:
-            return self.notes.read_text()
-        except FileNotFoundError:
-            return None
+        """The notes on disk, as ``text_of`` has them."""
+        return text_of(self.notes)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,10 +69,12 @@ class Terminal:
         assert until(lambda: not processes(self._folder.name)), processes(self._folder.name)
 
     def kill(self) -> None:
-        """The program and all that it started, at once."""
-        for pid in processes(self._folder.name):
+        """The program and all that it started. The terminal dies last: at its end Kakoune would
+        begin to write a file, from which it then restores the half."""
+        terminal = int(self._tmux("display-message", "-p", "#{pid}"))
+        for pid in sorted(processes(self._folder.name), key=terminal.__eq__):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, 9)
+                os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Returns when nothing of it runs any more; what had to be killed is an error."""

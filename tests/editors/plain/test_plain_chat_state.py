@@ -1,6 +1,7 @@
 """How a conversation stands, behind its lines, and its colours, as plain editors show them."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from plain_emacs import Emacs
 from plain_helix import Helix
 from plain_kakoune import Kakoune
 from plain_project import PlainProject, block
-from plain_terminal import until
+from plain_terminal import Terminal, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -39,10 +40,11 @@ def ended(screen: str) -> bool:
     return bool(TOOK.search(screen)) and CHANGE in screen
 
 
-def shows_after_a_key(helix: Helix) -> bool:
-    """Helix asks for hints as a text changes, maybe too soon, and at the rest after a key."""
-    helix.type("kj")
-    return until(lambda: RUNS.search(helix.screen), 2)
+def shows_after(keys: str, editor: Terminal, shown: Callable[[str], object]) -> bool:
+    """Helix and Kakoune ask for hints at the rest after a key, which may be too soon: a person
+    who goes on sees them."""
+    editor.type(keys)
+    return until(lambda: shown(editor.screen), 2)
 
 
 @pytest.mark.helix
@@ -55,7 +57,7 @@ def test_helix_shows_how_a_turn_stands_and_asks_anew_with_a_key(project: PlainPr
     try:
         helix.type(" l")
         helix.keys("Enter")
-        assert until(lambda: shows_after_a_key(helix)), helix.screen
+        assert until(lambda: shows_after("kj", helix, RUNS.search)), helix.screen
         (project.folder / "go").touch()
         helix.wait_for("It is done.")
         helix.wait_for(lambda screen: "at work" not in screen)
@@ -83,13 +85,11 @@ def test_kakoune_shows_how_a_turn_stands_and_who_speaks_in_colours(project: Plai
     try:
         kakoune.choose(None, "Send to the agent")
         kakoune.wait_for("at work")
-        kakoune.type("1g")  # what is drawn is asked for at the rest after a key
-        kakoune.wait_for(RUNS.search)
+        assert until(lambda: shows_after("1g", kakoune, RUNS.search)), kakoune.screen
         (project.folder / "go").touch()
         kakoune.wait_for("It is done.")
         kakoune.wait_for(lambda screen: "at work" not in screen)
-        kakoune.type("1g")
-        kakoune.wait_for(ended)
+        assert until(lambda: shows_after("1g", kakoune, ended)), kakoune.screen
         assert until(lambda: coloured(kakoune, "## You", BLUE)), kakoune.coloured
         assert coloured(kakoune, "## Agent", GREEN), kakoune.coloured
     finally:
