@@ -113,7 +113,8 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         checks_versions=quirks.checks_versions is True
         or (quirks.checks_versions == "synced" and client.sync),
         keeps_last_line_end=quirks.keeps_last_line_end,
-        holds_back=quirks.holds_back and not client.sync,
+        # One that does not say that it takes edits may look at no version, as Kate.
+        holds_back=not client.sync and (quirks.holds_back or not client.apply_edit),
         tells_at_edits=quirks.tells_at_edits,
         may_be_deaf=quirks.may_be_deaf and not client.sync,
     )

@@ -44,7 +44,7 @@ from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.mirror.mirror import Mirror
 from lsp_agent.workspace.recovery import Recovery
 from lsp_agent.workspace.review.edits import Edits, Rejection
-from provenance.desk import EDITORS
+from provenance.desk import CAPABILITIES, EDITORS
 from provenance.hub import Json, Refused
 from provenance.puppet import on_disk
 
@@ -118,8 +118,8 @@ class Workshop:
         self.turns: dict[str, Turn | None] = {}
         self._sessions: dict[str, str] = {}
         self._folder = str(desk.folder)
-        agent = {"experimental": {"agent": EDITORS[desk.kind]}}
-        client = ClientInfo.of({"capabilities": agent}, "utf-16")
+        capabilities = CAPABILITIES | {"experimental": {"agent": EDITORS[desk.kind]}}
+        client = ClientInfo.of({"capabilities": capabilities}, "utf-16")
         self.documents = Documents("utf-16", desk.clock)
         connection = cast(Any, Connection(desk))
         editor = EditorPort(connection, client, None, self._lines)

@@ -3,19 +3,26 @@ to."""
 
 import pytest
 from support.project import Project, edit, step
+from support.raw_client import Json
 
 EGLOT = {"name": "Eglot", "version": "1.18"}
+#: As Kate names none, which looks at no version.
+TAKES_NO_EDITS = {"workspace": {"workspaceEdit": {"documentChanges": True}}}
 
 
-@pytest.mark.parametrize("client", ["Eglot", "kakoune-lsp"])
+@pytest.mark.parametrize(
+    ("client", "capabilities"),
+    [("Eglot", {}), ("kakoune-lsp", {}), ("something new", TAKES_NO_EDITS)],
+)
 def test_edits_of_open_documents_wait_as_proposals_and_the_person_is_told(
-    project: Project, client: str
+    project: Project, client: str, capabilities: Json
 ) -> None:
     path = project.file("open.txt", "one\n")
     project.file("closed.txt", "one\n")
     editor = project.editor(
         step("", edit("open.txt", "one", "ONE"), edit("closed.txt", "one", "ONE")),
         step("Done."),
+        capabilities=capabilities,
         clientInfo={"name": client},
     )
     document = editor.open(path)
