@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from lsp_agent.protocol.events import Level, Notice
 from lsp_agent.text.lines import Text
 from lsp_agent.text.plain import escaped_line
+from lsp_agent.workspace.disk.look import Content, Unreadable
 from lsp_agent.workspace.mirror.disk_change import Brought
 
 _MAX_NAMES = 5
@@ -59,7 +60,7 @@ def _reasons(brought: Sequence[Brought], by: str, cwd: str) -> list[Notice]:
                 key: tuple[Level, str] = ("warning", one.reason)
             case "unreadable" if one.open:
                 key = ("warning", f"{one.reason}; the editor still shows the old text.")
-            case "unreadable" if isinstance(one.disk.before, Text):
+            case "unreadable" if _was_text(one.disk.before):
                 key = ("info", f"{one.reason}; this cannot be reviewed or undone.")
             case "failed":
                 key = ("warning", one.reason)
@@ -70,6 +71,11 @@ def _reasons(brought: Sequence[Brought], by: str, cwd: str) -> list[Notice]:
         Notice(level, f"{by} changed {_names(sorted(paths), cwd)} on disk: {reason}", "lsp-agent")
         for (level, reason), paths in by_reason.items()
     ]
+
+
+def _was_text(content: Content) -> bool:
+    """In whatever encoding: of what a build makes anew nothing need be said."""
+    return isinstance(content, Text) or isinstance(content, Unreadable) and not content.binary
 
 
 def _by(tool: str, what: str) -> str:

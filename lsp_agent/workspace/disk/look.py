@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.disk.files import FileProblem, NotText, decode, read_bytes
@@ -24,9 +25,12 @@ FileId = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What is there is no text that we could keep; ``reason`` is a clause."""
+    """What is there is no text that we could keep; ``reason`` is a clause. ``digest`` tells it from
+    another, where its bytes could be read. ``binary``: no text at all, in whatever encoding."""
 
     reason: str
+    digest: str = ""
+    binary: bool = False
 
 
 Content = Text | Unreadable | None
@@ -88,13 +92,15 @@ def _look(path: str, known: Seen | None) -> Seen:
 
 def _content(path: str) -> Content:
     try:
-        return decode(read_bytes(from_ledger(path)))
-    except NotText as error:
-        return Unreadable(f"it {error.reason}")
+        data = read_bytes(from_ledger(path))
     except FileProblem as problem:
         return None if problem.kind in _NO_FILE else Unreadable(str(problem))
     except OutsideWorkspace as error:
         return Unreadable(error.rule)
+    try:
+        return decode(data)
+    except NotText as error:
+        return Unreadable(f"it {error.reason}", sha256(data).hexdigest(), b"\0" in data)
 
 
 def _same_folder(path: str, file_id: FileId) -> Iterable[str]:

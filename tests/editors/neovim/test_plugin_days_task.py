@@ -97,6 +97,7 @@ def ask_in_place(person: Person) -> None:
 
 
 def undo_the_turn(person: Person) -> None:
+    person.desk.wait_for_rest()
     person.command("Agent revert")
     person.wait_for_disk({name: task.commented(name) for name in task.FILES})
 

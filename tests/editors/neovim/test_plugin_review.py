@@ -18,6 +18,7 @@ def change(desk: PluginDesk, **options: object) -> None:
     desk.start(step(edit("a.txt", "two", "TWO"), edit("a.txt", "four", "FOUR")), done(), **options)
     desk.agent("ask Go.")
     desk.wait_for_chat("Done.")
+    desk.wait_for_rest()
 
 
 def test_changes_are_marked_and_move_with_the_text(desk: PluginDesk) -> None:

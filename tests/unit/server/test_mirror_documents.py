@@ -149,6 +149,20 @@ def test_what_a_command_names_is_recorded_though_nobody_has_read_it(project: Pro
     }
 
 
+def test_a_change_of_what_is_text_in_another_encoding_is_said(project: Project) -> None:
+    path = project.file("menu.txt")
+    path.write_bytes("café one\n".encode("latin-1"))
+    line = "sed -i s/one/two/ menu.txt"
+    editor = hosted(project, step("", bash(line)))
+    assert editor.ask_agent("Go.")["edits"] == []
+    assert path.read_bytes() == "café two\n".encode("latin-1")
+    (said,) = editor.events("notice", level="info")
+    assert said["message"] == (
+        f"The agent's bash ({line}) changed menu.txt on disk: it is not valid UTF-8 (byte 3);"
+        " this cannot be reviewed or undone."
+    )
+
+
 def test_what_a_command_has_left_at_work_is_seen_at_the_turns_end(project: Project) -> None:
     path = project.file("a.txt", TEXT)
     editor = mirror(

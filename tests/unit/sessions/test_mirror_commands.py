@@ -115,13 +115,16 @@ def test_a_renamed_file_is_said_with_both_names() -> None:
 
 
 def test_what_cannot_be_read_is_said_where_there_was_a_text() -> None:
-    no_text = DiskChange("/w/a", TEXT, Unreadable("it looks binary"))
-    was_none = DiskChange("/w/prog", None, Unreadable("it looks binary"))
+    binary, made = (Unreadable("it looks binary", digest, binary=True) for digest in "ab")
+    no_text = DiskChange("/w/a", TEXT, binary)
+    was_none = DiskChange("/w/prog", None, binary)
+    was_binary = DiskChange("/w/prog", binary, made)
     open_one = Brought(no_text, "unreadable", open=True, reason="it looks binary")
     closed = Brought(no_text, "unreadable", reason="it looks binary")
     assert "looks binary; the editor still shows" in said(open_one)[0]
     assert "cannot be reviewed" in said(closed)[0]
     assert said(Brought(was_none, "unreadable", reason="it looks binary")) == []
+    assert said(Brought(was_binary, "unreadable", reason="it looks binary")) == []
 
 
 def test_names_and_commands_are_escaped_and_cut() -> None:

@@ -716,7 +716,7 @@ async def test_a_save_that_is_told_a_little_later_is_the_persons(bench: MirrorBe
     editor = await bench.open()
     await bench.before()
     editor.type(0, "typed\n")
-    await editor.settle()
+    await told_and_compared(bench, editor)
     bench.file.write_text("typed\n" + TEXT)
     asyncio.get_running_loop().call_later(0.03, bench.documents.save, editor.uri)
     (brought,) = await bench.after()
@@ -732,7 +732,7 @@ async def test_what_the_editor_is_writing_while_we_look_is_no_change(
     editor = await bench.open()
     await bench.before()
     editor.type(0, "typed\n")
-    await editor.settle()
+    await told_and_compared(bench, editor)
     bench.file.unlink()
     if half is not None:
         bench.file.write_text(half)
@@ -754,6 +754,12 @@ async def test_a_file_that_stays_empty_is_brought_in(bench: MirrorBench) -> None
     await bench.agent("")
     await editor.settle()
     assert bench.shown == editor.buffer.text == ""
+
+
+async def told_and_compared(bench: MirrorBench, editor: MirrorEditor) -> None:
+    """What was typed is compared with the disk before that has it: else it looks like a reload."""
+    await editor.settle()
+    await bench.document.compared()
 
 
 async def written_untold(bench: MirrorBench, editor: MirrorEditor) -> None:
@@ -784,7 +790,7 @@ async def test_of_two_saves_in_a_row_the_first_is_the_persons_as_well(bench: Mir
     await written_untold(bench, editor)
     (change,) = await bench.look()
     editor.type(0, "more\n")
-    await editor.settle()
+    await told_and_compared(bench, editor)
     bench.file.write_text("more\ntyped\n" + TEXT)
     asyncio.get_running_loop().call_later(0.1, bench.documents.save, editor.uri)
     brought = await bench.mirror.take(change, bench.origin)
