@@ -75,7 +75,7 @@ def _reasons(brought: Sequence[Brought], by: str, cwd: str) -> list[Notice]:
 
 def _was_text(content: Content) -> bool:
     """In whatever encoding: of what a build makes anew nothing need be said."""
-    return isinstance(content, Text) or isinstance(content, Unreadable) and not content.binary
+    return isinstance(content, Text) or (isinstance(content, Unreadable) and not content.binary)
 
 
 def _by(tool: str, what: str) -> str:
