@@ -143,7 +143,8 @@ class App:
         self._sessions = Sessions(services, self._opened, store)
         reverts = Reverts(services, self._sessions, displays.notice)
         tasks.start_soon(self._review.run)
-        chats = Conversations(face, host, documents, tasks, self._sessions.living)
+        living, keeps_after = self._sessions.living, client.quirks.keeps_after
+        chats = Conversations(face, host, documents, tasks, living, keeps_after)
         self._inlay_hints = InlayHints(face, client, documents, chats, questions)
         face.requests.update(self._inlay_hints.requests)
         tasks.start_soon(self._inlay_hints.run)

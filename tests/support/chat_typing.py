@@ -41,6 +41,10 @@ def _step(words: list[str]) -> Json:
 _STEPS_TOLD = [_step(words) for words in _AGENTS]
 SCRIPT: list[Json] = [{"match": "^count"} | _STEPS_TOLD[0], *_STEPS_TOLD[1:], {"text": END}]
 
+#: Of the person's lines, where they are sent after a kill.
+GOES_ON = "I go on."
+SCRIPT_ON: list[Json] = [*SCRIPT, {"match": "^k0", "text": GOES_ON}]
+
 ANSWER = "\n\n".join([*(f"{' '.join(words)}\n\n- `read: {_READ}`" for words in _AGENTS), END])
 
 
@@ -76,6 +80,17 @@ def late(number: int) -> str:
 
 def early(number: int) -> str:
     return f"e{number:04}"
+
+
+#: Has the turn's id in hexadecimal, which may look like a word of the agent's.
+MARKER = re.compile("<!-- the agent is at work: .* -->")
+
+
+def in_order(text: str, kind: str) -> int:
+    """How many words of a kind there are: the first ones, each once and in order."""
+    found = re.findall(rf"{kind}(\d{{4}})", MARKER.sub("", text))
+    assert [int(number) for number in found] == [*range(len(found))]
+    return len(found)
 
 
 def wrong(saved: str, lines_typed: int) -> list[str]:

@@ -118,34 +118,63 @@ class Workbench:
         self._token = secrets.token_hex(16)
         self._door = base / "door"
         self._next_key = 0.0
+        self._port = free_port()
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> "Workbench":
-        with contextlib.ExitStack() as stack:
-            port = self._start_server(stack)
-            self._open_page(stack, port)
-            wait_until(self._door.exists, 60)
-            self._stack = stack.pop_all()
+        self._lay_out()
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _start_server(self, stack: contextlib.ExitStack) -> int:
+    def start(self) -> None:
+        with contextlib.ExitStack() as stack:
+            self._start_server(stack)
+            self._open_page(stack)
+            wait_until(self._door.exists, 60)
+            self._stack = stack.pop_all()
+
+    def kill(self) -> None:
+        """Its window and all that it started, at one moment, as a power cut does. ``start`` brings
+        up another, which has what this one kept: by the port it knows whose that is."""
+        found = self._processes()
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in found:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.send_signal(number)
+        _, left = psutil.wait_procs(found, SECONDS)
+        assert not left, f"still running: {left}"
+        self._stack.close()
+        self._door.unlink()
+
+    def _processes(self) -> set[psutil.Process]:
+        """Those that were given the token, and what they started: Chromium's write their titles
+        over what they were given."""
+        found: set[psutil.Process] = set()
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get("HARNESS_TOKEN") == self._token:
+                    found |= {process, *process.children(recursive=True)}
+        return found
+
+    def _lay_out(self) -> None:
         for name in ("server", "user/User", "extensions"):
             (self._base / name).mkdir(parents=True)
         settings = self._base / "user" / "User" / "settings.json"
         trust = {} if self.trusts_all else TRUST
         settings.write_text(json.dumps(SETTINGS | trust), encoding="utf-8")
         self._lay_out_harness()
-        port = free_port()
+
+    def _start_server(self, stack: contextlib.ExitStack) -> None:
         env = os.environ | {"HARNESS_DOOR": str(self._door), "HARNESS_TOKEN": self._token}
         env.pop("VSCODE_IPC_HOOK_CLI", None)
         log = stack.enter_context((self._base / "code.log").open("w"))
         process = subprocess.Popen(
             [
                 *(str(INSTALLED / "node"), str(INSTALLED / SERVER)),
-                *("--host", "127.0.0.1", "--port", str(port), "--without-connection-token"),
+                *("--host", "127.0.0.1", "--port", str(self._port), "--without-connection-token"),
                 *("--accept-server-license-terms", "--telemetry-level", "off"),
                 *("--server-data-dir", str(self._base / "server")),
                 *(("--disable-workspace-trust",) if self.trusts_all else ()),
@@ -159,10 +188,9 @@ class Workbench:
             start_new_session=True,
         )
         stack.callback(end, process)
-        wait_until(lambda: process.poll() is not None or answers(port), 30)
+        wait_until(lambda: process.poll() is not None or answers(self._port), 30)
         if process.poll() is not None:
             raise WorkbenchError((self._base / "code.log").read_text())
-        return port
 
     def _lay_out_harness(self) -> None:
         """The extension of the work tree, with the installed packages that it needs."""
@@ -172,17 +200,18 @@ class Workbench:
             shutil.copy(HARNESS / name, folder / name)
         (folder / "node_modules").symlink_to(INSTALLED / "harness" / "node_modules")
 
-    def _open_page(self, stack: contextlib.ExitStack, port: int) -> None:
+    def _open_page(self, stack: contextlib.ExitStack) -> None:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415  # optional
 
         playwright = stack.enter_context(sync_playwright())
         program = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM)
+        env: dict[str, str | float | bool] = {**os.environ, "HARNESS_TOKEN": self._token}
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM, env=env)
         stack.callback(browser.close)
         size: ViewportSize = {"width": 1280, "height": 800}
         self.page = browser.new_page(viewport=size, reduced_motion="reduce")
         self.page.add_init_script(STILL)
-        self.page.goto(f"http://127.0.0.1:{port}/?folder={self.folder}")
+        self.page.goto(f"http://127.0.0.1:{self._port}/?folder={self.folder}")
 
     # Beside the client, in the extension host
 

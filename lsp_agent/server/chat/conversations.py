@@ -17,6 +17,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.events import StampedEvent, TextDelta, TurnEnded, TurnStarted
 from lsp_agent.server.chat.grammar import Part, without_stale, written
+from lsp_agent.server.chat.pauses import Pauses
 from lsp_agent.server.chat.turn_states import TurnStates
 from lsp_agent.server.chat.words import Words
 from lsp_agent.server.rpc.connection import Connection
@@ -58,15 +59,17 @@ class _Written:
 class _Conversation:
     """``is_new``: the session is not told yet what else stands in the document."""
 
-    def __init__(self, path: SafePath, session_id: str, *, is_new: bool) -> None:
+    def __init__(self, path: SafePath, session_id: str, pauses: Pauses, *, is_new: bool) -> None:
         self.path = path
         self.session_id = session_id
+        self.pauses = pauses
         self.is_new = is_new
         self.news = anyio.Event()
 
 
 class Conversations:
-    """``take`` is called with every session's events; ``living`` finds a session that is open."""
+    """``take`` is called with every session's events; ``living`` finds a session that is open;
+    ``keeps_after`` is the editor's quirk."""
 
     def __init__(
         self,
@@ -75,12 +78,14 @@ class Conversations:
         documents: Documents,
         tasks: TaskGroup,
         living: Callable[[str], Session | None],
+        keeps_after: float,
     ) -> None:
         self._connection = connection
         self._host = host
         self._documents = documents
         self._tasks = tasks
         self._living = living
+        self._keeps_after = keeps_after
         self._by_path: dict[str, _Conversation] = {}
         self.states = TurnStates()
         #: Those that run, so that a document that comes later has all of them; and those that are
@@ -130,7 +135,9 @@ class Conversations:
             if before is not None:
                 self._by_path.pop(before.path.path, None)
                 before.news.set()  # which ends its task
-        conversation = self._by_path[path.path] = _Conversation(path, session.id, is_new=is_new)
+        pauses = Pauses(self._keeps_after)
+        conversation = _Conversation(path, session.id, pauses, is_new=is_new)
+        self._by_path[path.path] = conversation
         self._tasks.start_soon(self._write_all, conversation)
         conversation.news.set()
 
@@ -206,12 +213,22 @@ class Conversations:
             if self._by_path.get(conversation.path.path) is not conversation:
                 return
             conversation.news = anyio.Event()
+            await self._pause(conversation)
             failures = 0
             for turn_id, turn in list(self._turns.items()):
                 if turn.session_id == conversation.session_id and turn.news:
                     await self._write(conversation, turn_id, turn)
                     failures = max(failures, turn.failures)
+            conversation.pauses.written(self._documents.clock())
             await anyio.sleep(min(_EVERY_SECONDS * 2**failures, _RETRY_SECONDS))
+
+    async def _pause(self, conversation: _Conversation) -> None:
+        while (document := self._documents.at(conversation.path.path)) is not None:
+            now = self._documents.clock()
+            seconds = conversation.pauses.before_a_write(document.typed_at, now)
+            if not seconds:
+                return
+            await anyio.sleep(seconds)
 
     async def _write(self, conversation: _Conversation, turn_id: str, turn: _Written) -> None:
         turn.news = False

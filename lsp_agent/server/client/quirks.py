@@ -48,11 +48,14 @@ class Quirks:
     #: The one completion of a buffer becomes the server's, in the place of the file type's own
     #: (`omnifunc`), also where the server has nothing to say.
     completes_by_one: bool = False
+    #: Seconds without any change of a text after which it keeps what is not saved of it for its
+    #: next start; 0: it keeps such text without that, or not at all.
+    keeps_after: float = 0
     #: What makes it ask anew at once, and send before that what it holds back.
     refresh: RefreshKind | None = None
 
 
-_VS_CODE = Quirks(checks_versions=True, shows_requests_beside=True)
+_VS_CODE = Quirks(checks_versions=True, shows_requests_beside=True, keeps_after=1)
 _NEOVIM = Quirks(
     checks_versions=True,
     begins_versions_at=1,

@@ -1,7 +1,6 @@
 """A conversation in two editors at once, and in one that is killed with its server in the middle of
 typing and of a turn: what was saved, and what the editor kept, is there once."""
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -15,21 +14,18 @@ from plain_neovim import Neovim
 from plain_project import PlainProject, text_of
 from plain_terminal import Terminal, until
 from support import neovim_versions
-from support.chat_typing import NAME, PROMPT, SCRIPT, TEXT, late
+from support.chat_typing import GOES_ON, NAME, PROMPT, SCRIPT_ON, TEXT, in_order, late
 from test_chat_typed import InNeovim, opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
-GOES_ON = "I go on."
-#: Has the turn's id in hexadecimal, which may look like a word of the agent's.
-MARKER = re.compile("<!-- the agent is at work: .* -->")
 #: When editor and server are killed, in typed lines; the half of them is saved.
 POINTS = [21, 64, 107]
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> PlainProject:
-    project = PlainProject(tmp_path, [*SCRIPT, {"match": "^k0", "text": GOES_ON}])
+    project = PlainProject(tmp_path, SCRIPT_ON)
     (project.folder / NAME).write_text(TEXT)
     return project
 
@@ -52,13 +48,6 @@ def is_written(swap: Path) -> bool:
     before = swap.read_bytes()
     time.sleep(0.05)
     return swap.read_bytes() == before
-
-
-def in_order(text: str, kind: str) -> int:
-    """How many words of a kind there are: the first ones, each once and in order."""
-    found = re.findall(rf"{kind}(\d{{4}})", MARKER.sub("", text))
-    assert [int(number) for number in found] == [*range(len(found))]
-    return len(found)
 
 
 def saved_by(editor: InNeovim | Person, file: Path, shown: str) -> str:

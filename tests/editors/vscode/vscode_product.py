@@ -29,7 +29,7 @@ from support.workbench import (
 from vscode_desk import LSP_AGENT, PLACE, SETTLE, SHOW, TEXT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Frame, Locator
+    from playwright.sync_api import Frame, Locator, Page
 
 REPOSITORY = Path(__file__).parents[3]
 VSIX = REPOSITORY / "editors" / "vscode" / "lsp-agent.vsix"
@@ -81,10 +81,10 @@ class ProductWorkbench(Workbench):
         self._machine = machine
         self._path = path
 
-    def _start_server(self, stack: contextlib.ExitStack) -> int:
+    def _start_server(self, stack: contextlib.ExitStack) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PATH", self._path)
-            return super()._start_server(stack)
+            super()._start_server(stack)
 
     def _lay_out_harness(self) -> None:
         super()._lay_out_harness()
@@ -119,10 +119,14 @@ class Product:
 
     def __init__(self, workbench: ProductWorkbench, script: Path) -> None:
         self.workbench = workbench
-        self.page = workbench.page
         self.folder = workbench.folder
         self._script = script
         self._turns = 1
+
+    @property
+    def page(self) -> "Page":
+        """The window."""
+        return self.workbench.page
 
     # Preparing
 

@@ -1,7 +1,9 @@
 """A person types in a conversation while an answer comes into it: no key and no word is lost."""
 
 import random
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import Any
 
 import anyio
@@ -20,7 +22,9 @@ from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.placing.flight import Strayed, Timings
 from lsp_agent.workspace.placing.placement import Placement
 
-URI = "untitled:x.chat.md"
+PATH = "/nowhere/x.chat.md"
+URI = f"file://{PATH}"
+SESSION: Any = type("Session", (), {"id": "s", "turn": None, "cwd": "/"})()
 TITLE = "# Notes of mine\n\n"
 WORDS, TURNS = 40, 3
 
@@ -85,12 +89,12 @@ class Desk:
                 at = self.editor.buffer.text.find(key) + len(key)
             await anyio.sleep(chance.uniform(0.1, 1.5))
 
-    async def answer(self, chats: Conversations, turn: int) -> None:
+    async def answer(self, chats: Conversations, turn: int, words: int = WORDS) -> None:
         def tell(event: Any) -> None:
             chats.take(StampedEvent("s", f"t-{turn}", 1, 0.0, event))
 
         tell(StepStarted(1))
-        for number in range(WORDS):
+        for number in range(words):
             tell(TextDelta(f"a{turn * WORDS + number}b" + self.chance.choice([" ", " ", "\n\n"])))
             await anyio.sleep(self.chance.uniform(0, 0.2))
         tell(TurnEnded("endTurn"))
@@ -100,22 +104,43 @@ class Desk:
         return self.editor.buffer.text
 
 
-async def talk(desk: Desk) -> None:
+@asynccontextmanager
+async def conversation(desk: Desk, keeps_after: float = 0) -> AsyncIterator[Conversations]:
     host: Any = Host(desk.document, desk.editor)
-    session: Any = type("Session", (), {"id": "s", "turn": None, "cwd": "/"})()
     nobody: Any = None
+    living = {"s": SESSION}.get
     async with anyio.create_task_group() as tasks:
-        chats = Conversations(nobody, host, desk.documents, tasks, lambda _id: session)
-        chats.tie(SafePath(URI, URI), session)
+        chats = Conversations(nobody, host, desk.documents, tasks, living, keeps_after)
+        chats.tie(SafePath(PATH, PATH), SESSION)
+        yield chats
+        tasks.cancel_scope.cancel()
+
+
+async def talk(desk: Desk) -> None:
+    async with conversation(desk) as chats, anyio.create_task_group() as tasks:
         tasks.start_soon(desk.type)
         for turn in range(TURNS):
-            chats.sent(Turn(f"t-{turn}", "Go on.", "Go on."), session)
+            chats.sent(Turn(f"t-{turn}", "Go on.", "Go on."), SESSION)
             await desk.answer(chats, turn)
             await anyio.sleep(desk.chance.choice([0, 8]))
         desk.done = True
         await anyio.sleep(120)
         await desk.editor.settle()
+
+
+async def pauses(desk: Desk, keeps_after: float) -> list[float]:
+    """The seconds between changes of the document from a key on, beside an answer that is longer
+    than a turn's here."""
+    changed: list[float] = []
+    async with conversation(desk, keeps_after) as chats, anyio.create_task_group() as tasks:
+        chats.sent(Turn("t-0", "Go on.", "Go on."), SESSION)
+        tasks.start_soon(desk.answer, chats, 0, 200)
+        await anyio.sleep(6)
+        desk.editor.type(0, "«0»")
+        desk.documents.on_changed(lambda document: changed.append(document.clock()))
+        await anyio.sleep(8)
         tasks.cancel_scope.cancel()
+    return [after - before for before, after in pairwise(changed)]
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
@@ -138,3 +163,11 @@ def test_no_key_and_no_word_is_lost(policy: Policy, seed: int) -> None:
         assert places == sorted(places)
     assert desk.document.text.content == text
     assert desk.editor.most_in_flight == 1
+
+
+@pytest.mark.parametrize(("keeps_after", "longest"), [(1, 1), (0, 0)])
+def test_an_editor_that_keeps_text_after_a_second_without_a_change_has_one_behind_a_key(
+    keeps_after: float, longest: int
+) -> None:
+    found = run(lambda clock: pauses(Desk(POLICIES[0], 0, clock), keeps_after))
+    assert len([pause for pause in found if pause > 1]) == longest
