@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,8 +18,10 @@ from typing import Any, TypeVar
 
 import psutil
 
+from support import warm
 from support.neovim import Json, Neovim, wait_until
 from support.neovim_versions import Version
+from support.warm_door import WarmDoor
 
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
 README = Path(__file__).parents[2] / "README.md"
@@ -83,13 +85,17 @@ class ToolOutcome:
 
 
 class Desk:
-    """A Neovim in a folder, with a ``lsp-agent`` on PATH whose agent follows a script."""
+    """A Neovim in a folder, with a ``lsp-agent`` on PATH whose agent follows a script. ``door``:
+    where its server is forked, else it is started as a person's."""
 
-    def __init__(self, version: Version, base: Path, env: dict[str, str]) -> None:
+    def __init__(
+        self, version: Version, base: Path, env: dict[str, str], door: WarmDoor | None = None
+    ) -> None:
         self.version = version.name
         self.folder = base / "shop"
         (self.folder / ".git").mkdir(parents=True)  # which makes it a workspace folder
         self._base = base
+        self._door = door
         self.log = base / "server.log"
         self._requests = itertools.count(1)
         own = env | {"PATH": self._path(env["PATH"])}
@@ -102,6 +108,8 @@ class Desk:
         program = folder / "lsp-agent"
         log = f'test "$1" = serve && set -- "$@" --log-file {shlex.quote(str(self.log))}'
         command = f'exec {shlex.join(LSP_AGENT)} "$@"'
+        if self._door is not None:
+            command = f'test "$1" = serve && exec {self._door.command} "$@"\n{command}'
         program.write_text(f"#!/bin/sh\n{log}\n{command}\n", encoding="utf-8")
         program.chmod(stat.S_IRWXU)
         return f"{folder}:{path}"
@@ -146,6 +154,8 @@ class Desk:
 
     def server(self) -> psutil.Process:
         """The server's process."""
+        if self._door is not None:
+            return self._door.processes[-1]
         found = [p for p in self.nvim.started() if {"serve", str(self.log)} <= {*command_of(p)}]
         assert len(found) == 1, found
         return found[0]
@@ -257,19 +267,26 @@ AnyDesk = TypeVar("AnyDesk", bound=Desk)
 
 
 @contextmanager
-def seated(kind: type[AnyDesk], version: Version, base: Path) -> Iterator[AnyDesk]:
-    """A desk with folders of its own in ``base``, gone at the end with all that it started."""
+def seated(
+    kind: type[AnyDesk], version: Version, base: Path, *, cold: bool = False
+) -> Iterator[AnyDesk]:
+    """A desk with folders of its own in ``base``, gone at the end with all that it started.
+    ``cold``: its server is started as a person's is, which takes most of a test's time."""
     # Sockets' addresses are short: pytest's own folders are too deep for them.
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
     folders = {f"XDG_{k}_HOME": str(base / k) for k in ("CONFIG", "DATA", "STATE", "CACHE")}
     env = os.environ | folders | {"HOME": str(base), "XDG_RUNTIME_DIR": str(runtime)}
-    desk = kind(version, base, env)
-    try:
-        yield desk
-    finally:
-        print(desk.report())  # shown where the test fails
-        desk.nvim.close()
-        shutil.rmtree(runtime, ignore_errors=True)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, runtime, ignore_errors=True)
+        door = None
+        if not cold and warm.can_fork("serve", env):
+            door = stack.enter_context(closing(WarmDoor(runtime)))
+        desk = kind(version, base, env, door)
+        try:
+            yield desk
+        finally:
+            print(desk.report())  # shown where the test fails
+            desk.nvim.close()
 
 
 def readme_snippet() -> str:

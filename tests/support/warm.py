@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypedDict
 
 #: In the environment of every process of a client; ``raw_client.left_behind`` looks for it.
 MARK = "LSP_AGENT_TEST_MARK"
@@ -33,6 +34,15 @@ _NO_MARK = "0" * 32
 #: Variables that a process reads before it runs our code, or hides where the kernel shows them.
 _OF_A_START = {"PYTHONPATH", "ZOTCORE_RPC_TOKEN"}
 _PROGRAM = Path(__file__).with_name("zygote.py")
+
+
+class Request(TypedDict):
+    """``umask``: of the new process."""
+
+    arguments: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    umask: int
 
 
 class WarmProcess:
@@ -96,21 +106,31 @@ def start(command: Sequence[str], *, cwd: Path | str | None, env: Mapping[str, s
     """One of ours with pipes. As an editor does where ``command`` is another one than those that
     can be forked."""
     *ours, name = command[: len(SERVE)]
-    kind = None if _OF_A_START & env.keys() else _FORKED_FROM.get(name)
-    if sys.platform != "linux" or ours != LSP_AGENT or kind is None:
+    if ours != LSP_AGENT or not can_fork(name, env):
         return cold_start(command, cwd=cwd, env=env)
-    request = {
+    request: Request = {
         "arguments": command[len(LSP_AGENT) :],
         "cwd": os.fspath(Path(cwd or ".").absolute()),
         "env": env,
         "umask": _umask(),
     }
+    return _with_pipes(request)
+
+
+def can_fork(name: str, env: Mapping[str, str]) -> bool:
+    """Whether our command of that name can be forked, in that environment."""
+    return sys.platform == "linux" and name in _FORKED_FROM and not _OF_A_START & env.keys()
+
+
+def fork(request: Request, descriptors: Sequence[int]) -> int:
+    """The id of a new process; ``descriptors`` as in ``zygote.py``, open here as before."""
+    kind = _FORKED_FROM[request["arguments"][0]]
     with _starting:
         try:
-            return _forked(kind, request)
+            return _pid_of_forked(kind, request, descriptors)
         except ConnectionError:
             _end_zygote(kind)
-            return _forked(kind, request)
+            return _pid_of_forked(kind, request, descriptors)
         except BaseException:
             _end_zygote(kind)  # it may be about to answer
             raise
@@ -173,12 +193,12 @@ def _end_zygotes() -> None:
         _end_zygote(kind)
 
 
-def _forked(kind: str, request: Mapping[str, object]) -> WarmProcess:
+def _with_pipes(request: Request) -> WarmProcess:
     pipes = [os.pipe() for _ in range(4)]
     (stdin, our_in), (our_out, stdout), (our_err, stderr), (our_end, ended) = pipes
     its, ours = [stdin, stdout, stderr, ended], [our_in, our_out, our_err, our_end]
     try:
-        pid = _pid_of_forked(kind, request, its)
+        pid = fork(request, its)
     except BaseException:
         for descriptor in ours:
             os.close(descriptor)
@@ -189,7 +209,7 @@ def _forked(kind: str, request: Mapping[str, object]) -> WarmProcess:
     return WarmProcess(pid, ours)
 
 
-def _pid_of_forked(kind: str, request: Mapping[str, object], descriptors: Sequence[int]) -> int:
+def _pid_of_forked(kind: str, request: Request, descriptors: Sequence[int]) -> int:
     """Raises ``ConnectionError`` where the zygote was killed: what tests run of ours in their own
     process kills each child that it does not know."""
     zygote = _zygote(kind)

@@ -15,7 +15,9 @@ from support.neovim_desk import seated
 
 @pytest.fixture(params=neovim_versions.parameters())
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PluginDesk]:
-    with seated(PluginDesk, neovim_versions.found()[request.param], tmp_path) as desk:
+    version = neovim_versions.found()[request.param]
+    cold = request.node.get_closest_marker("cold_start") is not None
+    with seated(PluginDesk, version, tmp_path, cold=cold) as desk:
         yield desk
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from support.neovim import Json, NeovimError, wait_until
 from support.neovim_desk import Desk
 from support.neovim_versions import Version
+from support.warm_door import WarmDoor
 
 #: Seconds: what should come comes within one, but a busy machine may take many.
 PATIENCE = 60.0
@@ -70,11 +71,15 @@ FLOATS = "return vim.api.nvim_win_get_config(0).relative ~= ''"
 class PluginDesk(Desk):
     """Starts as a person's Neovim does, with the plugin among its packages."""
 
-    def __init__(self, version: Version, base: Path, env: dict[str, str]) -> None:
+    def __init__(
+        self, version: Version, base: Path, env: dict[str, str], door: WarmDoor | None = None
+    ) -> None:
         packages = Path(env["XDG_DATA_HOME"]) / "nvim" / "site" / "pack" / "a" / "start"
         packages.mkdir(parents=True)
         (packages / "lsp_agent").symlink_to(PLUGIN)
-        super().__init__(Version(version.name, with_packages(version.program, base)), base, env)
+        super().__init__(
+            Version(version.name, with_packages(version.program, base)), base, env, door
+        )
         self.nvim.lua(SELECT)
 
     def come_back(self) -> None:

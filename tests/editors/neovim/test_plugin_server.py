@@ -9,7 +9,7 @@ from support import neovim_versions
 from support.neovim import wait_until
 from support.neovim_desk import done, edit, step
 
-pytestmark = pytest.mark.neovim
+pytestmark = [pytest.mark.neovim, pytest.mark.cold_start]
 
 ATTACHED = "return #vim.lsp.get_clients({ bufnr = 0, name = 'lsp_agent' })"
 RUNNING = "return #vim.lsp.get_clients({ name = 'lsp_agent' })"

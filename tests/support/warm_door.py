@@ -1,0 +1,62 @@
+"""Where an editor's ``lsp-agent`` (``warm_relay.py``) has a process of ours forked."""
+
+import contextlib
+import json
+import os
+import shlex
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+
+from support import warm
+
+_RELAY = Path(__file__).with_name("warm_relay.py")
+
+
+class WarmDoor:
+    """Open until ``close``. ``folder`` has a short path: sockets' addresses are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._address = folder / "warm"
+        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listening.bind(str(self._address))
+        self._listening.listen()
+        #: What was forked, the newest last.
+        self.processes: list[psutil.Process] = []
+        self._thread = threading.Thread(target=self._answer, name="warm door", daemon=True)
+        self._thread.start()
+
+    @property
+    def command(self) -> str:
+        """For a shell, before the arguments of ``lsp-agent``."""
+        return shlex.join([sys.executable, "-I", "-S", str(_RELAY), str(self._address)])
+
+    def _answer(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:  # closed
+                return
+            with connection:
+                packet, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 4)
+                try:
+                    pid = warm.fork(json.loads(packet), descriptors)
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        self.processes.append(psutil.Process(pid))
+                    connection.send(str(pid).encode())
+                finally:
+                    for descriptor in descriptors:
+                        os.close(descriptor)
+
+    def close(self) -> None:
+        """Raises AssertionError where something of what was forked outlives its editor."""
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+        _, left = psutil.wait_procs(self.processes, 10)
+        for process in left:
+            process.kill()
+        assert not left, left
