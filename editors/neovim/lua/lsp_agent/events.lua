@@ -87,6 +87,7 @@ function on.turnStarted(session, event)
   session.title = session.title or (event.prompt:gsub("\n.*", ""))
   local from, to = event.prompt:find(CONTEXT, 1, true)
   local text = event.prompt:sub(1, from and from - 1)
+  session.transcript:pause()
   session.transcript:append({ "## You", "" }, "LspAgentYou")
   session.transcript:append(vim.split(vim.trim(text), "\n"))
   if to then
@@ -219,6 +220,7 @@ end
 
 function on.error(session, event)
   session.error = event.message
+  session.transcript:pause()
   session.transcript:append(vim.split(event.message, "\n"), "LspAgentFailed")
 end
 
@@ -226,12 +228,14 @@ function on.notice(session, event)
   if event.level ~= "debug" then
     local failed = event.level == "error" or event.level == "warning"
     local highlight = failed and "LspAgentFailed" or "LspAgentState"
+    session.transcript:pause()
     session.transcript:append(vim.split(event.message, "\n"), highlight)
   end
 end
 
 function on.compacted(session, event)
   session.window = nil
+  session.transcript:pause()
   session.transcript:append({ "*Summarised:*", "" })
   session.transcript:append(vim.split(event.summary, "\n"))
 end
