@@ -112,3 +112,15 @@ def test_a_slash_command_is_completed_in_the_prompt_and_run(desk: PluginDesk) ->
     desk.wait_for_chat("I see.")
     assert "Greet me." in desk.chat()
     assert desk.nvim.lines() == [""]
+
+
+def test_the_choice_of_sessions_says_what_can_be_done_with_them(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    desk.agent("sessions")
+    hint = "no session yet; here"
+    wait_until(lambda: hint in desk.nvim.command_output("messages"))
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    desk.agent("sessions")
+    assert desk.picker()["prompt"] == "Session (an earlier one: resume, rename, export, delete)"
