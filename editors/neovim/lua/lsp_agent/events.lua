@@ -8,6 +8,9 @@ local M = {}
 
 local TITLE_LENGTH = 50
 
+-- Of what a call is about, such as a tool's arguments. How much of it is seen is up to the window.
+local CALL_LENGTH = 400
+
 -- A plan of more steps is folded.
 local SHORT_PLAN = 8
 
@@ -34,11 +37,11 @@ local function shown_path(session, path)
   return vim.startswith(path, "/") and vim.fn.fnamemodify(path, ":~") or path
 end
 
--- What a tool call is about, in full and in one short line.
+-- What a tool call is about, in full and in one line.
 ---@param session lsp_agent.Session
 ---@param event table
 ---@return string full
----@return string short
+---@return string line
 local function tool_titles(session, event)
   local args = type(event.args) == "table" and event.args or {}
   local paths = vim.tbl_map(function(path)
@@ -49,7 +52,7 @@ local function tool_titles(session, event)
     about = vim.json.encode(args)
   end
   local full = ("%s: %s"):format(event.tool, about)
-  return full, calls.shortened(full:gsub("\n.*", " …"), TITLE_LENGTH)
+  return full, calls.shortened(full:gsub("\n.*", " …"), CALL_LENGTH)
 end
 
 ---@param content table[]
@@ -167,13 +170,15 @@ function on.plan(session, event)
 end
 
 function on.toolCall(session, event)
-  local full, short = tool_titles(session, event)
-  session.tools[event.toolCallId] = { above = full ~= short and full .. "\n" or "", output = "" }
-  session.transcript:block(event.toolCallId, short, {
+  local full, line = tool_titles(session, event)
+  session.tools[event.toolCallId] = { above = full ~= line and full .. "\n" or "", output = "" }
+  session.transcript:block(event.toolCallId, line, {
     state = calls.RUNNING,
     highlight = "LspAgentState",
     folds = true,
   })
+  -- What is folded takes one row; without a body it would not be.
+  session.transcript:update(event.toolCallId, { body = indented("") })
 end
 
 function on.toolProgress(session, event)
