@@ -25,10 +25,12 @@ class DocumentParams(Model):
 
 class SaveParams(Model):
     """Only if the document is at ``version``: what was typed since is the person's to save. Left
-    out where the person has asked for it as it is."""
+    out where the person has asked for it as it is. ``removes``: the agent had made the file, and
+    what it wrote is taken out; if the document is empty, the client may delete the file."""
 
     uri: str
     version: int | None = None
+    removes: bool = False
 
 
 class SaveAnswer(Model):

@@ -323,7 +323,7 @@ class ScriptedEditor:
         self.flush()
         await asyncio.sleep(self.policy.travel)
 
-    async def save(self, uri: str, version: int | None = None) -> bool:
+    async def save(self, uri: str, version: int | None = None, *, removes: bool = False) -> bool:
         await asyncio.sleep(self.policy.travel)
         self._keys(self, "before save", self.sends)
         if version is not None and not self.buffer.accepts(version):

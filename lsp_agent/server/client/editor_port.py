@@ -72,13 +72,15 @@ class EditorPort:
         elif self._barrier:
             await self._barrier.sync(uri, _SYNC_SECONDS)
 
-    async def save(self, uri: str, version: int | None = None) -> bool:
+    async def save(self, uri: str, version: int | None = None, *, removes: bool = False) -> bool:
         """Whether the client saved the document."""
         if not self._client.save:
             return False
         params: Json = {"uri": uri}
         if version is not None:
             params["version"] = max(version, self.traits.min_version)
+        if removes:
+            params["removes"] = True
         answer = await self._request(SAVE_REQUEST, params, _SAVE_SECONDS)
         return answer.get("saved") is True
 

@@ -255,7 +255,7 @@ class TextStore:
         note = await self._save(job, document, proof)
         if not document.dirty and document.disk is not None:
             await self._follow(job.path, document.disk)
-        if job.deletes and not proof.meant.lines:
+        if _empties(job, proof) and await anyio.to_thread.run_sync(_is_there, job.path):
             note = "the file is open in the editor, so it was emptied and not deleted"
         return Placed(job.entry.done, change, proof.before, document.text, note)
 
@@ -303,8 +303,9 @@ class TextStore:
             return "not saved: the document has unsaved text of the person's"
         if not self._editor.traits.can_save:
             return "not saved: this editor saves only by hand"
-        version = document.version if job.save == "clean" else None
-        saved = await self._editor.save(document.uri, version)
+        removes = _empties(job, proof)
+        version = document.version if removes or job.save == "clean" else None
+        saved = await self._editor.save(document.uri, version, removes=removes)
         return None if saved else "not saved: the editor did not"
 
     async def _write_file(self, job: Job) -> Placed:
@@ -348,6 +349,21 @@ class TextStore:
             files.remove(job.path, expected, permitted=permitted)
         else:
             files.write_atomic(job.path, after, expected, permitted=permitted)
+
+
+def _empties(job: Job, proof: Proof) -> bool:
+    """Whether nothing is left of a file that was not there before the agents. Some editors show
+    an empty one as an empty line."""
+    return job.deletes and proof.meant.content in ("", "\n", "\r\n")
+
+
+def _is_there(path: SafePath) -> bool:
+    """In a thread."""
+    try:
+        files.read_bytes(path)
+    except FileProblem as problem:
+        return problem.kind != "missing"
+    return True
 
 
 def _on_disk(path: SafePath) -> View:

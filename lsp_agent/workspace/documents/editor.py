@@ -59,9 +59,9 @@ class Editor(Protocol):
         """The barrier: returns when the client has sent what it held back, or after 0.3 s."""
         ...
 
-    async def save(self, uri: str, version: int | None = None) -> bool:
+    async def save(self, uri: str, version: int | None = None, *, removes: bool = False) -> bool:
         """Asks the client to save, if the document is still at that version; False where it
-        cannot or did not."""
+        cannot or did not. ``removes``: it may delete the file of an empty document instead."""
         ...
 
     async def reload(self, uri: str) -> bool:

@@ -49,20 +49,46 @@ def test_a_prompt_of_ones_own_is_followed_again(desk: PluginDesk) -> None:
     wait_until(lambda: view(desk)["line"] == view(desk)["last"])
 
 
+def rows(desk: PluginDesk, width: int) -> list[str]:
+    """Of the calls, in a chat that is so wide."""
+    desk.nvim.lua("vim.api.nvim_win_set_width(...)", desk.window("chat"), width)
+    desk.nvim.command("redraw")
+    shown = (row.partition("│")[2] for row in desk.nvim.screen().split("\n"))
+    return [row for row in shown if row[:1] in ("✓", "✗", "…")]
+
+
 def test_each_call_takes_one_row_and_says_why_it_failed(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     calls = bash("echo 1; echo oh no; exit 1"), bash("echo 2; echo 3")
     desk.start(step(*calls), done(), permissions={"command": "allow"})
     desk.agent("ask Run them.")
     desk.wait_for_chat("Done.")
-    desk.nvim.lua("vim.api.nvim_win_set_width(..., 38)", desk.window("chat"))
+    expected = ["✗ bash: echo 1; echo oh no; …  oh no", "✓ bash: echo 2; echo 3"]
+    wait_until(lambda: rows(desk, 38) == expected)
 
-    def rows() -> list[str]:
-        shown = (row.partition("│")[2] for row in desk.nvim.screen().split("\n"))
-        return [row for row in shown if row[:1] in ("✓", "✗")]
 
-    expected = ["✗ bash: echo 1; … oh no; exit 1  oh no", "✓ bash: echo 2; echo 3"]
-    wait_until(lambda: rows() == expected)
+def test_a_call_that_is_cut_keeps_what_it_is_known_by(desk: PluginDesk) -> None:
+    path = "packages/service/handlers/session_test.py"
+    desk.open("a.txt", "one\n")
+    (desk.folder / path).parent.mkdir(parents=True)
+    desk.file(path, "x = 1\n")
+    command = "until test -e go; do sleep 0.05; done; true with many more words"
+    desk.start(
+        step({"name": "read", "args": {"path": path}}, bash(command)),
+        done(),
+        permissions={"command": "allow"},
+    )
+    desk.agent("ask Look.")
+    desk.wait_for_chat("bash: until")
+    narrow = ["✓ read: …/session_test.py", "… bash: until test -e go; do …"]
+    wait_until(lambda: rows(desk, 30) == narrow)
+    (desk.folder / "go").touch()
+    desk.wait_for_chat("Done.")
+    wide = ["✓ read: …/handlers/session_test.py", "✓ bash: until test -e go; do sleep …"]
+    wait_until(lambda: rows(desk, 38) == wide)
+    narrow[1] = narrow[1].replace("…", "✓", 1)
+    wait_until(lambda: rows(desk, 30) == narrow)
+    assert f"read: {path}" in desk.chat()
 
 
 FLOAT = """
@@ -112,3 +138,15 @@ def test_a_slash_command_is_completed_in_the_prompt_and_run(desk: PluginDesk) ->
     desk.wait_for_chat("I see.")
     assert "Greet me." in desk.chat()
     assert desk.nvim.lines() == [""]
+
+
+def test_the_choice_of_sessions_says_what_can_be_done_with_them(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    desk.agent("sessions")
+    hint = "no session yet; here"
+    wait_until(lambda: hint in desk.nvim.command_output("messages"))
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    desk.agent("sessions")
+    assert desk.picker()["prompt"] == "Session (an earlier one: resume, rename, export, delete)"

@@ -274,3 +274,23 @@ def test_lines_of_no_file_are_quoted_in_the_prompt(desk: PluginDesk) -> None:
     desk.nvim.command("call win_gotoid(win_getid(1))")
     desk.nvim.command("3Agent ask")
     wait_until(lambda: desk.nvim.lines() == ["```", "end", "```"])
+
+
+CODE = "```python\ndef first(value):\n    return value\n\nfirst(1)\n```"
+
+
+def test_words_to_an_agent_that_works_do_not_cut_what_it_is_saying(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    text = f"See:\n\n{CODE}\n\nThat is it."
+    desk.start({"text": text, "pace_ms": 150}, {"text": "I was told."}, {"text": "Later it is."})
+    desk.agent("ask Begin.")
+    desk.wait_for_chat("def first")
+    desk.agent("ask Later.")
+    desk.wait_for_chat(WAITING)
+    desk.agent("steer Be quick.")
+    desk.wait_for_chat("## You, while it works")
+    assert text.splitlines()[-1] not in desk.chat()
+    desk.wait_for_chat("Later it is.")
+    shown = desk.chat()
+    told = ["## You, while it works", "", "Be quick.", "", "I was told.", "", "## You"]
+    assert shown[shown.index("See:") : shown.index("Later.") - 1] == [*text.split("\n"), "", *told]

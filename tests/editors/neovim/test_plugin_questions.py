@@ -190,6 +190,54 @@ def test_keys_typed_as_a_question_opens_in_a_window_are_no_answer(desk: PluginDe
     wait_until((desk.folder / "ran").exists)
 
 
+def test_a_digit_goes_to_its_answer_which_enter_chooses(desk: PluginDesk) -> None:
+    ask(desk, "echo\ntouch ran")
+    open_question(desk)
+    assert "A digit goes to its answer, Enter chooses it," in " ".join(desk.nvim.lua(READ)[0])
+    for digit, line in (("1", "  1. Allow"), ("9", "  1. Allow"), ("2", "  2. Deny")):
+        desk.nvim.keys(digit)
+        assert desk.nvim.lua("return vim.fn.getline('.')") == line
+    desk.nvim.keys("<CR>")
+    desk.wait_for_chat("Done.")
+    assert not (desk.folder / "ran").exists()
+
+
+def test_a_digit_that_is_typed_as_a_question_opens_goes_nowhere(desk: PluginDesk) -> None:
+    ask(desk, "echo\ntouch ran")
+    desk.wait_for_chat("1. Allow")
+    desk.nvim.keys(":Agent answer<CR>1")
+    time.sleep(REST)
+    desk.nvim.keys("<CR>")
+    assert desk.nvim.lua(READ)[3] == "editor"
+    assert desk.nvim.lua("return vim.fn.line('.')") == 1
+    assert not (desk.folder / "ran").exists()
+
+
+def test_a_digit_does_not_lead_past_text_that_was_not_seen(desk: PluginDesk) -> None:
+    ask(desk, "true\n" * 60 + "touch ran")
+    open_question(desk)
+    desk.nvim.keys("1")
+    assert desk.nvim.lua("return vim.fn.line('.')") == 1
+    wait_until(lambda: "agent: read on" in desk.nvim.command_output("messages"))
+    desk.nvim.keys("<C-f>" * 20 + "1")
+    assert desk.nvim.lua("return vim.fn.getline('.')") == "  1. Allow"
+
+
+def test_enter_in_the_chat_does_not_choose_another_answer_than_the_number_before_it(
+    desk: PluginDesk,
+) -> None:
+    ask(desk, "touch ran")
+    desk.wait_for_chat(". Deny")
+    desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
+    desk.nvim.command("call search('Allow')")
+    time.sleep(REST)
+    desk.nvim.keys(f"{DENY}<CR>")
+    wait_until(lambda: "not answered: this" in desk.nvim.command_output("messages"))
+    assert "asks" in desk.nvim.lua("return require('lsp_agent').statusline()")
+    desk.nvim.keys("1<CR>")
+    wait_until((desk.folder / "ran").exists)
+
+
 def test_an_answer_is_not_that_of_a_question_that_comes_in_its_place(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start(step(bash("touch first"), bash("touch second")), done())

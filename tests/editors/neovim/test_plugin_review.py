@@ -1,9 +1,12 @@
 """Review by key where the agent's changes are."""
 
+import time
+from pathlib import Path
+
 import pytest
 from plugin_desk import PluginDesk
 from support.neovim import wait_until
-from support.neovim_desk import done, edit, step
+from support.neovim_desk import done, edit, step, write
 
 pytestmark = pytest.mark.neovim
 
@@ -85,6 +88,42 @@ def test_all_of_a_file_is_undone_and_what_the_person_typed_stays(desk: PluginDes
     desk.wait_for_marks()
     assert desk.modified()
     assert (desk.folder / "a.txt").read_text() == "\n".join(CHANGED) + "\n"
+
+
+def made(desk: PluginDesk) -> Path:
+    """A file that the agent has made, and that is open."""
+    path = desk.folder / "new.txt"
+    desk.open("a.txt", "one\n")
+    desk.start(step(write("new.txt", "new\nlines\n")), done())
+    desk.agent("ask Make it.")
+    desk.wait_for_chat("Done.")
+    desk.nvim.command(f"silent edit {path}")
+    desk.wait_for_marks([1, 2, False])
+    return path
+
+
+def test_a_new_file_that_is_undone_is_gone_again_and_can_be_made_by_hand(desk: PluginDesk) -> None:
+    path = made(desk)
+    desk.agent("undo")
+    desk.wait_for_lines("")
+    wait_until(lambda: not path.exists())
+    wait_until(lambda: not desk.modified())
+    desk.nvim.command("checktime")
+    assert "E211" not in desk.nvim.command_output("messages")
+    desk.nvim.keys("imine<Esc>")
+    desk.nvim.command("write")
+    assert path.read_text() == "mine\n"
+
+
+def test_a_new_file_in_which_the_person_has_typed_stays(desk: PluginDesk) -> None:
+    path = made(desk)
+    desk.nvim.keys("Gomine<Esc>")
+    desk.agent("undo_all")
+    desk.wait_for_lines("mine")
+    desk.wait_for_rest()
+    time.sleep(0.5)
+    assert path.exists()
+    assert desk.modified()
 
 
 def test_the_persons_own_undo_takes_the_mark_away(desk: PluginDesk) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from plugin_desk import PluginDesk
-from support.neovim import NeovimError, wait_until
+from support.neovim import wait_until
 from support.neovim_desk import step
 
 pytestmark = pytest.mark.neovim
@@ -175,11 +175,6 @@ def test_the_chat_stands_where_one_wants_it(desk: PluginDesk) -> None:
     wait_until(lambda: roles(desk) == ["file"])
     assert desk.nvim.lua("return #vim.api.nvim_list_tabpages()") == 1
     assert complaints(desk) == []
-
-
-def test_a_layout_that_is_none_is_refused_by_its_name(desk: PluginDesk) -> None:
-    with pytest.raises(NeovimError, match='no layout "left", but right, bottom, float, tab'):
-        desk.setup(chat={"layout": "left"})
 
 
 # Of a session with two questions: which one was answered, and how.

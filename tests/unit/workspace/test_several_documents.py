@@ -95,8 +95,8 @@ class Both:
     async def sync(self, uri: str) -> None:
         await self.editors[uri].sync(uri)
 
-    async def save(self, uri: str, version: int | None = None) -> bool:
-        return await self.editors[uri].save(uri, version)
+    async def save(self, uri: str, version: int | None = None, *, removes: bool = False) -> bool:
+        return await self.editors[uri].save(uri, version, removes=removes)
 
     async def reload(self, uri: str) -> bool:
         return await self.editors[uri].reload(uri)

@@ -1,7 +1,7 @@
 --- That a question is open, in a corner of the screen: a window that takes neither the focus nor a
 --- key, and that a click opens the question from.
 
-local shortened = require("lsp_agent.calls").shortened
+local calls = require("lsp_agent.calls")
 
 local M = {}
 
@@ -25,7 +25,7 @@ end
 function M.show(what, how)
   M.hide()
   local room = math.min(MOST_COLUMNS, math.max(vim.o.columns - 6, 1))
-  local lines = { shortened(what, room), shortened(how, room) }
+  local lines = { calls.fitted(what, room), calls.shortened(how, room) }
   local widths = vim.tbl_map(vim.fn.strdisplaywidth, lines)
   local bufnr = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)

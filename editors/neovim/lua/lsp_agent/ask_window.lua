@@ -2,11 +2,13 @@
 --- or as much as it has room for; here whoever gets to an answer has been through the text.
 
 local guard = require("lsp_agent.ask_guard")
+local tell = require("lsp_agent.tell")
 
 local M = {}
 
 local api = vim.api
 local MOST_COLUMNS = 100
+local HOW = "A digit goes to its answer, Enter chooses it, q leaves the question open."
 
 ---@type { name: string, window: integer }?
 local shown
@@ -50,6 +52,28 @@ local function open_float(bufnr)
   return opened
 end
 
+-- What a digit does. Were it a count, Enter would choose the answer that the cursor is on, whatever
+-- number was typed before it.
+---@param before integer how many lines are above the answers
+---@param count integer of answers
+---@return fun(digit: integer)
+local function goes_to_answers(before, count)
+  local number = 0
+  return function(digit)
+    if not guard.meant() then
+      return
+    end
+    local longer = 10 * number + digit
+    number = longer <= count and longer or digit
+    local is_answer = number >= 1 and number <= count
+    if is_answer and before + number > vim.fn.line("w$") then
+      tell("read on: the answers stand below all of the text")
+    elseif is_answer then
+      api.nvim_win_set_cursor(0, { before + number, 0 })
+    end
+  end
+end
+
 --- Opens it, in place of one that is open.
 ---@param name string
 ---@param text string[]
@@ -63,7 +87,7 @@ function M.open(name, text, answers, on_choice)
   table.insert(lines, "")
   local before = #lines
   vim.list_extend(lines, answers)
-  vim.list_extend(lines, { "", "Enter on an answer chooses it, q leaves the question open." })
+  vim.list_extend(lines, { "", HOW })
   local bufnr = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
   vim.bo[bufnr].bufhidden = "wipe"
@@ -76,6 +100,12 @@ function M.open(name, text, answers, on_choice)
       M.close(name)
     end
   end)
+  local go_to = goes_to_answers(before, #answers)
+  for digit = 0, 9 do
+    map(tostring(digit), function()
+      go_to(digit)
+    end)
+  end
   map("<CR>", function()
     local number = api.nvim_win_get_cursor(0)[1] - before
     if number >= 1 and number <= #answers and guard.meant() then

@@ -8,8 +8,7 @@ local blocks = api.nvim_create_namespace("lsp_agent.blocks")
 --- States, which stand before it.
 M.RUNNING, M.DONE, M.FAILED = "… ", "✓ ", "✗ "
 
---- A line without its middle, where it is too long: its beginning says what it is, its end is what
---- paths differ in.
+--- The beginning of a line that is too long, up to a word's end.
 ---@param text string
 ---@param width integer in cells
 ---@return string
@@ -17,9 +16,52 @@ function M.shortened(text, width)
   if vim.fn.strdisplaywidth(text) <= width then
     return text
   end
-  local half = math.max(math.floor((width - 1) / 2), 1)
-  local count = vim.fn.strchars(text)
-  return vim.fn.strcharpart(text, 0, half) .. "…" .. vim.fn.strcharpart(text, count - half, half)
+  local room = math.max(width - 1, 1)
+  local start = vim.fn.strcharpart(text, 0, room)
+  while vim.fn.strdisplaywidth(start) > room do
+    start = vim.fn.strcharpart(start, 0, vim.fn.strchars(start) - 1)
+  end
+  local words = start:match("^.*%s") or ""
+  return (vim.fn.strdisplaywidth(words) > room / 2 and words or start) .. "…"
+end
+
+-- A path without its first folders: paths differ in their ends.
+---@param path string
+---@param width integer in cells
+---@return string
+local function shortened_path(path, width)
+  local below, shown = path, path
+  while vim.fn.strdisplaywidth(shown) > width do
+    below = below:match("^/?[^/]+(/.+)$")
+    if not below then
+      local count = vim.fn.strchars(shown)
+      return "…" .. vim.fn.strcharpart(shown, count - math.max(width - 1, 1))
+    end
+    shown = "…" .. below
+  end
+  return shown
+end
+
+--- What a call is about, such as "read: lib/names.py", in one row: of paths the names of the files,
+--- of a command its beginning.
+---@param header string
+---@param width integer in cells
+---@return string
+function M.fitted(header, width)
+  local tool, about = header:match("^(%S+: )(.*)$")
+  local paths = about and vim.split(about, ", ", { plain = true }) or {}
+  local are_paths = about and about:find("/", 1, true) and not table.concat(paths):find("%s")
+  if are_paths and vim.fn.strdisplaywidth(header) > width then
+    local room = width - vim.fn.strdisplaywidth(tool) - 2 * (#paths - 1)
+    header = tool
+      .. table.concat(
+        vim.tbl_map(function(path)
+          return shortened_path(path, math.max(math.floor(room / #paths), 1))
+        end, paths),
+        ", "
+      )
+  end
+  return M.shortened(header, width)
 end
 
 -- The last line that says something: of how a command ended the state tells already.
@@ -51,16 +93,14 @@ function M.fold_text()
   local newest = last_words(first, vim.v.foldend)
   local parts = state and { state } or {}
   local room = api.nvim_win_get_width(0) - (state and 2 or 0)
-  -- Before there is output the body is the whole of what the header is a part of.
-  local says_more = not vim.startswith(newest, (header:gsub("….*$", "")))
   local colour = state and SAYS[state[1]]
-  if colour and says_more then
+  if colour and newest ~= "" then
     local said = "  " .. M.shortened(newest, math.floor(room / 2) - 2)
     local left = room - vim.fn.strdisplaywidth(said)
-    table.insert(parts, { M.shortened(header, left), "LspAgentTool" })
+    table.insert(parts, { M.fitted(header, left), "LspAgentTool" })
     table.insert(parts, { said, colour })
   else
-    table.insert(parts, { M.shortened(header, room), "LspAgentTool" })
+    table.insert(parts, { M.fitted(header, room), "LspAgentTool" })
   end
   return parts
 end

@@ -263,14 +263,18 @@ function M.write()
   M.open({ focus = true })
 end
 
---- On the line of an open question's option: chooses it. Elsewhere the same as `write`.
+--- On the line of an open question's option: chooses it, unless the number of another one was typed
+--- before. Elsewhere the same as `write`.
 function M.enter()
   local ask = require("lsp_agent.ask")
   local session = M.session()
   local row = api.nvim_win_get_cursor(0)[1] - 1
   for _, question in ipairs(session and session.questions or {}) do
     local number = session and ask.option_at(session, question, row)
-    if number then
+    if number and vim.v.count > 0 and vim.v.count ~= number then
+      tell(("not answered: this is not %d"):format(vim.v.count), vim.log.levels.WARN)
+      return
+    elseif number then
       ask.answer(question, number)
       return
     end

@@ -63,9 +63,11 @@ M.defaults = {
 ---@type lsp_agent.Options
 M.options = M.defaults
 
--- What the person has given to `setup()`.
+-- What of it the person has given to `setup()`, and what was wrong with that.
 ---@type lsp_agent.Options?
 M.given = nil
+---@type string[]
+M.problems = {}
 
 --- Where `:Agent install` puts the server where nothing else is here that would.
 ---@return string
@@ -110,19 +112,11 @@ end
 
 ---@param options? lsp_agent.Options
 function M.set(options)
-  options = options or {}
-  for name, value in pairs(options) do
-    local default = M.defaults[name]
-    if default == nil then
-      error(("lsp_agent: no option %q; see :help lsp_agent-options"):format(name), 0)
-    end
-    if type(value) ~= type(default) and not (name == "keymaps" and value == false) then
-      error(("lsp_agent: %s must be a %s"):format(name, type(default)), 0)
-    end
-  end
-  M.given = options
-  M.options = vim.tbl_deep_extend("force", M.defaults, options)
-  M.lay_out(M.options.chat.layout)
+  M.given, M.problems = require("lsp_agent.option_check")(options or {}, M.defaults, {
+    ask = { "select", "chat" },
+    ["chat.layout"] = M.layouts,
+  })
+  M.options = vim.tbl_deep_extend("force", M.defaults, M.given)
 end
 
 return M

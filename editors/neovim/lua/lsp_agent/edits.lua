@@ -192,6 +192,24 @@ function M.sync(_, params, context)
   return vim.empty_dict()
 end
 
+-- Deletes the file of a buffer without text, unless it has some meanwhile: what is shown is then a
+-- file that is still to be made.
+---@param bufnr integer
+local function remove(bufnr)
+  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, 2, false)
+  if lines[2] or lines[1] ~= "" then
+    return
+  end
+  vim.fn.delete(vim.api.nvim_buf_get_name(bufnr))
+  vim.api.nvim_create_autocmd("FileChangedShell", {
+    buffer = bufnr,
+    once = true,
+    callback = function() end, -- Neovim would complain that it is gone
+  })
+  pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  stamps[bufnr] = stamp(bufnr)
+end
+
 --- `agent/saveDocument`
 function M.save(_, params, context)
   local bufnr, client = open(params.uri, context.client_id)
@@ -206,7 +224,11 @@ function M.save(_, params, context)
       pcall(vim.cmd, "silent! lockmarks write")
     end)
   end
-  return { saved = not vim.bo[bufnr].modified }
+  local saved = not vim.bo[bufnr].modified
+  if saved and params.removes then
+    remove(bufnr)
+  end
+  return { saved = saved }
 end
 
 --- `agent/reloadDocument`

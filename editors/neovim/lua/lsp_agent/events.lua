@@ -8,6 +8,9 @@ local M = {}
 
 local TITLE_LENGTH = 50
 
+-- Of what a call is about, such as a tool's arguments. How much of it is seen is up to the window.
+local CALL_LENGTH = 400
+
 -- A plan of more steps is folded.
 local SHORT_PLAN = 8
 
@@ -34,11 +37,11 @@ local function shown_path(session, path)
   return vim.startswith(path, "/") and vim.fn.fnamemodify(path, ":~") or path
 end
 
--- What a tool call is about, in full and in one short line.
+-- What a tool call is about, in full and in one line.
 ---@param session lsp_agent.Session
 ---@param event table
 ---@return string full
----@return string short
+---@return string line
 local function tool_titles(session, event)
   local args = type(event.args) == "table" and event.args or {}
   local paths = vim.tbl_map(function(path)
@@ -49,7 +52,7 @@ local function tool_titles(session, event)
     about = vim.json.encode(args)
   end
   local full = ("%s: %s"):format(event.tool, about)
-  return full, calls.shortened(full:gsub("\n.*", " …"), TITLE_LENGTH)
+  return full, calls.shortened(full:gsub("\n.*", " …"), CALL_LENGTH)
 end
 
 ---@param content table[]
@@ -87,6 +90,7 @@ function on.turnStarted(session, event)
   session.title = session.title or (event.prompt:gsub("\n.*", ""))
   local from, to = event.prompt:find(CONTEXT, 1, true)
   local text = event.prompt:sub(1, from and from - 1)
+  session.transcript:pause()
   session.transcript:append({ "## You", "" }, "LspAgentYou")
   session.transcript:append(vim.split(vim.trim(text), "\n"))
   if to then
@@ -166,13 +170,15 @@ function on.plan(session, event)
 end
 
 function on.toolCall(session, event)
-  local full, short = tool_titles(session, event)
-  session.tools[event.toolCallId] = { above = full ~= short and full .. "\n" or "", output = "" }
-  session.transcript:block(event.toolCallId, short, {
+  local full, line = tool_titles(session, event)
+  session.tools[event.toolCallId] = { above = full ~= line and full .. "\n" or "", output = "" }
+  session.transcript:block(event.toolCallId, line, {
     state = calls.RUNNING,
     highlight = "LspAgentState",
     folds = true,
   })
+  -- What is folded takes one row; without a body it would not be.
+  session.transcript:update(event.toolCallId, { body = indented("") })
 end
 
 function on.toolProgress(session, event)
@@ -219,6 +225,7 @@ end
 
 function on.error(session, event)
   session.error = event.message
+  session.transcript:pause()
   session.transcript:append(vim.split(event.message, "\n"), "LspAgentFailed")
 end
 
@@ -226,12 +233,14 @@ function on.notice(session, event)
   if event.level ~= "debug" then
     local failed = event.level == "error" or event.level == "warning"
     local highlight = failed and "LspAgentFailed" or "LspAgentState"
+    session.transcript:pause()
     session.transcript:append(vim.split(event.message, "\n"), highlight)
   end
 end
 
 function on.compacted(session, event)
   session.window = nil
+  session.transcript:pause()
   session.transcript:append({ "*Summarised:*", "" })
   session.transcript:append(vim.split(event.summary, "\n"))
 end

@@ -36,6 +36,15 @@ local function check_neovim()
   end
 end
 
+local function check_options()
+  if config.problems[1] then
+    health.start("lsp_agent: options")
+  end
+  for _, problem in ipairs(config.problems) do
+    health.error(problem, { "It has its default; see `:help lsp_agent-options`." })
+  end
+end
+
 ---@return boolean
 local function check_server()
   health.start("lsp_agent: the server")
@@ -129,6 +138,7 @@ end
 
 function M.check()
   check_neovim()
+  check_options()
   if check_server() then
     check_clients()
     check_agent()

@@ -1,11 +1,42 @@
 local M = {}
 
+-- The line of the person's own configuration that calls us.
+---@return string?
+local function place()
+  local folder = vim.fn.stdpath("config") .. "/"
+  local level = 2
+  local frame = debug.getinfo(level, "Sl")
+  while frame do
+    if vim.startswith(frame.source, "@" .. folder) then
+      return ("%s:%d"):format(frame.source:sub(#folder + 2), frame.currentline)
+    end
+    level = level + 1
+    frame = debug.getinfo(level, "Sl")
+  end
+end
+
+-- In one line: what a person starts with is no place for more.
+---@param problems string[]
+local function complain(problems)
+  local text = ("%s: %s"):format(place() or "setup()", problems[1])
+  if problems[2] then
+    text = ("%s, and %d more (:checkhealth lsp_agent)"):format(text, #problems - 1)
+  end
+  vim.schedule(function() -- behind what Neovim says of the files that it opens
+    require("lsp_agent.tell")(text, vim.log.levels.ERROR)
+  end)
+end
+
 --- Sets the options and turns the plugin on for all files. On Neovim 0.11 and newer
---- `vim.lsp.enable("lsp_agent")` does the same with the default options.
+--- `vim.lsp.enable("lsp_agent")` does the same with the default options. What is wrong with an option
+--- is said, and it has its default.
 ---@param options? lsp_agent.Options
 function M.setup(options)
-  local client = require("lsp_agent.client")
-  require("lsp_agent.config").set(options)
+  local client, config = require("lsp_agent.client"), require("lsp_agent.config")
+  config.set(options)
+  if config.problems[1] then
+    complain(config.problems)
+  end
   if vim.lsp.config then
     vim.lsp.config(client.NAME, client.config())
     vim.lsp.enable(client.NAME)

@@ -158,9 +158,9 @@ end
 function M.choose()
   chat.request("agent/sessions", {}, function(result, session, to)
     pick(result.sessions, {
-      prompt = "Session",
+      prompt = "Session (an earlier one: resume, rename, export, delete)",
       kind = "lsp_agent_session",
-      none = "no session yet",
+      none = "no session yet; here you resume, rename or delete them",
       title = function(info)
         local mark = info.sessionId == session.id and " (current)" or ""
         return session_title(info) .. mark

@@ -1,5 +1,6 @@
 --- The buffer that a session's conversation is written to: only ever appended to, but for tool
---- calls, whose bodies grow where they are, and plans, which change where they are.
+--- calls and what the agent is saying, which grow where they are, and plans, which change where they
+--- are.
 
 local follow = require("lsp_agent.follow")
 
@@ -13,7 +14,7 @@ local marks = api.nvim_create_namespace("lsp_agent.transcript")
 ---@field bufnr integer the one that it had last: see `buffer()`
 ---@field private name string
 ---@field private kept? table what the buffer had, when it went
----@field private streaming boolean whether the last line is one of text that goes on
+---@field private streaming boolean whether the newest text goes on
 ---@field private blocks table<string, lsp_agent.Block>
 ---@field private newest_call? lsp_agent.Block
 ---@field private tail string[] lines that stay the last
@@ -27,6 +28,9 @@ Transcript.__index = Transcript
 ---@field highlight? string
 ---@field mark? integer
 ---@field header_mark? integer
+
+-- The block of the newest text that the agent has said.
+local TEXT = "the text"
 
 -- An empty buffer for it.
 ---@param name string
@@ -156,33 +160,44 @@ function Transcript:set_tail(lines)
   end)
 end
 
---- Text that comes next is a paragraph of its own.
+--- Text that comes next is a paragraph of its own, below all others.
 function Transcript:pause()
   self.streaming = false
 end
 
---- Text that goes on where the last ended.
+--- Text that goes on where the last ended: also above what the person has said to it meanwhile,
+--- which would cut a sentence or a code block in two.
 ---@param text string
 function Transcript:stream(text)
   self:write(function()
-    if not self.streaming then
+    local row, end_row = self:rows_of(TEXT)
+    if not (self.streaming and row and end_row) then
       self:paragraph()
-      self.streaming = true
-      text = text:gsub("^\n+", "")
+      self.streaming, self.blocks[TEXT] = true, self.blocks[TEXT] or { folds = false }
+      end_row = api.nvim_buf_line_count(self.bufnr)
+      row, text = end_row - 1, text:gsub("^\n+", "")
     end
-    local row = api.nvim_buf_line_count(self.bufnr) - 1
-    local column = #api.nvim_buf_get_lines(self.bufnr, row, row + 1, true)[1]
-    api.nvim_buf_set_text(self.bufnr, row, column, row, column, vim.split(text, "\n"))
+    local column = #api.nvim_buf_get_lines(self.bufnr, end_row - 1, end_row, true)[1]
+    local lines = vim.split(text, "\n")
+    api.nvim_buf_set_text(self.bufnr, end_row - 1, column, end_row - 1, column, lines)
+    self:mark(TEXT, row, end_row + #lines - 1)
   end)
+end
+
+-- Whether the last line is one of text that goes on.
+---@private
+---@return boolean
+function Transcript:ends_with_open_text()
+  local _, end_row = self:rows_of(TEXT)
+  return self.streaming and end_row == api.nvim_buf_line_count(self.bufnr)
 end
 
 -- Makes the last line an empty one, with an empty one above it if there is anything.
 ---@private
 function Transcript:paragraph()
-  self.streaming = false
   local count = api.nvim_buf_line_count(self.bufnr)
   local tail = api.nvim_buf_get_lines(self.bufnr, math.max(count - 2, 0), -1, true)
-  if tail[#tail] ~= "" then
+  if tail[#tail] ~= "" or self:ends_with_open_text() then
     api.nvim_buf_set_lines(self.bufnr, count, count, true, { "", "" })
   elseif count > 1 and tail[1] ~= "" then
     api.nvim_buf_set_lines(self.bufnr, count, count, true, { "" })
@@ -268,6 +283,7 @@ end
 ---@param block lsp_agent.Block
 function Transcript:block(name, header, block)
   self.blocks[name] = block
+  self:pause()
   self:write(function()
     if not (block.state and self:ends_with_call()) then
       self:paragraph()
