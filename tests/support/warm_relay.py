@@ -11,6 +11,14 @@ import os
 import signal
 import sys
 
+
+def pass_on(number: int, _frame: object) -> None:
+    try:  # noqa: SIM105
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # its exit code is on its way
+
+
 request = {
     "arguments": sys.argv[2:],
     "cwd": os.getcwd(),  # noqa: PTH109
@@ -25,11 +33,12 @@ rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)]
 door.sendmsg([json.dumps(request).encode()], rights)
 pid = int(door.recv(64))
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-    signal.signal(number, lambda number, _: os.kill(pid, number))
+    signal.signal(number, pass_on)
 for descriptor in (0, 1, 2, tells):
     os.close(descriptor)
 code = int(os.read(ended, 64) or -signal.SIGKILL)
-if code < 0:
-    signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
-    os.kill(os.getpid(), -code)
-os._exit(code)
+if code >= 0:
+    os._exit(code)
+if code != -signal.SIGKILL:
+    signal.signal(-code, signal.SIG_DFL)
+os.kill(os.getpid(), -code)

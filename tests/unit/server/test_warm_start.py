@@ -1,23 +1,31 @@
 """A server that tests start without its imports (support/warm.py) is as one of an editor."""
 
 import os
+import shlex
 import signal
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.raw_client import RawClient, descendants, left_behind
 from support.warm import SERVE
+from support.warm_door import WarmDoor
 
 
 @pytest.fixture
 def begun(tmp_path: Path):
     clients: list[RawClient] = []
 
-    def begin(*arguments: str, warm: bool = True, **env: str) -> RawClient:
+    def begin(
+        *arguments: str, warm: bool = True, door: WarmDoor | None = None, **env: str
+    ) -> RawClient:
+        command = [*shlex.split(door.command), "serve"] if door else SERVE
         client = RawClient(
-            [*SERVE, *arguments], cwd=tmp_path, env=os.environ | env, warm_start=warm
+            [*command, *arguments], cwd=tmp_path, env=os.environ | env, warm_start=warm
         )
         clients.append(client)
         return client
@@ -76,3 +84,42 @@ def test_one_starts_after_what_it_is_forked_from_was_killed(begun: Any):
     for pid in descendants(os.getpid()):
         os.kill(pid, signal.SIGKILL)
     begun().initialize()
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Iterator[WarmDoor]:
+    with (
+        tempfile.TemporaryDirectory(prefix="la-") as folder,
+        closing(WarmDoor(Path(folder))) as door,
+    ):
+        yield door
+
+
+def test_through_a_door_it_answers_and_ends_as_one_that_an_editor_starts(
+    begun: Any, door: WarmDoor, tmp_path: Path
+):
+    client: RawClient = begun(door=door)
+    client.initialize(folders=[tmp_path])
+    assert client.shut_down() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_kills_one_behind_a_door_is_seen_by_its_editor(
+    begun: Any, door: WarmDoor, number: int
+):
+    behind: RawClient = begun(door=door)
+    cold: RawClient = begun(warm=False)
+    behind.initialize()
+    cold.initialize()
+    os.kill(door.processes[-1].pid, number)
+    os.kill(cold.process.pid, number)
+    assert behind.wait_for_exit() == cold.wait_for_exit()
+
+
+def test_one_behind_a_door_goes_with_the_program_that_its_editor_has_started(
+    begun: Any, door: WarmDoor
+):
+    client: RawClient = begun(door=door)
+    client.initialize()
+    client.kill()
+    door.processes[-1].wait(20)

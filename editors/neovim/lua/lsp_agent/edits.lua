@@ -201,12 +201,12 @@ local function remove(bufnr)
     return
   end
   vim.fn.delete(vim.api.nvim_buf_get_name(bufnr))
-  vim.api.nvim_create_autocmd("FileChangedShell", {
+  local silence = vim.api.nvim_create_autocmd("FileChangedShell", {
     buffer = bufnr,
-    once = true,
     callback = function() end, -- Neovim would complain that it is gone
   })
   pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  vim.api.nvim_del_autocmd(silence)
   stamps[bufnr] = stamp(bufnr)
 end
 
