@@ -32,10 +32,12 @@ export async function applyEdit(
   return { ...answer, failureReason: "the editor refused: the document changed meanwhile" };
 }
 
-/** agent/saveDocument: with a `version` only what the document was at it, and no keys since. */
+/** agent/saveDocument: with a `version` only what the document was at it, and no keys since. The file
+ * of a document that is empty then is deleted where that is what is saved. */
 export async function saveDocument(params: {
   uri: string;
   version?: number | null;
+  removes?: boolean;
 }): Promise<{ saved: boolean }> {
   const version = params.version ?? undefined;
   // The window tells of its keys in order: once it has answered, all from before are known here.
@@ -45,7 +47,11 @@ export async function saveDocument(params: {
   const document = openDocument(params.uri);
   if (document === undefined) return { saved: false };
   if (version !== undefined && document.version !== version) return { saved: false };
-  return { saved: !document.isDirty || (await document.save()) };
+  const saved = !document.isDirty || (await document.save());
+  if (saved && params.removes && lines(document.getText()).trim() === "") {
+    await vscode.workspace.fs.delete(document.uri);
+  }
+  return { saved };
 }
 
 /** agent/reloadDocument: VS Code reads a changed file again by itself where nothing is unsaved;

@@ -2,7 +2,7 @@
 
 import pytest
 from support.workbench import wait_until
-from vscode_desk import done, edit, step
+from vscode_desk import SHOW, done, edit, step
 from vscode_product import Product
 
 pytestmark = [
@@ -49,6 +49,17 @@ def test_a_new_file_without_a_line_says_so_and_is_undone(person: Product) -> Non
     wait_until(lambda: counts(person) == [["no", "lines"]])
     person.press("Undo")
     wait_until(lambda: not (person.folder / "empty.txt").exists())
+
+
+def test_a_new_file_that_is_open_is_gone_once_it_is_undone(person: Product) -> None:
+    person.begin(step({"name": "write", "args": {"path": "new.txt", "content": "one\n"}}), done())
+    person.say("Go")
+    person.wait_for_end()
+    person.workbench.run(SHOW, str(person.folder / "new.txt"))
+    wait_until(lambda: person.is_open("new.txt"))
+    person.press("Undo")
+    wait_until(lambda: not (person.folder / "new.txt").exists())
+    assert not person.is_open("new.txt") or not person.is_dirty("new.txt")
 
 
 def test_what_is_proposed_is_applied_file_by_file(person: Product) -> None:
