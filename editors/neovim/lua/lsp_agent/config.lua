@@ -112,10 +112,13 @@ end
 
 ---@param options? lsp_agent.Options
 function M.set(options)
-  M.given, M.problems = require("lsp_agent.option_check")(options or {}, M.defaults, {
-    ask = { "select", "chat" },
-    ["chat.layout"] = M.layouts,
-  })
+  M.given, M.problems = {}, {}
+  if not vim.deep_equal(options or {}, {}) then -- most people give none, and none is checked
+    M.given, M.problems = require("lsp_agent.option_check")(options, M.defaults, {
+      ask = { "select", "chat" },
+      ["chat.layout"] = M.layouts,
+    })
+  end
   M.options = vim.tbl_deep_extend("force", M.defaults, M.given)
 end
 
