@@ -121,6 +121,12 @@ def _acp_agent(program: str) -> str | None:
     return f"no {program}: .ci/acp_agents .venv/acp brings one"
 
 
+def _stylua() -> str | None:
+    if shutil.which("node") and (Path(sys.prefix) / "stylua" / "node_modules").exists():
+        return None
+    return "no StyLua: .ci/stylua .venv/stylua brings one"
+
+
 def _uv() -> str | None:
     if (Path(sys.prefix) / "uv" / "bin" / "uv").exists():
         return None
@@ -165,6 +171,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "gemini": lambda: _acp_agent("gemini"),
     "codex_acp": lambda: _acp_agent("codex-acp"),
     "copilot": lambda: _acp_agent("copilot"),
+    "stylua": _stylua,
     "uv": _uv,
     "other_user": _other_user,
     "bubblewrap": lambda: _holder(bubblewrap.working),

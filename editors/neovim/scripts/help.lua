@@ -251,7 +251,10 @@ for _, each in ipairs(functions_of("init")) do
 end
 
 section("EVENTS", "lsp_agent-events")
-wrapped("|User| autocommands, for notifications of your own. `data` has `session_id` and `title`.", 0)
+wrapped(
+  "|User| autocommands, for notifications of your own. `data` has `session_id` and `title`.",
+  0
+)
 add("")
 entry("LspAgentTurnEnded", "LspAgentTurnEnded")
 wrapped("A turn has ended. Also in `data`: `stop_reason`, and `error` where it failed.", 4)

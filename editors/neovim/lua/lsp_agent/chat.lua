@@ -202,7 +202,8 @@ end
 --- Brings what the windows say of the session up to date.
 function M.refresh()
   local with = context.describe()
-  local prompt = with and "prompt, with " .. with or "prompt: Enter sends, Ctrl-J breaks the line, g? tells all keys"
+  local prompt = with and "prompt, with " .. with
+    or "prompt: Enter sends, Ctrl-J breaks the line, g? tells all keys"
   for _, window in ipairs(api.nvim_list_wins()) do
     if vim.w[window].lsp_agent == "prompt" then
       windows.set(window, { winbar = "%#LspAgentState#" .. escaped(prompt) .. "%<" })
@@ -224,7 +225,8 @@ function M.send(options)
     return
   end
   api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-  local command = vim.trim(text):match("^/([%w_.:-]+)$") or vim.trim(text):match("^/([%w_.:-]+%s.*)$")
+  local command = vim.trim(text):match("^/([%w_.:-]+)$")
+    or vim.trim(text):match("^/([%w_.:-]+%s.*)$")
   if command then
     require("lsp_agent.history").add(text)
     require("lsp_agent.slash_commands").run(command)

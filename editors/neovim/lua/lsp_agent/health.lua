@@ -72,7 +72,10 @@ local function check_agent()
   local done = run("doctor", "--json")
   local ok, report = pcall(vim.json.decode, done and done.stdout or "")
   if not ok then
-    health.error("`lsp-agent doctor` ended without a report", { vim.trim(done and done.stderr or "") })
+    health.error(
+      "`lsp-agent doctor` ended without a report",
+      { vim.trim(done and done.stderr or "") }
+    )
     return
   end
   local settings = config.options.settings
@@ -81,7 +84,11 @@ local function check_agent()
     if not (chosen_here and OF_CHOSEN[finding.check]) then
       local remedy = finding.remedy ~= vim.NIL and { finding.remedy } or nil
       if remedy and OF_CHOSEN[finding.check] then
-        table.insert(remedy, 1, "`:Agent connect` offers the agents that are here, and takes a key;")
+        table.insert(
+          remedy,
+          1,
+          "`:Agent connect` offers the agents that are here, and takes a key;"
+        )
       end
       tell[finding.status](finding.message, remedy)
     end

@@ -164,7 +164,9 @@ local function show_above_first(window)
   end
   api.nvim_win_call(window, function()
     local view = vim.fn.winsaveview()
-    if view.topline == 1 and vim.fn.winline() - view.topfill + count <= api.nvim_win_get_height(0) then
+    if
+      view.topline == 1 and vim.fn.winline() - view.topfill + count <= api.nvim_win_get_height(0)
+    then
       vim.fn.winrestview({ topfill = count })
     end
   end)

@@ -162,7 +162,8 @@ return function(old, new)
   local old_text, new_text = as_lines(before), as_lines(after)
   local gone, come = {}, {}
   local hunks = diff(old_text, new_text, { result_type = "indices", algorithm = "histogram" })
-  for _, hunk in ipairs(hunks --[[@as integer[][] ]]) do
+  ---@cast hunks integer[][]
+  for _, hunk in ipairs(hunks) do
     for number = hunk[1], hunk[1] + hunk[2] - 1 do
       gone[number] = true
     end
@@ -170,7 +171,7 @@ return function(old, new)
       come[number] = true
     end
   end
-  for _, hunk in ipairs(hunks --[[@as integer[][] ]]) do
+  for _, hunk in ipairs(hunks) do
     if hunk[2] == 0 then
       settle(after, come, hunk[3], hunk[3] + hunk[4] - 1)
     elseif hunk[4] == 0 then
