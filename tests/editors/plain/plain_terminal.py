@@ -81,7 +81,7 @@ class Terminal:
         with contextlib.suppress(subprocess.CalledProcessError):  # it has ended by itself
             self._tmux("kill-server")
         left = until(lambda: not processes(self._folder.name), 30)
-        stubborn = [] if left else processes(self._folder.name)
+        stubborn = {} if left else {pid: command_of(pid) for pid in processes(self._folder.name)}
         for pid in stubborn:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, 9)
@@ -105,6 +105,14 @@ def processes(mark: str) -> list[int]:
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
     return found
+
+
+def command_of(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return (
+            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        )
+    return ""
 
 
 def until(true: Callable[[], object], seconds: float = SECONDS) -> bool:
