@@ -1,6 +1,7 @@
 """What a person does with the agent in Emacs."""
 
 import time
+from collections.abc import Callable
 
 import pytest
 from plain_emacs import Emacs
@@ -8,6 +9,12 @@ from plain_project import NAP, NOTES, PlainProject, napping
 from plain_terminal import UNREAD, until
 
 pytestmark = [pytest.mark.emacs, pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+def is_asked(what: str) -> Callable[[str], bool]:
+    """In the echo area, where progress soon takes its place, or in the mode line."""
+    signs = (f"Answer the agent by code action: {what}", "Agent asks: C-c a a")
+    return lambda screen: any(sign in screen for sign in signs)
 
 
 def test_an_edit_of_unsaved_text_is_asked_for_seen_reviewed_and_saved(
@@ -83,7 +90,7 @@ def test_the_region_is_a_prompt(emacs: Emacs) -> None:
 
 def test_a_question_is_answered_by_code_action(emacs: Emacs, project: PlainProject) -> None:
     emacs.choose(5, "Ask the agent: run the command")
-    emacs.wait_for("Answer the agent by code action: bash: sleep 1")
+    emacs.wait_for(is_asked("bash: sleep 1"))
     emacs.choose(1, "Agent asks: bash: sleep 1; echo ran > ran.txt: Allow")
     assert until((project.folder / "ran.txt").exists)
     emacs.wait_for("It has run.")
@@ -186,17 +193,18 @@ def test_eglot_alone_shows_it_while_it_comes_beside_what_is_typed(project: Plain
             time.sleep(0.1)
         emacs.wait_for(lambda screen: "at work" not in screen)
         emacs.save()
+        mine = "".join(f"k{n}\n" if n % 6 == 5 else f"k{n} " for n in range(30))
+        answer = " ".join(f"n{number}" for number in range(1, 61))
+        wanted = f"{mine}## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You"
+        chat = project.folder / "x.chat.md"
+        assert until(lambda: chat.read_text().rstrip("\n") == wanted, 20), chat.read_text()
     finally:
         emacs.close()
-    mine = "".join(f"k{n}\n" if n % 6 == 5 else f"k{n} " for n in range(30))
-    answer = " ".join(f"n{number}" for number in range(1, 61))
-    wanted = f"{mine}## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n"
-    assert (project.folder / "x.chat.md").read_text().rstrip("\n") == wanted.rstrip("\n")
 
 
 def test_a_running_command_is_stopped(emacs: Emacs) -> None:
     emacs.choose(7, "Ask the agent: nap for a while")
-    emacs.wait_for("Answer the agent by code action: bash: exec sleep 600")
+    emacs.wait_for(is_asked("bash: exec sleep 600"))
     emacs.choose(1, f"Agent asks: bash: exec {NAP}: Allow")
     assert until(napping)
     emacs.keys("C-c", "a", "s")
