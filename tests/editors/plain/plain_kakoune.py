@@ -1,11 +1,14 @@
 """Kakoune with kakoune-lsp, set up as docs/editors/kakoune.md says."""
 
+import contextlib
 import os
 import re
+import signal
+import subprocess
 import time
 
 from plain_project import PlainProject, block
-from plain_terminal import FETCHED, UNREAD, Terminal, until
+from plain_terminal import FETCHED, UNREAD, Terminal, command_of, processes, until
 
 
 class Kakoune(Terminal):
@@ -22,6 +25,17 @@ class Kakoune(Terminal):
         self.type("7g a" if file == "notes.txt" else " a")  # what is asked early is answered later
         self.wait_for(lambda screen: "prompt" in screen or "no actions available" in screen)
         self.leave_prompt()
+
+    def close(self) -> None:
+        """kakoune-lsp outlives its Kakoune now and then: it is ended, and ours go with it."""
+        with contextlib.suppress(subprocess.CalledProcessError):  # it has ended by itself
+            self._tmux("kill-server")
+        until(lambda: not processes(self._folder.name), 5)
+        for pid in processes(self._folder.name):
+            if command_of(pid).startswith("kak-lsp "):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+        super().close()
 
     def type_line(self, text: str) -> None:
         """Above the first line, without saving."""
