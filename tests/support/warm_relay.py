@@ -13,7 +13,7 @@ import sys
 
 
 def pass_on(number: int, _frame: object) -> None:
-    try:  # noqa: SIM105
+    try:  # noqa: SIM105 - contextlib would be one more import
         os.kill(pid, number)
     except ProcessLookupError:
         pass  # its exit code is on its way
@@ -21,7 +21,7 @@ def pass_on(number: int, _frame: object) -> None:
 
 request = {
     "arguments": sys.argv[2:],
-    "cwd": os.getcwd(),  # noqa: PTH109
+    "cwd": os.getcwd(),  # noqa: PTH109 - so would pathlib
     "env": dict(os.environ),
     "umask": os.umask(0o077),
 }
