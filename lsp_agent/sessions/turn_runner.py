@@ -92,8 +92,10 @@ class TurnRunner:
             self.status = "idle" if self._agent.link is not None else "failed"
 
     def mark_stopped(self, turn: Turn) -> None:
-        """From here on everything of the turn is refused."""
+        """From here on everything of the turn is refused. The agent hears of it first."""
         turn.aborted = True
+        if turn.started.is_set():
+            self._tell_to_stop(turn)
         self._hosting.stop()
         self._services.questions.close_turn(self._session.id, turn.id)
 
@@ -105,7 +107,7 @@ class TurnRunner:
             await compaction.stop(self._agent, ABORT_SECONDS)
 
     async def _stop_turn(self, turn: Turn) -> None:
-        """The rest of the order in docs/architecture.md: tell the agent, end the processes."""
+        """The rest of the order in docs/architecture.md: end the processes, wait for the agent."""
         link = self._agent.link
         if link is None:
             self._events.end(turn, "aborted", None)
@@ -116,11 +118,18 @@ class TurnRunner:
                 await turn.started.wait()
             if turn.ended:  # it was refused: the next turn may run by now
                 return
-            await link.abort()
+            if not turn.told_to_stop:
+                self._tell_to_stop(turn)
+            await link.end_commands()
             with anyio.move_on_after(ABORT_SECONDS):
                 await self._hosting.commands_ended()
                 await self._events.settled.wait()
         self._events.end(turn, "aborted", None)
+
+    def _tell_to_stop(self, turn: Turn) -> None:
+        if (link := self._agent.link) is not None:
+            turn.told_to_stop = True
+            link.tell_to_stop()
 
     async def _agent_for(self, turn: Turn) -> AgentLink:
         """One that refuses to take up the session is started without."""

@@ -216,6 +216,10 @@ class ModelServer:
         service = self
 
         class Handler(BaseHTTPRequestHandler):
+            #: Seconds until one who has connected must ask: an aborted turn may leave it at that,
+            #: and ``__exit__`` would wait for the agent to hang up.
+            timeout = 5.0
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with contextlib.suppress(ConnectionError):  # an aborted turn hangs up

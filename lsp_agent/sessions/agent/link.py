@@ -189,18 +189,31 @@ class AgentLink:
         """What runs now is no command of the turn to come: a stop of that spares it."""
         await self._process.keep(workers=self.bridge is None)
 
-    async def abort(self) -> None:
-        """Tells the agent to stop and ends its commands' processes, at once."""
-        if self.bridge is not None:
-            self.bridge.abort()
-        try:
-            with anyio.move_on_after(0.2):
-                await self.send(Abort())
-        except RequestFailed:
+    def tell_to_stop(self) -> None:
+        """Without waiting, so that it reads this before what its open questions are answered: one
+        whose call is refused first goes on to its model."""
+        if not self.alive:
             return
-        if self.wire.runs_commands:
+        frame = self.wire.encode(self._replies.new_id(), Abort())
+        if isinstance(frame, Reply):
+            self._replied(frame)
+            return
+        self._post(frame)
+        for decoded in self.wire.decode(()):
+            self._take(decoded)
+
+    async def end_commands(self) -> None:
+        """What a stopped turn has started, at once."""
+        if self.alive and self.wire.runs_commands:
             with anyio.move_on_after(0.6):
                 await self._process.kill_commands()
+
+    async def abort(self) -> None:
+        """All of a stop, where nobody has begun one."""
+        self.tell_to_stop()
+        if self.bridge is not None:
+            self.bridge.abort()
+        await self.end_commands()
 
     async def stop(self, grace: float = GRACE_SECONDS) -> None:
         """Ends the agent and all that it started; returns when they are gone."""

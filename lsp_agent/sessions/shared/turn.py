@@ -52,7 +52,7 @@ class Turn:
     set where the request that asked for the turn is answered by an error (the agent died, was
     silent, could not start). ``recap`` is what the agent was told before the prompt; ``starting``
     is its wait for the agent's start; ``started`` is set once the agent works at it, and at its
-    end."""
+    end; ``told_to_stop``: the agent has been told of the stop, ``aborted``."""
 
     id: str
     prompt: str
@@ -64,6 +64,7 @@ class Turn:
     error: str | None = None
     failure: RequestFailed | None = None
     aborted: bool = False
+    told_to_stop: bool = False
     sent: bool = False
     recap: str = ""
     starting: anyio.CancelScope = field(default_factory=anyio.CancelScope)

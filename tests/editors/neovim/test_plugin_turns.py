@@ -354,10 +354,11 @@ def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) ->
     desk.start({"text": "I see."}, done())
     desk.agent("ask Look.")
     desk.wait_for_chat("I see.")
-    wait_until(lambda: desk.nvim.lua(STATUS) == "agent")  # the turn's own usage has come
+    desk.wait_for_rest()  # the turn's own usage has come
     edit_of = {"uri": path.as_uri(), "status": "conflict", "hunks": []}
     for event in (
         {"type": "thinkingDelta", "text": "First this, "},
+        {"type": "queueChanged", "queued": []},  # the person's, who sends something meanwhile
         {"type": "thinkingDelta", "text": "then that."},
         {"type": "textDelta", "text": "So it is."},
         {"type": "usage", "cumulative": {"input": 1200, "output": 34, "cost": 0.5}},

@@ -242,13 +242,19 @@ def test_a_stubborn_command_is_stopped_with_all_that_it_started(
 
 
 def test_a_question_is_withdrawn_by_a_stop_and_its_command_does_not_run(
-    editor: Callable[..., Editor], project: Project
+    editor: Callable[..., Editor], project: Project, pi: Pi
 ) -> None:
-    started = editor(do(bash("touch ran")), say("Here."))
+    heard = project.home / "heard"
+    overheard = ("sh", "-c", 'tee "$0" | "$@"', str(heard), PI)
+    started = editor(do(bash("touch ran")), say("Here."), command=overheard)
     prompt = started.prompt("Go")
     started.notification("agent/ask")
     started.call("agent/abort", {})
     assert started.result(prompt)["stopReason"] == "aborted"
+    told = [json.loads(line)["type"] for line in heard.read_text().splitlines()]
+    # What becomes of the call would be a reason to ask the model once more.
+    assert told.index("abort") < told.index("extension_ui_response")
+    assert len(pi.model.requests) == 1
     assert started.ask_agent("And now?")["text"] == "Here."
     assert not (project.folder / "ran").exists()
 

@@ -170,7 +170,9 @@ def test_abort_at_a_question(desk: Desk) -> None:
     desk.says(do(desk.actor.command(f"touch {ran}")))
     prompt = desk.begin()
     desk.soon("questionAsked")
+    asked = len(desk.requests())
     desk.stop(prompt)
+    assert len(desk.requests()) == asked + 1  # nothing for the refused call; then "And now?"
     assert desk.soon("questionAnswered").get("optionId") is None
     assert not (desk.project.folder / ran).exists()
 

@@ -21,6 +21,15 @@ local SHOWN_OF_RUNNING = 4000
 local STREAMED =
   { textDelta = true, thinkingDelta = true, toolArgsDelta = true, toolProgress = true }
 
+-- What an agent does next once it has thought.
+local ENDS_THOUGHT = {
+  textDelta = true,
+  toolCallStarted = true,
+  toolCall = true,
+  stepStarted = true,
+  turnEnded = true,
+}
+
 -- What the server puts between a prompt and the documents that go along with it.
 local CONTEXT = "\n\nContext from the editor:\n\n"
 
@@ -105,7 +114,7 @@ function on.turnStarted(session, event)
   end
 end
 
--- Folded; it grows while the agent thinks, and what comes next ends it.
+-- Folded; it grows while the agent thinks, and what it does next ends it.
 function on.thinkingDelta(session, event)
   local thoughts = session.thoughts
   if not thoughts.text then
@@ -342,7 +351,7 @@ function M.on_event(client_id, event)
   end
   local session = sessions.session(project, event.sessionId)
   local handler = on[event.type]
-  if event.type ~= "thinkingDelta" then
+  if ENDS_THOUGHT[event.type] then
     session.thoughts.text = nil
   end
   if handler then
