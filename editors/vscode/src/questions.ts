@@ -154,30 +154,36 @@ function messageOf({ question }: Open): string {
   return toastOf(question).message;
 }
 
-/** From a list that takes no key for an answer before it could be read. */
+/** From a list that takes no key for an answer before it could be read, and opens again where it
+ * has lost the focus before that: the chat takes it late, which the palette gives back to it. */
 function chosenFrom(
   title: string,
   options: Option[],
   closing: vscode.CancellationToken,
+  timesAgain = 3,
 ): Promise<Choice | undefined> {
   const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { choice?: Choice }>();
   picker.title = title;
   picker.items = [{ label: NOT_NOW }, ...options.flatMap(itemsOf)];
   let shownAt = Infinity;
+  const isUnread = () => !(Date.now() - shownAt >= UNREAD_MILLISECONDS);
   const withdrawn = closing.onCancellationRequested(() => picker.hide());
   return new Promise((resolve) => {
     picker.onDidChangeActive(() => (shownAt = Math.min(shownAt, Date.now())));
     // Letters choose among the answers. Whoever types on at a text ends its line as well.
     picker.onDidChangeValue(() => (shownAt = Date.now()));
     picker.onDidAccept(() => {
-      if (!(Date.now() - shownAt >= UNREAD_MILLISECONDS)) return;
+      if (isUnread()) return;
       resolve(picker.selectedItems[0]?.choice);
       picker.hide();
     });
-    picker.onDidHide(() => {
+    const hidden = picker.onDidHide(() => {
+      hidden.dispose(); // disposing of the list says once more that it is hidden
+      const isClosed = picker.value !== "" || closing.isCancellationRequested;
+      const isLost = isUnread() && !isClosed && timesAgain > 0;
       withdrawn.dispose();
       picker.dispose();
-      resolve(undefined);
+      resolve(isLost ? chosenFrom(title, options, closing, timesAgain - 1) : undefined);
     });
     picker.show();
   });

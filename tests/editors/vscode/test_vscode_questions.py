@@ -294,3 +294,29 @@ def test_a_long_command_is_allowed_only_where_all_of_it_is_seen(person: Product)
     person.press("Allow")
     wait_until((person.folder / "seen.txt").exists)
     person.wait_for_end()
+
+
+FOCUSED_LATE = """
+void vscode.commands.executeCommand('lspAgent.chat.answer');
+await vscode.commands.executeCommand('lspAgent.chat.open');
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("vscode")
+def test_a_list_of_answers_is_not_closed_by_the_focus_that_the_palette_gives_back(
+    person: Product,
+) -> None:
+    person.begin(step(bash("touch listed.txt")), done())
+    person.command("lspAgent.prompt", {"text": "Go"})
+    person.turn.locator(".question.open").wait_for()
+    person.workbench.run(FOCUSED_LATE)
+    person.page.locator(".quick-input-widget input:focus").wait_for()
+    person.read()
+    person.page.keyboard.type("Allow")
+    person.page.locator(".quick-input-list .monaco-list-row.focused", has_text="Allow").wait_for()
+    person.read()
+    person.key("Enter")
+    wait_until((person.folder / "listed.txt").exists)
+    person.wait_for_end()
