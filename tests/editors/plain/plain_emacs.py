@@ -100,3 +100,15 @@ class Emacs(Terminal):
 
     def save(self) -> None:
         self.keys("C-x", "C-s")
+
+    def confirm(self, question: str) -> None:
+        """Says yes to what Emacs itself asks. What fails in a process filter throws away the keys
+        that wait to be read: whoever sees the question still there presses Enter again."""
+        self.wait_for(question)
+        self.type("yes")
+        self.wait_for("(yes or no) yes")
+        assert until(lambda: self._confirmed(question)), self.screen
+
+    def _confirmed(self, question: str) -> bool:
+        self.keys("Enter")
+        return until(lambda: question not in self.screen, 5)

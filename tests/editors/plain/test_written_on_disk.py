@@ -78,9 +78,7 @@ def test_emacs_has_it_beside_what_is_typed_and_takes_no_key(
         time.sleep(0.1)
     emacs.wait_for("BETA")
     emacs.save()
-    emacs.wait_for("has changed since visited or saved")  # Emacs asks whoever saves
-    emacs.type("yes")
-    emacs.keys("Enter")
+    emacs.confirm("has changed since visited or saved")  # Emacs asks whoever saves
     emacs.wait_for("really edit the buffer")  # once more where it has no lock files
     emacs.type("y")
     wanted = "".join(f"{line}\n" for line in [*lines, "begun"]) + WRITTEN
