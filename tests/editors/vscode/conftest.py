@@ -15,10 +15,6 @@ from vscode_product import Product, build, product
 _SHARED = pytest.StashKey[tuple[Product, contextlib.ExitStack]]()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_shares)
-
-
 @pytest.fixture(scope="module")
 def one(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Product:
     """The workbench of all tests that need none of their own; they follow one another."""
