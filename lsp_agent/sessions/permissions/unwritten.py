@@ -18,7 +18,8 @@ class Unwritten:
         return [
             document
             for document in self._services.documents.all()
-            if document.path and document.dirty and document.path.startswith(folders)
+            if document.path and document.path.startswith(folders)
+            if document.dirty and not document.unmade
         ]
 
     def proposals(self) -> list[Change]:

@@ -51,7 +51,7 @@ def test_a_new_file_without_a_line_says_so_and_is_undone(person: Product) -> Non
     wait_until(lambda: not (person.folder / "empty.txt").exists())
 
 
-def test_a_new_file_that_is_open_is_gone_once_it_is_undone(person: Product) -> None:
+def test_a_new_file_that_is_open_is_gone_once_undone_and_is_not_unsaved(person: Product) -> None:
     person.begin(step({"name": "write", "args": {"path": "new.txt", "content": "one\n"}}), done())
     person.say("Go")
     person.wait_for_end()
@@ -60,6 +60,14 @@ def test_a_new_file_that_is_open_is_gone_once_it_is_undone(person: Product) -> N
     person.press("Undo")
     wait_until(lambda: not (person.folder / "new.txt").exists())
     assert not person.is_open("new.txt") or not person.is_dirty("new.txt")
+    person.begin(step({"name": "bash", "args": {"command": "touch begun.txt"}}), done())
+    person.say("Go")
+    question = person.turn.locator(".question.open", has_text="touch begun.txt")
+    question.wait_for()
+    assert "Unsaved" not in question.inner_text()
+    person.read()
+    person.press("Allow")
+    person.wait_for_end()
 
 
 def test_what_is_proposed_is_applied_file_by_file(person: Product) -> None:

@@ -475,6 +475,16 @@ def test_a_command_names_the_documents_with_unsaved_text(project: Project) -> No
     assert "Unsaved in the editor, so not seen by this command: src/a.txt" in editor.tool_texts()[0]
 
 
+def test_an_empty_document_that_has_no_file_has_nothing_unsaved(project: Project) -> None:
+    editor = project.editor(step("", bash("true")), step("Done."), client=ASK, options=ASKED)
+    editor.open(project.folder / "deleted.txt", "")
+    editor.answers = ["allow"]
+    editor.ask_agent("Go.")
+    (question,) = editor.received("agent/ask")
+    assert "Unsaved" not in question["detail"]
+    assert "Unsaved" not in editor.tool_texts()[0]
+
+
 def test_a_client_that_saves_is_offered_to_save_first(project: Project) -> None:
     path = project.file("a.txt", "one\n")
     line, client = bash("cat a.txt"), ASK | {"save": True}
