@@ -42,11 +42,14 @@ class WarmDoor:
                 return
             with connection:
                 packet, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 4)
+                if not packet:  # the relay was killed as it started
+                    continue
                 try:
                     pid = warm.fork(json.loads(packet), descriptors)
                     with contextlib.suppress(psutil.NoSuchProcess):
                         self.processes.append(psutil.Process(pid))
-                    connection.send(str(pid).encode())
+                    with contextlib.suppress(BrokenPipeError):  # killed since: what was forked
+                        connection.send(str(pid).encode())  # ends with its input
                 finally:
                     for descriptor in descriptors:
                         os.close(descriptor)
