@@ -82,10 +82,16 @@ class FakeLink:
             self.compacting = False
             self._on_event(outcome)
 
-    async def abort(self) -> None:
-        await asyncio.sleep(0)
+    def tell_to_stop(self) -> None:
         if self.obedient:
-            self.end_turn("aborted")
+            asyncio.get_running_loop().call_soon(self.end_turn, "aborted")
+
+    async def end_commands(self) -> None:
+        await asyncio.sleep(0)
+
+    async def abort(self) -> None:
+        self.tell_to_stop()
+        await self.end_commands()
 
     def begin_turn(self) -> None:
         self._on_event(TurnStarted(self.prompts[-1]))
