@@ -60,14 +60,18 @@ def before_insertions(attempt: Attempt, after: Text, encoding: Encoding) -> Text
 
 def _inserted_at(edit: TextEdit, base: Text, now: Text, encoding: Encoding) -> int | None:
     """The offset where the new text stands, its line and column in ``base`` being the edit's: in
-    a line that was shorter, at its end."""
+    a line that was shorter, at its end. Else the one place where it is at all: lines may have been
+    typed above it since."""
     line, new = edit.start_line, edit.new_text
     units = _units(line, edit.start_column, base.lines, encoding)
     there = now.lines[line].rstrip("\r\n") if line < len(now.lines) else ""
     first = split_lines(new)[0].rstrip("\r\n")
     start = offset_of(now, line, 0, encoding)
     places = offset_of(now, line, units, encoding), start + len(there) - len(first)
-    return next((place for place in places if now.content.startswith(new, place)), None)
+    found = next((place for place in places if now.content.startswith(new, place)), None)
+    if found is None and len(new.strip()) >= TELLING_LENGTH and now.content.count(new) == 1:
+        return now.content.index(new)
+    return found
 
 
 class Track:

@@ -161,6 +161,20 @@ def test_what_was_typed_last_into_the_place_that_it_swallowed_is_known() -> None
     assert decision.before.content == "above, one\nx two\nthree\n"
 
 
+def test_an_edit_that_went_astray_between_two_lines_that_were_typed_is_seen() -> None:
+    """As Kakoune tells of all three: as one change."""
+    for above, there in (("new\n", "one and more\ntwo"), ("new\nmore\n", "one and more\ntwo")):
+        meant, edit = Text.of("one\ntwo and more\nthree\n"), TextEdit(1, 3, 1, 3, " and more")
+        flight = Flight(checked=False, encoding="utf-16", timings=Timings())
+        flight.sent(Attempt(BASE, meant, (edit,)), 0.0)
+        after = Text.of(f"{above}{there}\nthree\n")
+        flight.changed(ContentChange(BASE, None, after.content, after), 0.0)
+        flight.replied(True, 0.0)
+        decision = flight.decide(after, 0.0)
+        assert isinstance(decision, Strayed), above
+        assert decision.before.content == f"{above}{BASE.content}"
+
+
 def test_likeness_tells_an_edit_that_is_in_however_much_was_typed() -> None:
     base = Text.of("keep\ndrop this line\nnext line here\n")
     meant = Text.of("keep\nnext line here\n")
