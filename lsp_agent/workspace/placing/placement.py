@@ -169,6 +169,10 @@ class Placement:
             await self._compare(self._document.text)
             if (landed := self._flight.landed(self._document.text)) is not None:
                 return self._in(landed)
+            if (strayed := self._flight.strayed) is not None:  # since it was to be sent again
+                if (proof := await self._put_right(strayed)) is not None:
+                    return proof
+                continue
             if (proof := await self._make_anew()) is not None:
                 return proof
             if self._document.text != self._base:

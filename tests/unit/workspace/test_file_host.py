@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 import pytest_asyncio
 from support.mirror_bench import eventually
-from support.scripted_editor import POLICIES, REFUSAL, Point, Policy, ScriptedEditor
+from support.scripted_editor import KAKOUNE, POLICIES, REFUSAL, Point, Policy, ScriptedEditor
 
 from lsp_agent.text.lines import Text
 from lsp_agent.workspace.changing.file_host import FileHost, NotWanted, Origin, Placed, Save, View
@@ -651,3 +652,28 @@ async def test_an_edit_that_goes_astray_long_after_it_was_sent_is_put_right(
         assert bench.statuses() == ["applied" if wanted else "unknown"]
     finally:
         caretaker.cancel()
+
+
+class LateKakoune(ScriptedEditor):
+    """Answers an edit at once, tells of a line that was typed above it, and then makes the edit."""
+
+    def _process(self, version: int | None, wire: list[dict[str, Any]], send: int) -> bool | None:
+        if send != 1:
+            return super()._process(version, wire, send)
+        asyncio.get_running_loop().call_later(0.01, self._type_above)
+        asyncio.get_running_loop().call_later(0.012, self._apply, wire, send)
+        return True
+
+    def _type_above(self) -> None:
+        self.buffer.type(0, "typed\n")
+        self.flush()
+
+
+@pytest.mark.asyncio
+async def test_an_edit_that_goes_astray_before_it_is_sent_again_is_put_right(bench: Bench) -> None:
+    editor = LateKakoune(bench.documents, bench.uri, TEXT, KAKOUNE)
+    bench.host = FileHost(bench.documents, editor, bench.ledger, Reviews(bench.ledger), QUICK)
+    placed = await bench.replace("two", "two and more words", save="never")
+    await editor.settle()
+    assert editor.buffer.text == "typed\none\ntwo and more words\nthree\n"
+    assert (placed.status, bench.statuses()) == ("applied", ["applied"])
