@@ -220,4 +220,13 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["revert", 11, 0],
         ],
     ),
+    "a hunk is kept that took over two which had gone in beside each other": (
+        {},
+        [
+            ["write", "a1", 1, 0, [["front", 14], ["swap", 12], ["swap", 19]]],
+            ["write", "a1", 1, 0, [["front", 3], ["line", 1]]],
+            ["edit", "a1", 0, 0, ["cut", 1]],
+            ["keep", 16, 2],
+        ],
+    ),
 }
