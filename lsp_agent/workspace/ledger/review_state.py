@@ -185,11 +185,12 @@ class ReviewState:
         known = self.other
         if known is None or known.text == text:
             return known
-        if not self.since:
+        # What one of them did a later one may have changed: only all of them have to be in.
+        if not self.since or not _is_in(self.since[0].before, self.since[-1].after, text):
             return None
         for step in self.since:
             merge = merge3_fine(step.before, known.text, step.after)
-            if not merge.clean or merge3_fine(step.before, text, step.after).text != text:
+            if not merge.clean:
                 return None
             known, _ = known.edited(merge.text, step.change_id, step.indexes)
         still = {hunk.key for hunk in self.review.hunks}
@@ -245,6 +246,10 @@ class ReviewState:
         changed = [h.key for h in review.hunks if h.touched and h.left != was[h.key].left]
         outcomes.extend((key, "superseded") for key in changed)
         return replace(self, review=review.kept(changed), restored=False), outcomes
+
+
+def _is_in(before: Text, after: Text, text: Text) -> bool:
+    return merge3_fine(before, text, after).text == text
 
 
 def _keys(review: Review) -> list[Key]:

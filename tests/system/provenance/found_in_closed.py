@@ -201,4 +201,25 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 1, None],
         ],
     ),
+    "an unsaved edit is shown again with what the agent wrote twice meanwhile": (
+        {},
+        [
+            ["write", "a2", 1, 0, [["add", 28], ["add", 24]]],
+            ["close", 0, 1],
+            ["write", "a2", 0, 0, [["line", 18]]],
+            ["write", "a2", 0, 0, [["line", 9], ["cut", 26]]],
+            ["open", 0],
+        ],
+    ),
+    "an unsaved edit is shown again so, and all is reverted": (
+        {"lines": 6},
+        [
+            ["type", 1, 18, 2],
+            ["write", "a1", 0, 2, [["add", 20]]],
+            ["close", 1, 1],
+            ["edit", "a1", 0, 1, ["add", 21]],
+            ["write", "a1", 1, 2, [["front", 8]]],
+            ["open", 0],
+        ],
+    ),
 }
