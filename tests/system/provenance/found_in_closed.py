@@ -222,4 +222,26 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["open", 0],
         ],
     ),
+    "an edit of a closed file is kept, and unsaved text without it shown again": (
+        {},
+        [
+            ["type", 0, 2, 0],
+            ["close", 1, 1],
+            ["edit", "a1", 1, 0, ["front", 8]],
+            ["keep", 23, 3],
+            ["open", 0],
+        ],
+    ),
+    "what is unsaved was kept, and is shown again without what the agent wrote meanwhile": (
+        {"lines": 12},
+        [
+            ["write", "a1", 1, 0, [["line", 22], ["add", 7]]],
+            ["keep", 22, None],
+            ["close", 1, 1],
+            ["write", "a1", 1, 0, [["cut", 10], ["swap", 18]]],
+            ["write", "a1", 0, 0, [["cut", 19]]],
+            ["open", 0],
+            ["keep", 12, 0],
+        ],
+    ),
 }
