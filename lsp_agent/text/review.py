@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
 from lsp_agent.text.live_hunks import place_after
-from lsp_agent.text.review_base import BaseBuilder
+from lsp_agent.text.review_base import BaseBuilder, joined
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
 from lsp_agent.text.review_step import stepped, trace_of
 from lsp_agent.text.reviewed import Reviewed
@@ -47,7 +47,7 @@ class Review(Reviewed):
                 review, more = review._reopened(trace)
                 turned += more
         review, more = stepped(review, now, diff(review.text.lines, now.lines), None)
-        return review, [*turned, *more]
+        return replace(review, hunks=joined(review.text, review.hunks)), [*turned, *more]
 
     def settled(self, after: Text, taken: Sequence[Taken] = ()) -> "tuple[Review, list[Turned]]":
         """After a change that is not to be reviewed (a revert, or an agent's own where nobody

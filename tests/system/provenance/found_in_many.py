@@ -229,4 +229,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["keep", 16, 2],
         ],
     ),
+    "a kept hunk that was typed in between is reverted, and the editor undoes that": (
+        {},
+        [
+            ["write", "a1", 1, 1, [["front", 15], ["swap", 28]]],
+            ["newline", 0, 5],
+            ["keep", 28, 3],
+            ["revert", 1, 0],
+            ["undo", 0],
+        ],
+    ),
 }
