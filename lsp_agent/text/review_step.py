@@ -163,12 +163,26 @@ def _group_trace(
 
 def _traces_of_taken(taken: Sequence[Taken], start: int, was: Lines, new: Lines) -> Iterator[Trace]:
     """Of what was kept where ``was`` has become ``new``, from line ``start`` on."""
-    out = [each for each in reversed(taken) if each.is_out(was, new)]
+    out: list[Taken] = []
+    for each in taken:
+        # What took out again what an earlier one had put in leaves no other sign.
+        took = any(each.took(one) for one in out)
+        if took or each.is_out(was, new):
+            out.insert(0, each)
     if len(out) == 1 and (narrow := _narrow_trace(out[0], start, was, new)) is not None:
         yield narrow
     elif out:
         others = tuple(each.key for each in out[1:])
-        yield Trace(out[0].key, others, start, start + len(new), was, new, beside=others)
+        left = None if others else _left_of(out[0], was, new)
+        yield Trace(out[0].key, others, start, start + len(new), was, new, left, beside=others)
+
+
+def _left_of(taken: Taken, was: Lines, new: Lines) -> Lines | None:
+    """What the agent had left where ``was`` has become ``new``, if a person has changed that and
+    it can be told: where that was not saved, the disk has it still."""
+    merge = merge3_fine(Text(new), Text(was), Text(taken.old))
+    is_told = merge.clean and merge.text.lines == taken.new != was
+    return taken.new if is_told else None
 
 
 def _traces_of_kept(

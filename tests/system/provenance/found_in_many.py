@@ -239,4 +239,28 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["undo", 0],
         ],
     ),
+    "a kept line that was typed in is reverted, and what is unsaved given up": (
+        {"editor": "full"},
+        [
+            ["write", "a2", 1, 0, [["swap", 5]]],
+            ["type", 1, 11, 0],
+            ["keep", 29, 1],
+            ["revert", 1, 0],
+            ["close", 1, 0],
+        ],
+    ),
+    "what took out a line of the agent's own is reverted, that undone, and the rest kept": (
+        {"lines": 6},
+        [
+            ["write", "a1", 0, 1, [["cut", 24]]],
+            ["write", "a1", 1, 0, [["cut", 25]]],
+            ["edit", "a1", 0, 1, ["cut", 8]],
+            ["write", "a1", 0, 0, [["line", 16]]],
+            ["write", "a1", 1, 2, [["cut", 2]]],
+            ["keep", 20, 1],
+            ["revert", 2, 0],
+            ["undo", 1],
+            ["keep", 11, 3],
+        ],
+    ),
 }
