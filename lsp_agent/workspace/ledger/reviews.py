@@ -370,10 +370,9 @@ class Reviews:
             return
         state, outcomes = state.folded(None)
         self._store(change.path, state, outcomes)
-        heirs = (
-            superseded_by(self._ledger, change, state.review) if change.status == "rejected" else []
-        )
-        review, inherited = state.review.without_change(change.id, heirs)
+        out = change.status == "rejected"
+        heirs = superseded_by(self._ledger, change, state.review) if out else []
+        review, inherited = state.review.without_change(change.id, heirs, out=out)
         other = state.other
         if other is not None and change.status == "kept":
             # What was taken out of one text alone is in the other, and open if that is shown again.

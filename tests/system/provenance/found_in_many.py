@@ -263,4 +263,28 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["keep", 11, 3],
         ],
     ),
+    "the editor's undo brings back an agent's word that the person took out beside others": (
+        {},
+        [
+            ["write", "a1", 1, 1, [["line", 24]]],
+            ["edit", "a1", 1, 1, ["add", 27]],
+            ["delete", 0, 8],
+            ["type", 0, 8, 0],
+            ["delete", 0, 21],
+            ["edit", "a1", 1, 0, ["add", 5]],
+            ["undo", 0],
+            ["undo", 0],
+        ],
+    ),
+    "it brings back such a word after a revert that found nothing of the edit": (
+        {"lines": 6},
+        [
+            ["edit", "a1", 1, 0, ["add", 6]],
+            ["type", 0, 14, 0],
+            ["type", 1, 24, 1],
+            ["delete", 1, 18],
+            ["revert", 19, 0],
+            ["undo", 1],
+        ],
+    ),
 }
