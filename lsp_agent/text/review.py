@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines
 from lsp_agent.text.live_hunks import place_after
-from lsp_agent.text.review_base import BaseBuilder
+from lsp_agent.text.review_base import BaseBuilder, joined
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
-from lsp_agent.text.review_step import stepped, trace_of
+from lsp_agent.text.review_step import stepped, trace_of, with_agents
 from lsp_agent.text.reviewed import Reviewed
 from lsp_agent.text.traces import Key, Lines, Taken, Trace, come_back, followed
 
@@ -47,7 +47,7 @@ class Review(Reviewed):
                 review, more = review._reopened(trace)
                 turned += more
         review, more = stepped(review, now, diff(review.text.lines, now.lines), None)
-        return review, [*turned, *more]
+        return replace(review, hunks=joined(review.text, review.hunks)), [*turned, *more]
 
     def settled(self, after: Text, taken: Sequence[Taken] = ()) -> "tuple[Review, list[Turned]]":
         """After a change that is not to be reviewed (a revert, or an agent's own where nobody
@@ -92,10 +92,12 @@ class Review(Reviewed):
         made, found = base.with_hunks(self.base, self.text, hunks)
         return Review(made, self.text, found, self.traces)
 
-    def without_change(self, change_id: str, heirs: Collection[Key]) -> "tuple[Review, list[Key]]":
+    def without_change(
+        self, change_id: str, heirs: Collection[Key], *, out: bool = False
+    ) -> "tuple[Review, list[Key]]":
         """Once a change was taken out as a whole: what is left in a hunk of it is, as it stands,
         that of the first of ``heirs`` that it had taken over, which are returned; the person's
-        where there is none."""
+        where there is none. With ``out`` that is known again should it come back."""
         hunks: list[ReviewHunk] = []
         inherited: list[Key] = []
         for hunk in self.hunks:
@@ -107,8 +109,18 @@ class Review(Reviewed):
             else:
                 hunks.append(hunk)
         review = replace(self, hunks=tuple(hunks))
-        left = [hunk.key for hunk in hunks if hunk.change_id == change_id]
-        return review.kept(left), inherited
+        left = [hunk for hunk in hunks if hunk.change_id == change_id]
+        kept = review.kept([hunk.key for hunk in left])
+        traces = [trace for hunk in left if (trace := self._trace_of_none(hunk))] if out else []
+        return replace(kept, traces=followed(kept.traces, [], traces)), inherited
+
+    def _trace_of_none(self, hunk: ReviewHunk) -> Trace | None:
+        """Of a hunk of which a person has taken out all that was the agents'."""
+        stand = self.lines_of(hunk)
+        lines = with_agents(self.base_lines_of(hunk), stand, hunk)
+        if lines is None or lines == stand:
+            return None
+        return trace_of(hunk, hunk.start, hunk.end, lines, stand)
 
     def undo(self, keys: Collection[Key]) -> Undo:
         """What the text is without these hunks. A person's lines in them stay; where they cannot

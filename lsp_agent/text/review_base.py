@@ -35,6 +35,29 @@ class BaseBuilder:
         return base, tuple(_found_again(text, step, hunks) for step in steps)
 
 
+def joined(text: Text, hunks: Sequence[ReviewHunk]) -> tuple[ReviewHunk, ...]:
+    """With one in place of neighbours of one name, and of what is between them: a hunk that was
+    taken out on both sides of what a person had typed in it comes back in two places."""
+    found: list[ReviewHunk] = []
+    for hunk in hunks:
+        if not found or found[-1].key != hunk.key:
+            found.append(hunk)
+            continue
+        above = found[-1]
+        both = above, hunk
+        touched = any(each.touched for each in both)
+        found[-1] = replace(
+            above,
+            base_end=hunk.base_end,
+            end=hunk.end,
+            left=agents_lines(text, above.start, hunk.end, both) if touched else None,
+            mixed=any(each.mixed for each in both),
+            over=taken_over(both, above.key),
+            replaced=(*above.replaced, *hunk.replaced)[-MAX_REPLACED:],
+        )
+    return tuple(found)
+
+
 def _found_again(text: Text, step: Hunk, hunks: Sequence[ReviewHunk]) -> ReviewHunk:
     """The hunk of a base that was put together anew, with what is known of those in its place."""
     place = step.new_start, step.new_end

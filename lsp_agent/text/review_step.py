@@ -155,6 +155,11 @@ def _group_trace(
         mixed=any(h.mixed for h in group.live),
     )
     was = review.text.lines[group.start : group.end]
+    if was == stand:  # the person had taken it out already, and may undo that
+        above, last = group.live[0], group.live[-1]
+        base_start = above.base_start - (above.start - group.start)
+        base_end = last.base_end + group.end - last.end
+        was = with_agents(review.base.lines[base_start:base_end], stand, first) or was
     went = [hunk.key for hunk in group.live[1:]]
     went += [each.key for each in taken if each.key in first.over or each.is_out(was, stand)]
     beside = tuple(key for key in dict.fromkeys(went) if key != first.key)
@@ -163,12 +168,26 @@ def _group_trace(
 
 def _traces_of_taken(taken: Sequence[Taken], start: int, was: Lines, new: Lines) -> Iterator[Trace]:
     """Of what was kept where ``was`` has become ``new``, from line ``start`` on."""
-    out = [each for each in reversed(taken) if each.is_out(was, new)]
+    out: list[Taken] = []
+    for each in taken:
+        # What took out again what an earlier one had put in leaves no other sign.
+        took = any(each.took(one) for one in out)
+        if took or each.is_out(was, new):
+            out.insert(0, each)
     if len(out) == 1 and (narrow := _narrow_trace(out[0], start, was, new)) is not None:
         yield narrow
     elif out:
         others = tuple(each.key for each in out[1:])
-        yield Trace(out[0].key, others, start, start + len(new), was, new, beside=others)
+        left = None if others else _left_of(out[0], was, new)
+        yield Trace(out[0].key, others, start, start + len(new), was, new, left, beside=others)
+
+
+def _left_of(taken: Taken, was: Lines, new: Lines) -> Lines | None:
+    """What the agent had left where ``was`` has become ``new``, if a person has changed that and
+    it can be told: where that was not saved, the disk has it still."""
+    merge = merge3_fine(Text(new), Text(was), Text(taken.old))
+    is_told = merge.clean and merge.text.lines == taken.new != was
+    return taken.new if is_told else None
 
 
 def _traces_of_kept(
@@ -221,6 +240,16 @@ def _can_be_told(review: Reviewed, hunk: ReviewHunk) -> bool:
         return False
     theirs = words(tuple(line for t in review.traces if t.key in hunk.over for line in t.lines))
     return not (words(now) - words(left)) & (words(base) - words(left) | theirs)
+
+
+def with_agents(base: Lines, stand: Lines, hunk: ReviewHunk) -> Lines | None:
+    """What the agents had left in a hunk, with what a person typed beside it that stands there:
+    where the person has taken all of theirs out, it comes back so by the editor's undo. None where
+    that cannot be told."""
+    if hunk.left is None or hunk.mixed:
+        return None
+    merge = merge3_fine(Text(base), Text(stand), Text(hunk.left))
+    return merge.text.lines if merge.clean else None
 
 
 def trace_of(hunk: ReviewHunk, start: int, end: int, lines: Lines, stood: Lines) -> Trace:

@@ -57,6 +57,11 @@ class Taken:
         before, after, old, new = map(words, (was, now, self.old, self.new))
         return bool((new - old) & (before - after) or (old - new) & (after - before))
 
+    def took(self, earlier: "Taken") -> bool:
+        """Whether it took out something that the earlier one had put in."""
+        own, theirs = words(self.old) - words(self.new), words(earlier.new) - words(earlier.old)
+        return bool(own & theirs)
+
     def place(self, was: Lines, now: Lines) -> int | None:
         """Where its old lines begin in ``now``, if they and its new ones in ``was`` are the first
         or the last ones of both."""

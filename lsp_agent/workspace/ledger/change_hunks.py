@@ -8,7 +8,6 @@ from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
-from lsp_agent.text.review_hunks import ReviewHunk
 from lsp_agent.text.traces import Key, Lines, Taken
 from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.ledger import Ledger
@@ -50,8 +49,11 @@ def summary(statuses: Iterable[EditStatus]) -> EditStatus:
 
 
 def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key]:
-    """The hunks that those took over, also others of the same change, and of which something is
-    in their lines still."""
+    """The hunks that those took over, also others of the same changes (what goes in beside each
+    other in a hunk is one, by the name of the first), and of which something is in their lines
+    still."""
+    # What others took over is decided with these.
+    elsewhere = {over for hunk in review.hunks if hunk.key not in keys for over in hunk.over}
     found: list[Key] = []
     for hunk in [hunk for hunk in review.hunks if hunk.key in keys]:
         here = words(review.lines_of(hunk))
@@ -59,17 +61,17 @@ def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key
             change = ledger.get(change_id)
             if change is None or change.cold:
                 continue
-            over = [index for index in change.decided if _may_be_in(hunk, change, index)]
+            own = {(change_id, index) for index in _superseded(change)}
+            own -= elsewhere.difference(hunk.over)
+            over = [index for _, index in own]
             for index, old, new in hunk_lines(change, over) if over else ():
                 if (words(new) - words(old)) & here:
                     found.append((change_id, index))
     return found
 
 
-def _may_be_in(hunk: ReviewHunk, change: Change, index: int) -> bool:
-    """Whether it was taken over by ``hunk``, or by another of its own change."""
-    is_over = change.id == hunk.change_id or (change.id, index) in hunk.over
-    return is_over and change.decided.get(index) == "superseded"
+def _superseded(change: Change) -> list[int]:
+    return [index for index, status in change.decided.items() if status == "superseded"]
 
 
 def taken_by(ledger: Ledger, revert: Change) -> list[Taken]:

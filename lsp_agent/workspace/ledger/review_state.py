@@ -7,15 +7,16 @@ was decided on, typed and found in each of the two goes with it.
 Pure.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
+from lsp_agent.text.live_hunks import awaited_hunks
 from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import Turned
-from lsp_agent.text.traces import Key
+from lsp_agent.text.traces import Key, Trace
 from lsp_agent.workspace.ledger.records import ReviewRecord
 
 Outcomes = list[tuple[Key, EditStatus]]
@@ -63,7 +64,8 @@ class ReviewState:
     @property
     def empty(self) -> bool:
         """Whether nothing of it is worth keeping."""
-        return not (self.is_open or self.review.traces or self.steps)
+        beside = self.other is not None and self.other.text != self.review.text
+        return not (self.is_open or self.review.traces or self.steps or beside)
 
     @property
     def is_open(self) -> bool:
@@ -167,8 +169,11 @@ class ReviewState:
         there = {key: status for key, status in were.items() if status is not None}
         return replace(changed, decided=there), [*outcomes, *more]
 
-    def opened(self, text: Text) -> "tuple[ReviewState, Outcomes]":
-        """A document shows ``text``, perhaps what was unsaved when it was closed."""
+    def opened(
+        self, text: Text, decided: Callable[[Key], EditStatus | None] = lambda _: None
+    ) -> "tuple[ReviewState, Outcomes]":
+        """A document shows ``text``, perhaps what was unsaved when it was closed; ``decided`` as
+        for ``closed``."""
         if self.restored:
             state, outcomes = self.folded(text)
             return replace(state, other=state.other or self.review), outcomes
@@ -176,6 +181,10 @@ class ReviewState:
         unsaved = state._unsaved(text)
         if unsaved is None or state.review.text == text:
             return state._on_disk_as_shown(), outcomes
+        if unsaved is state.other:  # what was kept in the file meanwhile is not in it
+            out = [each for each in _traces(self.since, text) if decided(each.key) == "kept"]
+            unsaved = replace(unsaved, traces=(*unsaved.traces, *out))
+            outcomes.extend((each.key, "rejected") for each in out)
         changed, more = state._becomes(unsaved, text, "rejected")
         return changed, [*outcomes, *more]
 
@@ -185,11 +194,12 @@ class ReviewState:
         known = self.other
         if known is None or known.text == text:
             return known
-        if not self.since:
+        # What one of them did a later one may have changed: only all of them have to be in.
+        if not self.since or not _is_in(self.since[0].before, self.since[-1].after, text):
             return None
         for step in self.since:
             merge = merge3_fine(step.before, known.text, step.after)
-            if not merge.clean or merge3_fine(step.before, text, step.after).text != text:
+            if not merge.clean:
                 return None
             known, _ = known.edited(merge.text, step.change_id, step.indexes)
         still = {hunk.key for hunk in self.review.hunks}
@@ -245,6 +255,20 @@ class ReviewState:
         changed = [h.key for h in review.hunks if h.touched and h.left != was[h.key].left]
         outcomes.extend((key, "superseded") for key in changed)
         return replace(self, review=review.kept(changed), restored=False), outcomes
+
+
+def _is_in(before: Text, after: Text, text: Text) -> bool:
+    return merge3_fine(before, text, after).text == text
+
+
+def _traces(steps: Iterable[LandedStep], text: Text) -> Iterator[Trace]:
+    """Of what these have put into a file, in a text that has nothing of it."""
+    for step in steps:
+        hunks = awaited_hunks(step.before, step.after, text)
+        for index, hunk in zip(step.indexes or range(len(hunks)), hunks, strict=False):
+            start, end = hunk.start_line, hunk.end_line
+            key = step.change_id, index
+            yield Trace(key, (), start, end, hunk.new_lines, text.lines[start:end])
 
 
 def _keys(review: Review) -> list[Key]:

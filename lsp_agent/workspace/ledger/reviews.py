@@ -269,7 +269,8 @@ class Reviews:
     def _opened(self, document: OpenDocument, shown: Text | None = None) -> None:
         if document.path not in self._paused and (found := self._followed(document)) is not None:
             path, state = found
-            self._store(path, *state.opened(document.text if shown is None else shown))
+            text = document.text if shown is None else shown
+            self._store(path, *state.opened(text, self._decided_as))
 
     def _saved(self, document: OpenDocument) -> None:
         if (found := self._followed(document)) is not None:
@@ -277,9 +278,16 @@ class Reviews:
             self._store(path, *state.saved(document.text))
 
     def _closed(self, document: OpenDocument) -> None:
-        if (found := self._followed(document)) is not None and document.saved is not None:
+        path, saved = document.path, document.saved
+        if path is None or saved is None:
+            return
+        unknown = path not in self._states and path not in self._paused
+        if unknown and document.dirty and not is_long(document.lines):
+            # An editor may show it again, without what agents do to the file until then.
+            self._states[path] = ReviewState(Review.of(document.text), True, other=Review.of(saved))
+        if (found := self._followed(document)) is not None:
             path, state = found
-            self._store(path, *state.closed(document.text, document.saved, self._decided_as))
+            self._store(path, *state.closed(document.text, saved, self._decided_as))
 
     def _decided_as(self, key: Key) -> EditStatus | None:
         change = self._ledger.get(key[0])
@@ -362,10 +370,9 @@ class Reviews:
             return
         state, outcomes = state.folded(None)
         self._store(change.path, state, outcomes)
-        heirs = (
-            superseded_by(self._ledger, change, state.review) if change.status == "rejected" else []
-        )
-        review, inherited = state.review.without_change(change.id, heirs)
+        out = change.status == "rejected"
+        heirs = superseded_by(self._ledger, change, state.review) if out else []
+        review, inherited = state.review.without_change(change.id, heirs, out=out)
         other = state.other
         if other is not None and change.status == "kept":
             # What was taken out of one text alone is in the other, and open if that is shown again.

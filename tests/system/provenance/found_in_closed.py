@@ -201,4 +201,47 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 1, None],
         ],
     ),
+    "an unsaved edit is shown again with what the agent wrote twice meanwhile": (
+        {},
+        [
+            ["write", "a2", 1, 0, [["add", 28], ["add", 24]]],
+            ["close", 0, 1],
+            ["write", "a2", 0, 0, [["line", 18]]],
+            ["write", "a2", 0, 0, [["line", 9], ["cut", 26]]],
+            ["open", 0],
+        ],
+    ),
+    "an unsaved edit is shown again so, and all is reverted": (
+        {"lines": 6},
+        [
+            ["type", 1, 18, 2],
+            ["write", "a1", 0, 2, [["add", 20]]],
+            ["close", 1, 1],
+            ["edit", "a1", 0, 1, ["add", 21]],
+            ["write", "a1", 1, 2, [["front", 8]]],
+            ["open", 0],
+        ],
+    ),
+    "an edit of a closed file is kept, and unsaved text without it shown again": (
+        {},
+        [
+            ["type", 0, 2, 0],
+            ["close", 1, 1],
+            ["edit", "a1", 1, 0, ["front", 8]],
+            ["keep", 23, 3],
+            ["open", 0],
+        ],
+    ),
+    "what is unsaved was kept, and is shown again without what the agent wrote meanwhile": (
+        {"lines": 12},
+        [
+            ["write", "a1", 1, 0, [["line", 22], ["add", 7]]],
+            ["keep", 22, None],
+            ["close", 1, 1],
+            ["write", "a1", 1, 0, [["cut", 10], ["swap", 18]]],
+            ["write", "a1", 0, 0, [["cut", 19]]],
+            ["open", 0],
+            ["keep", 12, 0],
+        ],
+    ),
 }

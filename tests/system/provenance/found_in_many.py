@@ -220,4 +220,71 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["revert", 11, 0],
         ],
     ),
+    "a hunk is kept that took over two which had gone in beside each other": (
+        {},
+        [
+            ["write", "a1", 1, 0, [["front", 14], ["swap", 12], ["swap", 19]]],
+            ["write", "a1", 1, 0, [["front", 3], ["line", 1]]],
+            ["edit", "a1", 0, 0, ["cut", 1]],
+            ["keep", 16, 2],
+        ],
+    ),
+    "a kept hunk that was typed in between is reverted, and the editor undoes that": (
+        {},
+        [
+            ["write", "a1", 1, 1, [["front", 15], ["swap", 28]]],
+            ["newline", 0, 5],
+            ["keep", 28, 3],
+            ["revert", 1, 0],
+            ["undo", 0],
+        ],
+    ),
+    "a kept line that was typed in is reverted, and what is unsaved given up": (
+        {"editor": "full"},
+        [
+            ["write", "a2", 1, 0, [["swap", 5]]],
+            ["type", 1, 11, 0],
+            ["keep", 29, 1],
+            ["revert", 1, 0],
+            ["close", 1, 0],
+        ],
+    ),
+    "what took out a line of the agent's own is reverted, that undone, and the rest kept": (
+        {"lines": 6},
+        [
+            ["write", "a1", 0, 1, [["cut", 24]]],
+            ["write", "a1", 1, 0, [["cut", 25]]],
+            ["edit", "a1", 0, 1, ["cut", 8]],
+            ["write", "a1", 0, 0, [["line", 16]]],
+            ["write", "a1", 1, 2, [["cut", 2]]],
+            ["keep", 20, 1],
+            ["revert", 2, 0],
+            ["undo", 1],
+            ["keep", 11, 3],
+        ],
+    ),
+    "the editor's undo brings back an agent's word that the person took out beside others": (
+        {},
+        [
+            ["write", "a1", 1, 1, [["line", 24]]],
+            ["edit", "a1", 1, 1, ["add", 27]],
+            ["delete", 0, 8],
+            ["type", 0, 8, 0],
+            ["delete", 0, 21],
+            ["edit", "a1", 1, 0, ["add", 5]],
+            ["undo", 0],
+            ["undo", 0],
+        ],
+    ),
+    "it brings back such a word after a revert that found nothing of the edit": (
+        {"lines": 6},
+        [
+            ["edit", "a1", 1, 0, ["add", 6]],
+            ["type", 0, 14, 0],
+            ["type", 1, 24, 1],
+            ["delete", 1, 18],
+            ["revert", 19, 0],
+            ["undo", 1],
+        ],
+    ),
 }
