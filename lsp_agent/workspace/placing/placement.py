@@ -167,13 +167,7 @@ class Placement:
             if not await self._barrier():
                 return self._proof("refused")
             await self._compare(self._document.text)
-            if (landed := self._flight.landed(self._document.text)) is not None:
-                return self._in(landed)
-            if (strayed := self._flight.strayed) is not None:  # since it was to be sent again
-                if (proof := await self._put_right(strayed)) is not None:
-                    return proof
-                continue
-            if (proof := await self._make_anew()) is not None:
+            if (proof := await self._known()) is not None:
                 return proof
             if self._document.text != self._base:
                 self._behind += 1
@@ -195,6 +189,14 @@ class Placement:
                     pass
 
     # Before a send.
+
+    async def _known(self) -> Proof | None:
+        """How it ended, as far as the present text tells; else it is made anew on that."""
+        if (landed := self._flight.landed(self._document.text)) is not None:
+            return self._in(landed)
+        if (strayed := self._flight.strayed) is not None:  # since it was to be sent again
+            return await self._put_right(strayed)
+        return await self._make_anew()
 
     async def _barrier(self) -> bool:
         """Lets the client send what it holds back, and waits for the next key of a person who
