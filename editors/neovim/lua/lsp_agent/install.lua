@@ -60,8 +60,14 @@ function M.run()
       tell("installed, but not found: add ~/.local/bin to your PATH", vim.log.levels.ERROR)
     else
       tell("the server is installed; :Agent connect chooses an agent")
+      local client = require("lsp_agent.client")
+      local is_update = client.all()[1] ~= nil
       require("lsp_agent").setup(config.given)
-      require("lsp_agent.client").restart()
+      if is_update then
+        client.restart()
+      else -- what has just been started is not to be ended again
+        client.attach_all()
+      end
     end
   end)
 end
