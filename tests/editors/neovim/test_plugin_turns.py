@@ -356,13 +356,15 @@ def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) ->
     desk.wait_for_chat("I see.")
     desk.wait_for_rest()  # the turn's own usage has come
     edit_of = {"uri": path.as_uri(), "status": "conflict", "hunks": []}
+    usage = {"type": "usage", "cumulative": {"input": 1200, "output": 34, "cost": 0.5}}
+    window = {"type": "window", "used": 1234, "size": 8000}
     for event in (
         {"type": "thinkingDelta", "text": "First this, "},
         {"type": "queueChanged", "queued": []},  # the person's, who sends something meanwhile
         {"type": "thinkingDelta", "text": "then that."},
         {"type": "textDelta", "text": "So it is."},
-        {"type": "usage", "cumulative": {"input": 1200, "output": 34, "cost": 0.5}},
-        {"type": "window", "used": 1234, "size": 8000},
+        usage,
+        window,
         {"type": "editConflict", "edit": edit_of},
     ):
         desk.nvim.lua(TELL, event)
@@ -374,7 +376,13 @@ def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) ->
     wait_until(lambda: is_folded(desk, "thinking"))
     chat = desk.window("chat")
     told = "window 15 %% of 8.0k · ↑1.2k ↓34 $0.50"
-    wait_until(lambda: told in desk.nvim.lua("return vim.wo[...].winbar", chat))
+
+    def is_told() -> bool:
+        for event in (usage, window):  # the state that was asked for may have come since
+            desk.nvim.lua(TELL, event)
+        return told in desk.nvim.lua("return vim.wo[...].winbar", chat)
+
+    wait_until(is_told)
     desk.nvim.lua(TELL, {"type": "compacted", "summary": "All of it."})
     wait_until(lambda: "window" not in desk.nvim.lua("return vim.wo[...].winbar", chat))
 

@@ -112,3 +112,9 @@ class Emacs(Terminal):
     def _confirmed(self, question: str) -> bool:
         self.keys("Enter")
         return until(lambda: question not in self.screen, 5)
+
+    def wait_for_message(self, text: str) -> None:
+        """Also one that has given way to the next by now: all of them are in a buffer."""
+        self.keys("C-h", "e")
+        self.wait_for(text)
+        self.keys("C-x", "1")

@@ -83,7 +83,8 @@ def test_the_region_is_a_prompt(emacs: Emacs) -> None:
 
 def test_a_question_is_answered_by_code_action(emacs: Emacs, project: PlainProject) -> None:
     emacs.choose(5, "Ask the agent: run the command")
-    emacs.wait_for("Answer the agent by code action: bash: sleep 1")
+    emacs.wait_for("Agent asks: C-c a a")
+    emacs.wait_for_message("Answer the agent by code action: bash: sleep 1")
     emacs.choose(1, "Agent asks: bash: sleep 1; echo ran > ran.txt: Allow")
     assert until((project.folder / "ran.txt").exists)
     emacs.wait_for("It has run.")
