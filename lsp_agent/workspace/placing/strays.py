@@ -11,6 +11,8 @@ from lsp_agent.workspace.documents.open_document import ContentChange
 from lsp_agent.workspace.placing.repair import offset_of
 from lsp_agent.workspace.placing.signs import TELLING_LENGTH
 
+#: Code points that no person types just then, and alike, somewhere else.
+_NEVER_TYPED = 20
 # The widest code point less one.
 _SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
 
@@ -69,7 +71,7 @@ def _inserted_at(edit: TextEdit, base: Text, now: Text, encoding: Encoding) -> i
     start = offset_of(now, line, 0, encoding)
     places = offset_of(now, line, units, encoding), start + len(there) - len(first)
     found = next((place for place in places if now.content.startswith(new, place)), None)
-    if found is None and len(new.strip()) >= TELLING_LENGTH and now.content.count(new) == 1:
+    if found is None and len(new.strip()) >= _NEVER_TYPED and now.content.count(new) == 1:
         return now.content.index(new)
     return found
 

@@ -163,16 +163,26 @@ def test_what_was_typed_last_into_the_place_that_it_swallowed_is_known() -> None
 
 def test_an_edit_that_went_astray_between_two_lines_that_were_typed_is_seen() -> None:
     """As Kakoune tells of all three: as one change."""
-    for above, there in (("new\n", "one and more\ntwo"), ("new\nmore\n", "one and more\ntwo")):
-        meant, edit = Text.of("one\ntwo and more\nthree\n"), TextEdit(1, 3, 1, 3, " and more")
+    words = " and more than that, too"
+    meant, edit = Text.of(f"one\ntwo{words}\nthree\n"), TextEdit(1, 3, 1, 3, words)
+    for above in ("new\n", "new\nmore\n"):
         flight = Flight(checked=False, encoding="utf-16", timings=Timings())
         flight.sent(Attempt(BASE, meant, (edit,)), 0.0)
-        after = Text.of(f"{above}{there}\nthree\n")
+        after = Text.of(f"{above}one{words}\ntwo\nthree\n")
         flight.changed(ContentChange(BASE, None, after.content, after), 0.0)
         flight.replied(True, 0.0)
         decision = flight.decide(after, 0.0)
         assert isinstance(decision, Strayed), above
         assert decision.before.content == f"{above}{BASE.content}"
+
+
+def test_a_short_word_that_was_typed_elsewhere_is_not_taken_for_an_edit_that_went_astray() -> None:
+    meant, edit = Text.of("one\ntwo then\nthree\n"), TextEdit(1, 3, 1, 3, " then")
+    flight = Flight(checked=False, encoding="utf-16", timings=Timings())
+    flight.sent(Attempt(BASE, meant, (edit,)), 0.0)
+    after = Text.of("one\ntwo\nthree then\n")
+    flight.changed(ContentChange(BASE, None, after.content, after), 0.0)
+    assert not isinstance(flight.decide(after, 0.0), Strayed)
 
 
 def test_likeness_tells_an_edit_that_is_in_however_much_was_typed() -> None:
