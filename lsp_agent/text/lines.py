@@ -58,6 +58,11 @@ class Text:
     def content(self) -> str:
         return "".join(self.lines)
 
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether it is empty, or an empty line, as which some editors show an empty file."""
+        return self.content in ("", "\n", "\r\n")
+
     def begins_with(self, other: "Text") -> bool:
         """Whether it is ``other`` and something behind it."""
         whole, last = other.lines[:-1], other.lines[-1:]

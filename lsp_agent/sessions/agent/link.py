@@ -194,13 +194,10 @@ class AgentLink:
         whose call is refused first goes on to its model."""
         if not self.alive:
             return
-        frame = self.wire.encode(self._replies.new_id(), Abort())
-        if isinstance(frame, Reply):
-            self._replied(frame)
-            return
-        self._post(frame)
-        for decoded in self.wire.decode(()):
-            self._take(decoded)
+        frame = self._encoded(self._replies.new_id(), Abort())
+        if frame is not None:
+            self._post(frame)
+            self._take_what_follows()
 
     async def end_commands(self) -> None:
         """What a stopped turn has started, at once."""
@@ -209,7 +206,7 @@ class AgentLink:
                 await self._process.kill_commands()
 
     async def abort(self) -> None:
-        """All of a stop, where nobody has begun one."""
+        """All of a stop, also where the agent has been told already, before it is ended."""
         self.tell_to_stop()
         if self.bridge is not None:
             self.bridge.abort()
@@ -287,11 +284,21 @@ class AgentLink:
     async def _send(self, request_id: str, command: Command) -> None:
         if isinstance(command, Prompt | Steer | RunCommand):
             _require_fits(command, self.wire.max_frame_bytes)
+        frame = self._encoded(request_id, command)
+        if frame is not None:
+            await self._write(frame)
+            self._take_what_follows()
+
+    def _encoded(self, request_id: str, command: Command) -> Mapping[str, object] | None:
+        """None where the wire has answered by itself."""
         frame = self.wire.encode(request_id, command)
         if isinstance(frame, Reply):
             self._replied(frame)
-            return
-        await self._write(frame)
+            return None
+        return frame
+
+    def _take_what_follows(self) -> None:
+        """What the wire has to say or to send once the frame is out."""
         for decoded in self.wire.decode(()):
             self._take(decoded)
 

@@ -352,9 +352,8 @@ class TextStore:
 
 
 def _empties(job: Job, proof: Proof) -> bool:
-    """Whether nothing is left of a file that was not there before the agents. Some editors show
-    an empty one as an empty line."""
-    return job.deletes and proof.meant.content in ("", "\n", "\r\n")
+    """Whether nothing is left of a file that was not there before the agents."""
+    return job.deletes and proof.meant.shows_nothing
 
 
 def _is_there(path: SafePath) -> bool:

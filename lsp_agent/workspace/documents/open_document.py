@@ -165,7 +165,7 @@ class OpenDocument:
     def unmade(self) -> bool:
         """Whether it is empty and has no file, new or deleted: it is ``dirty``, and a save would
         make the file, but there is no text that is unsaved."""
-        return self.dirty and self._saved is None and self.text.content in ("", "\n", "\r\n")
+        return self.dirty and self._saved is None and self.text.shows_nothing
 
     async def compared(self) -> None:
         """Returns when what the last didOpen or didSave left on disk is known, so that ``dirty``
