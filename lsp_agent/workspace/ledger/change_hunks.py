@@ -61,9 +61,8 @@ def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key
             change = ledger.get(change_id)
             if change is None or change.cold:
                 continue
-            own = {(change_id, index) for index in _superseded(change)}
-            own -= elsewhere.difference(hunk.over)
-            over = [index for _, index in own]
+            others = elsewhere.difference(hunk.over)
+            over = [index for index in _superseded(change) if (change_id, index) not in others]
             for index, old, new in hunk_lines(change, over) if over else ():
                 if (words(new) - words(old)) & here:
                     found.append((change_id, index))
