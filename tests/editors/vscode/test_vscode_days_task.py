@@ -7,7 +7,6 @@ from support.workbench import wait_until
 from vscode_days_task import Hands
 from vscode_product import Product
 from vscode_review import statuses
-from vscode_servers import servers
 
 pytestmark = [
     pytest.mark.vscode,
@@ -140,10 +139,9 @@ def undo_the_turn(hands: Hands) -> None:
 
 
 def go_on(hands: Hands) -> None:
-    home = hands.person.folder.parent
-    before = servers(home)
+    before = hands.person.servers()
     hands.person.workbench.reload(lambda: hands.command("Developer: Reload Window"))
-    wait_until(lambda: (now := servers(home)) and not set(now) & set(before))
+    wait_until(lambda: (now := hands.person.servers()) and not set(now) & set(before))
     hands.press("Control+k", "a")
     hands.say(task.AGAIN)
     said(hands, "Here I am.")

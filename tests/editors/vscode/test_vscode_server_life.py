@@ -103,8 +103,7 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
     gate.write_text(GATE.format(python=sys.executable, server=server))
     gate.chmod(0o755)
     (base / "mode").write_text("wait")
-    own = agents(base / "script.json", base / "shop")
-    with product(base, build(), own | {"lspAgent.server.path": str(gate)}) as person:
+    with product(base, build(), agents(base / "script.json", base / "shop", gate)) as person:
         person.command("lspAgent.chat.open")
         yield Held(person, base)
 

@@ -38,7 +38,7 @@ def test_in_a_folder_that_is_not_trusted_nothing_starts_until_it_is(person: Prod
     hindrance.get_by_role("button", name="Manage Trust").click()
     person.page.get_by_role("button", name="Trust", exact=True).first.click()
     hindrance.wait_for(state="detached")
-    wait_until(lambda: servers(person.folder.parent))
+    wait_until(person.servers)
     wait_until(lambda: person.workbench.run(REVIEW) == "off")
     person.say("Go")
     person.turn.locator(".prompt").wait_for()

@@ -37,7 +37,7 @@ def changed(person: Product, **words: str) -> None:
 
 def typed_ahead(person: Product, *keys: str) -> None:
     """All before the server has answered the first."""
-    with held(person.folder.parent):
+    with held(person.servers()):
         for key in keys:
             person.key(key)
             # VS Code may run what is typed within a few milliseconds in another order: a command

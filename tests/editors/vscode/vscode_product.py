@@ -8,7 +8,9 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -16,7 +18,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
+from support import warm
+from support.warm_door import WarmDoor
 from support.workbench import (
     INSTALLED,
     SECONDS,
@@ -27,6 +32,7 @@ from support.workbench import (
     wait_until,
 )
 from vscode_desk import LSP_AGENT, PLACE, SETTLE, SHOW, TEXT
+from vscode_servers import servers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame, Locator, Page
@@ -117,10 +123,13 @@ class ProductWorkbench(Workbench):
 class Product:
     """A workbench on one folder, with an agent that follows the script of each test."""
 
-    def __init__(self, workbench: ProductWorkbench, script: Path) -> None:
+    def __init__(
+        self, workbench: ProductWorkbench, script: Path, door: WarmDoor | None = None
+    ) -> None:
         self.workbench = workbench
         self.folder = workbench.folder
         self._script = script
+        self._door = door
         self._turns = 1
 
     @property
@@ -151,6 +160,12 @@ class Product:
         self.command("lspAgent.chat.new")
         self.chat.locator(".welcome").wait_for()
         self.wait_for_cursor()
+
+    def servers(self) -> list[psutil.Process]:
+        """Those that run."""
+        if self._door is None:
+            return servers(self.folder.parent)
+        return [process for process in self._door.processes if process.is_running()]
 
     def settings(self, values: Json) -> None:
         path = self.folder / ".vscode" / "settings.json"
@@ -353,27 +368,39 @@ def product(
     script.write_text('{"steps": []}', encoding="utf-8")
     # Sockets' addresses are short: pytest's own folders are too deep for them.
     runtime = Path(tempfile.mkdtemp(prefix="la-"))
-    settings = agents(script, folder) if machine is None else machine
     programs = os.environ["PATH"] if path is None else path
     if path is not None:  # VS Code takes the PATH of the person's login shell
         (base / ".profile").write_text(f"PATH='{path}'\n", encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, runtime, ignore_errors=True)
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("HOME", str(base))
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        try:
-            workbench = ProductWorkbench(
-                base, folder, vsix, settings, programs, trusts_all=trusts_all
-            )
-            with workbench:
-                yield Product(workbench, script)
-        finally:
-            shutil.rmtree(runtime, ignore_errors=True)
+        door = None
+        if machine is None:
+            if warm.can_fork("serve", os.environ):
+                door = stack.enter_context(contextlib.closing(WarmDoor(runtime)))
+            machine = agents(script, folder, _program(base, door))
+        workbench = ProductWorkbench(base, folder, vsix, machine, programs, trusts_all=trusts_all)
+        yield Product(stack.enter_context(workbench), script, door)
 
 
-def agents(script: Path, folder: Path) -> Json:
-    """A person's settings: the agents "scripted", "glossary" and "late" follow ``script``, the last
-    two with an extension, of which "late"'s is slow to tell its command; "double" has models,
-    options and sessions of its own in ``folder``; "absent" does not start, "mute" says nothing."""
+def _program(base: Path, door: WarmDoor | None) -> Path:
+    """An ``lsp-agent`` whose servers are forked behind the door."""
+    lines = ["#!/bin/sh", f'exec {shlex.join(LSP_AGENT)} "$@"']
+    if door is not None:
+        lines.insert(1, f'test "$1" = serve && exec {door.command} "$@"')
+    program = base / "lsp-agent"
+    program.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    program.chmod(stat.S_IRWXU)
+    return program
+
+
+def agents(script: Path, folder: Path, program: Path) -> Json:
+    """A person's settings, with ``program`` for the server: the agents "scripted", "glossary" and
+    "late" follow ``script``, the last two with an extension, of which "late"'s is slow to tell its
+    command; "double" has models, options and sessions of its own in ``folder``; "absent" does not
+    start, "mute" says nothing."""
     scripted = [*LSP_AGENT, "rpc", "--script", str(script)]
     glossary = REPOSITORY / "examples" / "extensions" / "glossary"
     late = REPOSITORY / "tests" / "support" / "doubles" / "late_extension"
@@ -381,7 +408,7 @@ def agents(script: Path, folder: Path) -> Json:
     double = [sys.executable, str(REPOSITORY / "tests" / "support" / "doubles" / "acp_agent.py")]
     told = json.dumps({"sessions": [kept], "models": ["small", "large"]})
     return {
-        "lspAgent.server.path": str(Path(sys.executable).parent / "lsp-agent"),
+        "lspAgent.server.path": str(program),
         "lspAgent.agents": {
             "scripted": {"wire": "zot", "command": scripted, "provider": "script"},
             "glossary": {

@@ -1,7 +1,7 @@
 """The server's processes, beside the workbench that started them."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,9 +22,8 @@ def _home_of(process: psutil.Process) -> str | None:
 
 
 @contextmanager
-def held(home: Path) -> Iterator[None]:
+def held(found: Sequence[psutil.Process]) -> Iterator[None]:
     """They answer nothing meanwhile, and all afterwards."""
-    found = servers(home)
     assert found
     for process in found:
         process.send_signal(signal.SIGSTOP)

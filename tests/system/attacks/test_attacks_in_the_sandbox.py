@@ -19,7 +19,10 @@ from test_granted_patterns import THROUGH_LINKS
 from test_kept_by_git import MORE_THAN_KEEPING, git
 from test_reading_commands import DISGUISED
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="needs Linux"),
+    pytest.mark.slow,
+]
 
 Report = Callable[[str, str, str, str], None]
 

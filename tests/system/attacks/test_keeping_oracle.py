@@ -63,6 +63,7 @@ def does_more(call: str, folder: Path) -> bool:
     return not all(Path(place).is_relative_to(store) for place in places)
 
 
+@pytest.mark.slow
 def test_what_is_judged_to_be_kept_is_kept_in_gits_own_store(shop: Path) -> None:
     shutil.rmtree(shop / "repo")
     with (shop / ".git" / "config").open("a") as config:

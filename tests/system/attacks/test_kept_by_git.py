@@ -98,6 +98,7 @@ def decided(ground: Ground) -> list[tuple[str, int | None]]:
     return [(each["by"], each["ended"]["exit"]) for each in entries()]
 
 
+@pytest.mark.slow
 def test_what_git_keeps_needs_no_question(ground: Ground) -> None:
     ground.file("src/b.txt", "two\n")
     ground.file("new.txt", "new\n")

@@ -140,6 +140,7 @@ def guilty(shop: Path, lines: Sequence[str]) -> Mapping[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_judged_to_only_read_does(shop: Path) -> None:
     lines = Lines(SEED)
     reading_lines = judged_reading(shop, (lines.line() for _ in range(COUNT)))

@@ -136,6 +136,7 @@ def test_a_browser_is_refused_whatever_it_sends_along(served: Served) -> None:
     assert served.serves()
 
 
+@pytest.mark.slow
 def test_who_only_waits_keeps_nobody_away_and_is_sent_away(served: Served) -> None:
     with contextlib.ExitStack() as strangers:
         waiting = [strangers.enter_context(served.connection()) for _ in range(100)]
