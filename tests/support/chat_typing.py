@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from support.sizes import size
+
 Json = dict[str, Any]
 Record = Callable[[str, object], None]
 
@@ -53,7 +55,7 @@ class Typist(ABC):
 
     editor: str
     #: In the last section.
-    lines = 1000
+    lines = size(400, 1000)
 
     @abstractmethod
     def to_early(self) -> None:

@@ -3,7 +3,8 @@ same steps, the same oracle, and Neovim's own undo.
 
 STORM_SEED=4711 pytest tests/editors/neovim/test_plugin_provenance.py -k one_seed -s
 
-repeats one run, and shrinks it if it goes wrong. STORM_EDITS=1000 makes a batch so large.
+repeats one run, and shrinks it if it goes wrong. LSP_AGENT_LONG=1 makes a batch of a
+thousand edits.
 """
 
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from plugin_desk import PluginDesk
 from provenance.hands import RealDesk, batch, one_seed
 from support import neovim_versions
 from support.neovim_desk import seated
+from support.sizes import size
 
 pytestmark = [
     pytest.mark.neovim,
@@ -24,7 +26,7 @@ pytestmark = [
 ]
 
 #: Edits of a batch, the agents' and the person's.
-EDITS = 500
+EDITS = size(250, 1000)
 QUICK = 40
 
 

@@ -14,6 +14,7 @@ import pytest
 from plugin_desk import PATIENCE, PluginDesk
 from support.neovim import wait_until
 from support.neovim_desk import bash, done, step
+from support.sizes import size
 
 pytestmark = [
     pytest.mark.neovim,
@@ -145,7 +146,7 @@ def test_keys_typed_through_questions_answer_none(
 
 
 @pytest.mark.slow
-def test_a_thousand_tries_of_keys_typed_through_questions_answer_none(
+def test_hundreds_of_tries_of_keys_typed_through_questions_answer_none(
     desk: PluginDesk, record_property: Record
 ) -> None:
-    check(desk, record_property, tries=1000, questions=100)
+    check(desk, record_property, tries=size(300, 1000), questions=size(30, 100))

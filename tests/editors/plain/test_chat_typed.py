@@ -1,4 +1,4 @@
-"""A person types a thousand lines into a conversation, in Helix, Kakoune, Emacs and a Neovim
+"""A person types hundreds of lines into a conversation, in Helix, Kakoune, Emacs and a Neovim
 without the plugin, while the agent's words and calls come into it: each is there once and in its
 place."""
 
@@ -161,7 +161,7 @@ def check(typist: Typist, terminal: Terminal, project: PlainProject, record: Rec
 
 
 @pytest.mark.helix
-def test_a_thousand_lines_typed_in_helix_beside_a_turn_are_each_in_once(
+def test_hundreds_of_lines_typed_in_helix_beside_a_turn_are_each_in_once(
     project: PlainProject, record_property: Record
 ) -> None:
     with opened(helix := Helix(project, PROMPT, NAME)):
@@ -171,7 +171,7 @@ def test_a_thousand_lines_typed_in_helix_beside_a_turn_are_each_in_once(
 
 
 @pytest.mark.kakoune
-def test_a_thousand_lines_typed_in_kakoune_beside_a_turn_are_each_in_once(
+def test_hundreds_of_lines_typed_in_kakoune_beside_a_turn_are_each_in_once(
     project: PlainProject, record_property: Record
 ) -> None:
     with opened(kakoune := Kakoune(project, NAME)):
@@ -180,7 +180,7 @@ def test_a_thousand_lines_typed_in_kakoune_beside_a_turn_are_each_in_once(
 
 
 @pytest.mark.emacs
-def test_a_thousand_lines_typed_in_emacs_beside_a_turn_are_each_in_once(
+def test_hundreds_of_lines_typed_in_emacs_beside_a_turn_are_each_in_once(
     project: PlainProject, record_property: Record
 ) -> None:
     with opened(emacs := Emacs(project, PROMPT, NAME)):
@@ -190,7 +190,7 @@ def test_a_thousand_lines_typed_in_emacs_beside_a_turn_are_each_in_once(
 
 @pytest.mark.neovim
 @pytest.mark.parametrize("version", neovim_versions.parameters("0.11"))
-def test_a_thousand_lines_typed_in_neovim_beside_a_turn_are_each_in_once(
+def test_hundreds_of_lines_typed_in_neovim_beside_a_turn_are_each_in_once(
     project: PlainProject, record_property: Record, version: str
 ) -> None:
     program = neovim_versions.found()[version].program

@@ -17,6 +17,7 @@ from plain_emacs import Emacs
 from plain_helix import Helix
 from plain_project import NOTES, PlainProject
 from plain_terminal import Terminal, until
+from support.sizes import size
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,7 +27,7 @@ pytestmark = [
 ]
 
 SENT = "agent: nap for a while"
-TRIES = 1000
+TRIES = size(400, 1000)
 QUESTIONS = 12
 
 TITLE = "Plain editors, keys typed through the appearance of questions"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.chat_typing import EARLY_LINE, END, NAME, SCRIPT, TEXT, Record, Sitting, Typist
+from support.sizes import size
 from support.workbench import wait_until
 from vscode_product import Product, build, product
 
@@ -21,7 +22,7 @@ _PAUSE = 25
 
 class InVSCode(Typist):
     editor = "VS Code"
-    lines = 400  # each costs several of another editor's
+    lines = size(200, 1000)  # each costs several of another editor's
 
     def __init__(self, person: Product) -> None:
         self._person = person

@@ -3,7 +3,8 @@ extension: the same steps, the same oracle, and the workbench's own undo.
 
 STORM_SEED=4711 pytest tests/editors/vscode/test_vscode_provenance.py -m slow -k one_seed -s
 
-repeats one run, and shrinks it if it goes wrong. STORM_EDITS=1000 makes a batch so large.
+repeats one run, and shrinks it if it goes wrong. LSP_AGENT_LONG=1 makes a batch of a
+thousand edits.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from provenance.hands import RealDesk, batch, one_seed
 from provenance.hub import Json
+from support.sizes import size
 from vscode_hands import VSCodeHands
 from vscode_product import ProductWorkbench, build
 
@@ -25,7 +27,7 @@ pytestmark = [
 ]
 
 #: Edits of the batch, the agents' and the person's: each costs several of a Neovim's.
-EDITS = 120
+EDITS = size(100, 1000)
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ while the chat is hidden, else in the chat: each stands for about half a second,
 by the server's command, and the next one comes.
 """
 
-import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.sizes import size
 from support.workbench import wait_until
 from vscode_desk import done, step
 from vscode_product import Product, build, product
@@ -21,10 +21,9 @@ from vscode_product import Product, build, product
 pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(900)]
 pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
 
-#: A thousand with STORM_TRIES=1000.
-TRIES = int(os.environ.get("STORM_TRIES", "400"))
+TRIES = size(250, 1000)
 #: At least, in that time.
-QUESTIONS = 40
+QUESTIONS = TRIES // 10
 
 TITLE = "VS Code, keys typed through the appearance of questions"
 

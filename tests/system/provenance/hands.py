@@ -316,9 +316,7 @@ def possible(app: App, steps: list[Step]) -> list[Step]:
 
 
 def batch(desk: RealDesk, edits: int) -> None:
-    """Seeds from 0 on, until so many edits were made, or as many as STORM_EDITS says. Fails for
-    those that go wrong."""
-    edits = int(os.environ.get("STORM_EDITS", edits))
+    """Seeds from 0 on, until so many edits were made. Fails for those that go wrong."""
     tally, edits_made = Tally(), 0
     for seed in count():
         tally.add(seed, run(desk, *made(seed)))
