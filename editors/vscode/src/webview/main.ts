@@ -348,7 +348,7 @@ function showQuestion(questionId: string): void {
 
 function spokenEnd(turn: Turn): string {
   const last = turn.parts.at(-1);
-  const said = last?.kind === "text" ? `${last.text}\n` : "";
+  const said = last?.kind === "text" ? `${spoken(last)}\n` : "";
   return `${said}${turn.stopReason === "endTurn" ? "The agent is done." : (turn.error ?? "Stopped.")}`;
 }
 

@@ -75,11 +75,14 @@ export function renderPrompt(
   );
 }
 
+/** Characters of a text. The rest is in the conversation; a megabyte was laid out for a second. */
+const MOST_SPOKEN = 5000;
+
 /** In words, for who listens; "" where nothing is worth it. */
 export function spoken(part: Part): string {
   switch (part.kind) {
     case "text":
-      return part.text;
+      return part.text.length > MOST_SPOKEN ? `${part.text.slice(0, MOST_SPOKEN)}…` : part.text;
     case "tool":
       return `${part.tool} ${part.subject}: ${part.state}`;
     case "notice":
