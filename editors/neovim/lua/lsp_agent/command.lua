@@ -133,8 +133,9 @@ M.commands = {
   {
     name = "steer",
     argument = "{prompt}",
-    summary = "Hands a prompt to the agent while it works, if it can take one then (pi can); "
-      .. "lines of a range go along. The other prompts wait until the turn has ended.",
+    summary = "Hands a prompt to the agent while it works, if it can take one then (the embedded "
+      .. "one, pi and Meerkat can); lines of a range go along. The other prompts wait until the "
+      .. "turn has ended.",
     run = steer,
     alone = true,
   },
