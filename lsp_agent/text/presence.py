@@ -11,6 +11,8 @@ from lsp_agent.text.lines import EMPTY, Text, holds
 from lsp_agent.text.live_hunks import place_after, with_hunks
 from lsp_agent.text.merge import Lines, Merge, merge3_beside, words
 
+_NONE: Counter[str] = Counter()
+
 Step = tuple[Text | None, Text | None]
 """A change: the texts before and after it."""
 
@@ -127,21 +129,26 @@ def _puts_back(later: Step, earlier: Step) -> bool:
 
 
 class _Rising:
-    """What comes back into ``now`` as others' changes are taken out of it."""
+    """What comes back into ``now`` as others' changes are taken out of it, and what goes: each word
+    against the fewest and the most of it that there were meanwhile, since what another change had
+    put in again may go first, and come back after that."""
 
     def __init__(self, now: Text | None) -> None:
         self._now = now or EMPTY
         self._left: Text | None = now
+        #: What ``left`` has more and fewer of than ``now``, and the most of both so far.
         self._more: Counter[str] = Counter()
         self._fewer: Counter[str] = Counter()
-        self._there: Counter[str] | None = None
+        self._most_more: Counter[str] = Counter()
+        self._most_fewer: Counter[str] = Counter()
+        self._words: Counter[str] | None = None
 
     def risen(self, step: Step, left: Text | None) -> Step:
-        """``step`` with those of its hunks alone that are in ``left`` and not in ``now``. It goes
-        by words: those that one put in are there again, or those that it took out are gone again,
-        where lines beside them may be others now."""
+        """``step`` with those of its hunks alone that came back into ``left``. It goes by words:
+        those that one put in are there again, or those that it took out are gone again, where lines
+        beside them may be others now."""
         self._compare(left)
-        if not self._more and not self._fewer:
+        if not self._most_more and not self._most_fewer:
             return step[0], step[0]
         before, after = (text or EMPTY for text in step)
         risen = [
@@ -161,27 +168,42 @@ class _Rising:
         gone = words(_joined(old[hunk.old_start : hunk.old_end] for hunk in hunks))
         come = words(_joined(new[hunk.new_start : hunk.new_end] for hunk in hunks))
         self._left, self._more, self._fewer = left, come - gone, gone - come
+        self._most_more |= self._more
+        self._most_fewer |= self._fewer
 
     def _has_risen(self, came: Counter[str]) -> bool:
-        """Whether there are words of it that ``now`` has not, and all of them are there again."""
-        if came.keys().isdisjoint(self._more):
+        """Whether there are words of it that were gone at some time, and all of them are there
+        again."""
+        if not self._is_changed(came):
             return False
-        changed = came - self._words()
-        return bool(changed) and changed <= self._more
+        fewest = self._counted(came, _NONE, self._most_fewer)
+        changed = came - fewest
+        return bool(changed) and changed <= self._here(came) - fewest
 
     def _has_sunk(self, went: Counter[str]) -> bool:
-        """Whether there are words of it that ``left`` has not, and all of them were in ``now``."""
-        if went.keys().isdisjoint(self._fewer):
+        """Whether there are words of it that ``left`` has not, and all of them were there at some
+        time."""
+        if not self._is_changed(went):
             return False
-        there = self._words()
-        here = {word: there[word] + self._more[word] - self._fewer[word] for word in went}
-        changed = went - Counter(here)
-        return bool(changed) and changed <= self._fewer
+        here = self._here(went)
+        changed = went - here
+        return bool(changed) and changed <= self._counted(went, self._most_more, _NONE) - here
 
-    def _words(self) -> Counter[str]:
-        if self._there is None:
-            self._there = words(self._now.lines)
-        return self._there
+    def _is_changed(self, asked: Iterable[str]) -> bool:
+        return any(word in self._most_more or word in self._most_fewer for word in asked)
+
+    def _here(self, asked: Iterable[str]) -> Counter[str]:
+        """How many of these ``left`` has."""
+        return self._counted(asked, self._more, self._fewer)
+
+    def _counted(
+        self, asked: Iterable[str], more: Counter[str], fewer: Counter[str]
+    ) -> Counter[str]:
+        """How many of these there are in ``now`` with so many ``more`` and ``fewer``."""
+        if self._words is None:
+            self._words = words(self._now.lines)
+        there = self._words
+        return Counter({word: there[word] + more[word] - fewer[word] for word in asked})
 
 
 def _not_out(step: Step, now: Text | None) -> Step:

@@ -287,4 +287,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["undo", 1],
         ],
     ),
+    "a line goes and comes back while a turn's edits are taken out one by one": (
+        {},
+        [
+            ["write", "a1", 1, 2, [["cut", 26]]],
+            ["edit", "a1", 1, 0, ["line", 10]],
+            ["write", "a1", 1, 0, [["cut", 13]]],
+            ["close", 1, 1],
+            ["write", "a1", 1, 1, [["cut", 5]]],
+        ],
+    ),
 }
