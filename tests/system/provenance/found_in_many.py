@@ -297,4 +297,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 1, 1, [["cut", 5]]],
         ],
     ),
+    "a line comes back beside one with another word in it than every earlier text has": (
+        {"lines": 6},
+        [
+            ["write", "a1", 1, 1, [["cut", 15]]],
+            ["edit", "a2", 0, 0, ["front", 18]],
+            ["write", "a2", 1, 0, [["cut", 17]]],
+            ["write", "a3", 1, 0, [["cut", 14]]],
+            ["edit", "a3", 0, 0, ["line", 7]],
+        ],
+    ),
 }
