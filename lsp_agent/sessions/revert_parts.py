@@ -120,6 +120,20 @@ def parts_given_up(changes: Sequence[Change], now: Text | None) -> list[Part]:
     return parts_in(out)
 
 
+def is_rejected(change: Change) -> bool:
+    """Whether hunks of it were taken out of the file, or all of it was."""
+    return change.status == "rejected" or "rejected" in change.decided.values()
+
+
+def gone_part(change: Change) -> Part:
+    """What was taken out of a change that ``is_rejected``."""
+    step = change.before, change.after
+    if change.status != "rejected":
+        out = [index for index, status in change.decided.items() if status == "rejected"]
+        step = with_only(step, out)
+    return Part(change.id, change.time, step, (), gone=True)
+
+
 def parts_under(gone: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
     """Those of ``gone`` that were in when one of ``parts`` was made."""
     return [

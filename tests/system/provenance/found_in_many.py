@@ -307,4 +307,16 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["edit", "a3", 0, 0, ["line", 7]],
         ],
     ),
+    "one hunk of an edit is rejected, and what had taken it over reverted": (
+        {"lines": 6},
+        [
+            ["write", "a1", 1, 0, [["swap", 18], ["add", 2]]],
+            ["write", "a1", 1, 1, [["swap", 27]]],
+            ["edit", "a1", 1, 0, ["front", 15]],
+            ["keep", 6, 1],
+            ["undo", 1],
+            ["undo", 1],
+            ["reject", 10, 1],
+        ],
+    ),
 }
