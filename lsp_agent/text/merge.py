@@ -6,7 +6,7 @@ changes to neighbouring lines both stand (git calls those a conflict).
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, diff, overlap
@@ -198,7 +198,7 @@ def _by_preferred_tokens(region: _Region) -> Lines | None:
 
 def _with_same_put_in(regions: list[_Region], _: Lines) -> list[_Region]:
     """``regions`` in which neighbours are one where the sides, each in its own, put in the same
-    line of more than a word, which would be there twice."""
+    line, which would be there twice: one of more than a word, or any at the same place."""
     found = regions[:1]
     for below in regions[1:]:
         above = found[-1]
@@ -209,8 +209,17 @@ def _with_same_put_in(regions: list[_Region], _: Lines) -> list[_Region]:
     return found
 
 
-def _put_in_the_same(one: _Region, other: _Region) -> bool:
-    return any(len(words_of((line,))) > 1 for line in _put_in(one) & _put_in(other))
+def _put_in_the_same(above: _Region, below: _Region) -> bool:
+    same = _put_in(above) & _put_in(below)
+    if any(len(words_of((line,))) > 1 for line in same):
+        return True
+    return _meet(above.ours, below.theirs, same) or _meet(above.theirs, below.ours, same)
+
+
+def _meet(above: Lines, below: Lines, same: Collection[str]) -> bool:
+    """Whether one ends with what the other begins with, in lines that are the ``same``."""
+    ends = (above[-size:] for size in range(1, min(len(above), len(below)) + 1))
+    return any(end == below[: len(end)] and words(end) and {*end} <= {*same} for end in ends)
 
 
 def _put_in(region: _Region) -> Counter[str]:

@@ -319,4 +319,15 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 10, 1],
         ],
     ),
+    "an agent writes a line of one word that is there again, and lines around it have changed": (
+        {"lines": 6, "open": False},
+        [
+            ["open", 0],
+            ["other", 0, 8],
+            ["write", "a2", 0, 0, [["cut", 1]]],
+            ["type", 0, 25, 1],
+            ["revert", 19, 1],
+            ["write", "a2", 0, 1, [["cut", 19], ["front", 6]]],
+        ],
+    ),
 }
