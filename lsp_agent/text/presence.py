@@ -141,6 +141,8 @@ class _Rising:
         self._fewer: Counter[str] = Counter()
         self._most_more: Counter[str] = Counter()
         self._most_fewer: Counter[str] = Counter()
+        #: The words of each line of ``left`` that ``now`` has not.
+        self._lines: list[Counter[str]] = []
         self._words: Counter[str] | None = None
 
     def risen(self, step: Step, left: Text | None) -> Step:
@@ -165,20 +167,22 @@ class _Rising:
             return
         old, new = self._now.lines, (left or EMPTY).lines
         hunks = diff(old, new)
+        come_lines = _joined(new[hunk.new_start : hunk.new_end] for hunk in hunks)
         gone = words(_joined(old[hunk.old_start : hunk.old_end] for hunk in hunks))
-        come = words(_joined(new[hunk.new_start : hunk.new_end] for hunk in hunks))
+        come = words(come_lines)
+        self._lines = [found for line in come_lines if (found := words((line,)))]
         self._left, self._more, self._fewer = left, come - gone, gone - come
         self._most_more |= self._more
         self._most_fewer |= self._fewer
 
     def _has_risen(self, came: Counter[str]) -> bool:
         """Whether there are words of it that were gone at some time, and all of them are there
-        again."""
+        again, or as many as somebody has left of a line of it."""
         if not self._is_changed(came):
             return False
         fewest = self._counted(came, _NONE, self._most_fewer)
-        changed = came - fewest
-        return bool(changed) and changed <= self._here(came) - fewest
+        back = came & (self._here(came) - fewest)
+        return bool(back) and (came - fewest <= back or any(line <= back for line in self._lines))
 
     def _has_sunk(self, went: Counter[str]) -> bool:
         """Whether there are words of it that ``left`` has not, and all of them were there at some

@@ -330,4 +330,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 0, 1, [["cut", 19], ["front", 6]]],
         ],
     ),
+    "a person took a word out of an agent's line, another agent the rest: both are reverted": (
+        {},
+        [
+            ["edit", "a1", 0, 0, ["line", 4]],
+            ["delete", 0, 5],
+            ["write", "a3", 0, 0, [["cut", 2]]],
+            ["type", 0, 21, 2],
+            ["undo", 1],
+        ],
+    ),
 }
