@@ -5,6 +5,7 @@ Pure. A text of None is a file that is not there.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import EMPTY, Text, holds
@@ -89,9 +90,9 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
     shown = out = now
     places: list[tuple[int, int]] = []
     rising = _Rising(now)
-    for step, is_gone in _in_a_row(steps, now, gone):
-        before, after = rising.risen(step, out) if is_gone else _not_out(step, out)
-        if is_gone and before == after:
+    for row in _in_a_row(steps, now, gone):
+        before, after = rising.risen(row.step, out) if row.gone else _not_out(row.step, out)
+        if row.gone and before == after:
             continue
         if out is None and before is not None and after is not None and before != after:
             raise Clash(_apart(places))
@@ -100,32 +101,45 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
         merge = merge3_beside(after or EMPTY, out, before or EMPTY)
         places += _places(merge, shown or EMPTY)
         out = None if before is None and not merge.text.lines else merge.text
+        if gone:
+            rising.see(out, row.put_back)
     if places:
         raise Clash(_apart(places))
     return out
 
 
-def _in_a_row(
-    steps: Iterable[Step], now: Text | None, gone: Collection[int]
-) -> list[tuple[Step, bool]]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Steps with nothing between them as one, in which there are words no more that a later one
+    ``put_back`` after an earlier one had taken them out."""
+
+    step: Step
+    gone: bool
+    put_back: Counter[str]
+
+
+def _in_a_row(steps: Iterable[Step], now: Text | None, gone: Collection[int]) -> list[_Row]:
     """``steps`` (newest first), and which are ``gone``. Those with nothing between them are one,
     where nothing of the later one is out already, or both are gone and it put back what the earlier
     one had taken out: that was never changed."""
-    found: list[tuple[Step, bool]] = []
+    found: list[_Row] = []
     for place, step in enumerate(steps):
-        later, later_is_gone = found[-1] if found else ((None, None), True)
-        is_gone = place in gone
-        in_a_row = bool(found) and is_gone == later_is_gone and later[0] == step[1]
-        if in_a_row and (_puts_back(later, step) if is_gone else _not_out(later, now) == later):
-            found[-1] = (step[0], later[1]), is_gone
+        row = _Row(step, place in gone, Counter())
+        later = found[-1] if found else None
+        if later is None or later.gone != row.gone or later.step[0] != step[1]:
+            found.append(row)
+            continue
+        put_back = _put_back(later.step, step) if gone else row.put_back
+        if put_back if row.gone else _not_out(later.step, now) == later.step:
+            found[-1] = _Row((step[0], later.step[1]), row.gone, later.put_back | put_back)
         else:
-            found.append((step, is_gone))
+            found.append(row)
     return found
 
 
-def _puts_back(later: Step, earlier: Step) -> bool:
+def _put_back(later: Step, earlier: Step) -> Counter[str]:
     went, gone, came = (words((text or EMPTY).lines) for text in (earlier[0], earlier[1], later[1]))
-    return bool((went - gone) & (came - gone))
+    return (went - gone) & (came - gone)
 
 
 class _Rising:
@@ -149,7 +163,7 @@ class _Rising:
         """``step`` with those of its hunks alone that came back into ``left``. It goes by words:
         those that one put in are there again, or those that it took out are gone again, where lines
         beside them may be others now."""
-        self._compare(left)
+        self.see(left)
         if not self._most_more and not self._most_fewer:
             return step[0], step[0]
         before, after = (text or EMPTY for text in step)
@@ -161,10 +175,15 @@ class _Rising:
         ]
         return with_only(step, risen) if risen else (step[0], step[0])
 
+    def see(self, left: Text | None, put_back: Counter[str] = _NONE) -> None:
+        """Takes note of what is left by now, and of what was gone before it was ``put_back``. Lines
+        that are in both are the most of a long text: their words are not counted."""
+        if left is not self._left:
+            self._compare(left)
+        self._most_more |= self._more
+        self._most_fewer |= self._fewer + put_back - self._more
+
     def _compare(self, left: Text | None) -> None:
-        """Lines that both have are the most of a long text: their words are not counted."""
-        if left is self._left:
-            return
         old, new = self._now.lines, (left or EMPTY).lines
         hunks = diff(old, new)
         come_lines = _joined(new[hunk.new_start : hunk.new_end] for hunk in hunks)
@@ -172,8 +191,6 @@ class _Rising:
         come = words(come_lines)
         self._lines = [found for line in come_lines if (found := words((line,)))]
         self._left, self._more, self._fewer = left, come - gone, gone - come
-        self._most_more |= self._more
-        self._most_fewer |= self._fewer
 
     def _has_risen(self, came: Counter[str]) -> bool:
         """Whether there are words of it that were gone at some time, and all of them are there

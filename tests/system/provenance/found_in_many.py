@@ -340,4 +340,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["undo", 1],
         ],
     ),
+    "a turn takes a reverted line out, puts it in again with others, and is reverted": (
+        {"open": False},
+        [
+            ["edit", "a1", 1, 2, ["line", 24]],
+            ["write", "a2", 0, 0, [["cut", 1]]],
+            ["revert", 2, 1],
+            ["edit", "a2", 0, 0, ["cut", 21]],
+            ["write", "a2", 0, 2, [["front", 28]]],
+        ],
+    ),
 }
