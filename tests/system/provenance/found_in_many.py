@@ -350,4 +350,15 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 0, 2, [["front", 28]]],
         ],
     ),
+    "a revert puts a line back beside what is left of a hunk, and that is rejected": (
+        {},
+        [
+            ["write", "a1", 1, 0, [["line", 0], ["front", 2]]],
+            ["edit", "a1", 1, 0, ["cut", 10]],
+            ["end", "a1"],
+            ["write", "a1", 1, 0, [["cut", 2]]],
+            ["revert", 21, 0],
+            ["reject", 16, None],
+        ],
+    ),
 }
