@@ -43,7 +43,7 @@ class Review(Reviewed):
                     there = _handed_lines(self, taken, trace, now)
                     review, more = review._handed_back(taken, trace, there)
                     turned += more
-            elif not any(overlap(*hunk.range, *place) for hunk in review.hunks):
+            elif all(h.key in trace.over for h in review.hunks if overlap(*h.range, *place)):
                 review, more = review._reopened(trace)
                 turned += more
         review, more = stepped(review, now, diff(review.text.lines, now.lines), None)

@@ -361,4 +361,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 16, None],
         ],
     ),
+    "the editor's redo of an edit that had taken over a line that was deleted": (
+        {"lines": 6},
+        [
+            ["write", "a2", 0, 1, [["cut", 8], ["line", 2]]],
+            ["save", 0],
+            ["write", "a1", 0, 2, [["cut", 1], ["add", 16]]],
+            ["undo", 0],
+            ["redo", 0],
+        ],
+    ),
 }
