@@ -371,4 +371,18 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["redo", 0],
         ],
     ),
+    "after a restart a closed file is changed, and opened with what was unsaved before": (
+        {"lines": 6},
+        [
+            ["type", 0, 23, 3],
+            ["write", "a1", 1, 0, [["cut", 0]]],
+            ["revert", 1, 1],
+            ["edit", "a1", 1, 0, ["add", 14]],
+            ["restart", 0, 1],
+            ["write", "a1", 0, 0, [["front", 14]]],
+            ["open", 1],
+            ["write", "a1", 1, 0, [["cut", 8]]],
+            ["write", "a1", 0, 0, [["add", 17]]],
+        ],
+    ),
 }
