@@ -8,6 +8,7 @@ changes to neighbouring lines both stand (git calls those a conflict).
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import pairwise
 
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text, append_lines, split_lines
@@ -233,12 +234,13 @@ def _token_wise(region: Region, *, strict: bool, clash: Clash = touch) -> Lines 
 
 
 def _is_doubled(region: Region, merged: Lines) -> bool:
-    """Whether most of what one side put in the other did as well, or a line of more than a word,
-    and it is there twice: where tokens are alike, the same change can seem to be one in another
-    place."""
+    """Whether most of what one side put in the other did as well, or a line of more than a word, or
+    one of a word twice in a row, and it is there twice: where tokens are alike, the same change can
+    seem to be one in another place."""
     once = (Counter(region.ours) & Counter(region.theirs)) - Counter(region.base)
     there = Counter(merged) - (Counter(region.ours) | Counter(region.theirs))
-    if any(len(words_of((line,))) > 1 for line in once & there):
+    in_a_row = {line for line, below in pairwise(merged) if line == below}
+    if any(len(words_of((line,))) > (line not in in_a_row) for line in once & there):
         return True
     base = words(region.base)
     ours, theirs = words(region.ours) - base, words(region.theirs) - base

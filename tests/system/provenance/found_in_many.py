@@ -385,4 +385,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 0, [["add", 17]]],
         ],
     ),
+    "an agent writes a line of one word that is there again, as another beside it is changed": (
+        {"lines": 6},
+        [
+            ["other", 1, 17],
+            ["write", "a3", 1, 1, [["add", 11], ["cut", 10]]],
+            ["close", 0, 1],
+            ["write", "a1", 0, 0, [["front", 19]]],
+            ["write", "a3", 1, 1, [["swap", 23]]],
+        ],
+    ),
 }
