@@ -395,4 +395,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a3", 1, 1, [["swap", 23]]],
         ],
     ),
+    "a turn takes a line of the one before out and puts it in again, and is reverted": (
+        {"open": False},
+        [
+            ["edit", "a1", 1, 0, ["line", 20]],
+            ["end", "a1"],
+            ["write", "a1", 1, 0, [["cut", 15]]],
+            ["write", "a1", 0, 1, [["swap", 22]]],
+            ["revert", 23, 1],
+        ],
+    ),
 }
