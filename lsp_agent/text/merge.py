@@ -52,7 +52,7 @@ def merge3_fine(base: Text, ours: Text, theirs: Text) -> Merge:
 def merge3_beside(base: Text, ours: Text, theirs: Text) -> Merge:
     """``merge3_fine`` in which what one side puts right before or behind the other's change is no
     clash: for taking a change out, where it cannot matter."""
-    return _merged(base, ours, theirs, _by_tokens_beside, touch_inside)
+    return _merged(base, ours, theirs, _by_tokens_beside, touch_inside, _with_put_back_above)
 
 
 def preferring(base: Text, ours: Text, theirs: Text) -> Text:
@@ -164,6 +164,37 @@ def _with_same_put_in(regions: list[Region], _: Lines) -> list[Region]:
         else:
             found.append(below)
     return found
+
+
+def _with_put_back_above(regions: list[Region], ours: Lines) -> list[Region]:
+    """``_with_same_put_in`` in which what *theirs* put in behind a line stands above what *ours*
+    put in there, where *ours* changed the line as well: it was there first."""
+    found: list[Region] = []
+    for below in _with_same_put_in(regions, ours):
+        above = found[-1] if found else None
+        tail = () if above is None else _put_in_behind(above)
+        only_theirs = not below.base and not below.ours
+        if above is None or not tail or not only_theirs or above.ours_end != below.ours_start:
+            found.append(below)
+            continue
+        at = above.ours_end - len(tail)
+        rest = above.ours[: -len(tail)]
+        found[-1] = Region(above.base, rest, above.theirs, above.ours_start, at)
+        found.append(Region((), tail, (*below.theirs, *tail), at, above.ours_end))
+    return found
+
+
+def _put_in_behind(region: Region) -> Lines:
+    """The lines that *ours* alone put in behind the last of *base*: no word of it is in them."""
+    if region.theirs != region.base:
+        return ()
+    known = words(region.base)
+    size = 0
+    while size < len(region.ours) - len(region.base) and not (
+        words(region.ours[len(region.ours) - size - 1 :]) & known
+    ):
+        size += 1
+    return region.ours[len(region.ours) - size :] if region.base else ()
 
 
 def _put_in_the_same(above: Region, below: Region) -> bool:

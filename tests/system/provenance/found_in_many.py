@@ -405,4 +405,16 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["revert", 23, 1],
         ],
     ),
+    "a deleted line comes back where lines were put in, behind one that was changed": (
+        {"editor": "full"},
+        [
+            ["write", "a2", 0, 2, [["cut", 1]]],
+            ["other", 0, 22],
+            ["type", 1, 12, 1],
+            ["type", 1, 20, 1],
+            ["undo", 0],
+            ["reject", 17, None],
+            ["undo", 0],
+        ],
+    ),
 }
