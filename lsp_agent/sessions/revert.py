@@ -35,6 +35,7 @@ from lsp_agent.sessions.revert_parts import (
     parts_given_up,
     parts_in,
     parts_under,
+    was_proposal,
     without,
 )
 from lsp_agent.sessions.session import Session
@@ -250,7 +251,8 @@ class Reverts:
         given_up = await anyio.to_thread.run_sync(parts_given_up, unsaved, _text_of(shown))
         out = {part.change_id: part.hunks for part in given_up}
         self._found_out(out)
-        parts = await anyio.to_thread.run_sync(parts_in, changes)
+        there = [each for each in changes if not (shown.open and was_proposal(each))]
+        parts = await anyio.to_thread.run_sync(parts_in, there)
         return [part for part in parts if part.change_id not in out]
 
     def _is_unsaved(self, change: Change) -> bool:

@@ -108,6 +108,12 @@ def befores(changes: Sequence[Change], gone: Sequence[Part]) -> list[Text]:
     return [text for _, text in sorted(texts, key=itemgetter(0)) if text is not None]
 
 
+def was_proposal(change: Change) -> bool:
+    """Whether it waited as a proposal until a later one took its place: of what was in a text and
+    was taken over, the hunks are known."""
+    return change.status == "superseded" and not change.decided
+
+
 def parts_in(changes: Sequence[Change]) -> list[Part]:
     return [part for change in changes if (part := _part_in(change)) is not None]
 

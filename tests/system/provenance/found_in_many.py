@@ -417,4 +417,17 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["undo", 0],
         ],
     ),
+    "a mirror agent's proposal took the place of an older one, and both are reverted": (
+        {"mirror": [2]},
+        [
+            ["delete", 0, 10],
+            ["write", "a2", 1, 0, [["line", 16], ["cut", 28]]],
+            ["write", "a2", 0, 0, [["add", 5]]],
+            ["newline", 0, 8],
+            ["delete", 0, 27],
+            ["type", 1, 18, 3],
+            ["type", 0, 9, 0],
+            ["edit", "a1", 0, 1, ["swap", 9]],
+        ],
+    ),
 }
