@@ -172,9 +172,10 @@ def _with_put_back_above(regions: list[Region], ours: Lines) -> list[Region]:
     found: list[Region] = []
     for below in _with_same_put_in(regions, ours):
         above = found[-1] if found else None
-        tail = () if above is None else _put_in_behind(above)
         only_theirs = not below.base and not below.ours
-        if above is None or not tail or not only_theirs or above.ours_end != below.ours_start:
+        meets = above is not None and above.ours_end == below.ours_start
+        tail = _put_in_behind(above) if above is not None and meets and only_theirs else ()
+        if above is None or not tail:
             found.append(below)
             continue
         at = above.ours_end - len(tail)
@@ -186,19 +187,19 @@ def _with_put_back_above(regions: list[Region], ours: Lines) -> list[Region]:
 
 def _put_in_behind(region: Region) -> Lines:
     """The lines that *ours* alone put in behind the last of *base*: no word of it is in them."""
-    if region.theirs != region.base:
+    more = len(region.ours) - len(region.base)
+    if not region.base or more <= 0 or region.theirs != region.base:
         return ()
     known = words(region.base)
-    size = 0
-    while size < len(region.ours) - len(region.base) and not (
-        words(region.ours[len(region.ours) - size - 1 :]) & known
-    ):
-        size += 1
-    return region.ours[len(region.ours) - size :] if region.base else ()
+    last = reversed(region.ours[-more:])
+    size = next((size for size, line in enumerate(last) if words((line,)) & known), more)
+    return region.ours[len(region.ours) - size :]
 
 
 def _put_in_the_same(above: Region, below: Region) -> bool:
     same = _put_in(above) & _put_in(below)
+    if not same:
+        return False
     if any(len(words_of((line,))) > 1 for line in same):
         return True
     return _meet(above.ours, below.theirs, same) or _meet(above.theirs, below.ours, same)
