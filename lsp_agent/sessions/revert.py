@@ -27,12 +27,15 @@ from lsp_agent.sessions.revert_parts import (
     Part,
     TypedIn,
     befores,
+    gone_part,
+    is_rejected,
     is_revert,
     meant,
     new_revert_id,
     parts_given_up,
     parts_in,
     parts_under,
+    was_proposal,
     without,
 )
 from lsp_agent.sessions.session import Session
@@ -248,7 +251,8 @@ class Reverts:
         given_up = await anyio.to_thread.run_sync(parts_given_up, unsaved, _text_of(shown))
         out = {part.change_id: part.hunks for part in given_up}
         self._found_out(out)
-        parts = await anyio.to_thread.run_sync(parts_in, changes)
+        there = [each for each in changes if not (shown.open and was_proposal(each))]
+        parts = await anyio.to_thread.run_sync(parts_in, there)
         return [part for part in parts if part.change_id not in out]
 
     def _is_unsaved(self, change: Change) -> bool:
@@ -269,15 +273,15 @@ class Reverts:
         for revert in changes:
             for taken in revert.takes_out if revert.status == "kept" else ():
                 out[taken] = max(revert.time, out.get(taken, 0))
-        rejected = [c for c in changes if c.status == "rejected" and not is_revert(c.turn_id)]
+        rejected = [c for c in changes if is_rejected(c) and not is_revert(c.turn_id)]
         gone = [
-            _gone_part(await self._services.ledger.loaded(change.id))
+            gone_part(await self._services.ledger.loaded(change.id))
             for change in rejected
             if any(change.time < part.time < out.get(change.id, 0) for part in parts)
         ]
         # Of these nobody has written down when.
         by_hand = [c for c in rejected if c.id not in out and c.time < parts[-1].time]
-        older = [_gone_part(change) for change in await self._last_with_texts(by_hand)]
+        older = [gone_part(change) for change in await self._last_with_texts(by_hand)]
         return gone + await anyio.to_thread.run_sync(parts_under, older, parts)
 
     async def _others(self, path: str, changes: Sequence[Change]) -> list[Change]:
@@ -410,10 +414,6 @@ class Reverts:
             session.emit(notice, None)
         else:
             self._say(notice)
-
-
-def _gone_part(change: Change) -> Part:
-    return Part(change.id, change.time, (change.before, change.after), (), gone=True)
 
 
 def _text_of(view: View) -> Text | None:

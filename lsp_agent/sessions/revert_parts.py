@@ -108,6 +108,12 @@ def befores(changes: Sequence[Change], gone: Sequence[Part]) -> list[Text]:
     return [text for _, text in sorted(texts, key=itemgetter(0)) if text is not None]
 
 
+def was_proposal(change: Change) -> bool:
+    """Whether it waited as a proposal until a later one took its place: of what was in a text and
+    was taken over, the hunks are known."""
+    return change.status == "superseded" and not change.decided
+
+
 def parts_in(changes: Sequence[Change]) -> list[Part]:
     return [part for change in changes if (part := _part_in(change)) is not None]
 
@@ -118,6 +124,20 @@ def parts_given_up(changes: Sequence[Change], now: Text | None) -> list[Part]:
     had not been saved either went with it."""
     out = [change for change in changes if not is_in((change.before, change.after), now)]
     return parts_in(out)
+
+
+def is_rejected(change: Change) -> bool:
+    """Whether hunks of it were taken out of the file, or all of it was."""
+    return change.status == "rejected" or "rejected" in change.decided.values()
+
+
+def gone_part(change: Change) -> Part:
+    """What was taken out of a change that ``is_rejected``."""
+    step = change.before, change.after
+    if change.status != "rejected":
+        out = [index for index, status in change.decided.items() if status == "rejected"]
+        step = with_only(step, out)
+    return Part(change.id, change.time, step, (), gone=True)
 
 
 def parts_under(gone: Sequence[Part], parts: Sequence[Part]) -> list[Part]:

@@ -4,10 +4,14 @@ had them.
 Pure.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text
+from lsp_agent.text.token_diff import words_of
+
+#: A line, and which of its words.
+_Place = tuple[int, int]
 
 #: How many lines one that came back may pass.
 _FAR = 50
@@ -15,8 +19,8 @@ _FAR = 50
 
 def in_known_order(left: Text, now: Text, earlier: Sequence[Text]) -> Text:
     """``left``, which was made of ``now``, with each line that came back on that side of its
-    neighbours on which ``now`` or the first of the ``earlier`` texts with both of them has it.
-    Lines that are there more than once stay where they are."""
+    neighbours on which ``now`` or the first of the ``earlier`` texts with both of them has it,
+    or most words of both. Lines that are there more than once stay where they are."""
     back = [
         at for hunk in diff(now.lines, left.lines) for at in range(hunk.new_start, hunk.new_end)
     ]
@@ -46,33 +50,59 @@ class _Order:
     """Of those of the lines ``asked`` about that ``left`` has once."""
 
     def __init__(self, asked: Collection[str], left: Text, texts: Sequence[Text]) -> None:
-        self._once = {line for line in _places(asked, left) if line.strip()}
+        self._lines = {line for line in _once(asked, _lines_of(left)) if line.strip()}
+        self._words_of = {line: words_of((line,)) for line in self._lines}
+        own = {word for line_words in self._words_of.values() for word in line_words}
+        self._words = _once(own, _words_of(left)).keys()
         self._texts = texts
-        self._found: list[dict[str, int]] = []
+        self._found: list[dict[str, tuple[_Place, _Place]]] = []
 
     def wrong(self, above: str, below: str) -> bool:
         """Whether they are known to stand the other way round."""
-        if above not in self._once or below not in self._once:
+        if above not in self._lines or below not in self._lines:
             return False
         for number, text in enumerate(self._texts):
             if number == len(self._found):
-                self._found.append(_places(self._once, text))
-            places = self._found[number]
-            if above in places and below in places:
-                return places[below] < places[above]
+                self._found.append(self._ranges(text))
+            ranges = self._found[number]
+            if above in ranges and below in ranges:
+                return ranges[below][1] < ranges[above][0]
         return False
 
+    def _ranges(self, text: Text) -> dict[str, tuple[_Place, _Place]]:
+        """From where to where the lines are. Of one that is another there its words tell, if most
+        of them do."""
+        whole = _once(self._lines, _lines_of(text))
+        ranges = {line: ((at, 0), (at, len(line))) for line, (at, _) in whole.items()}
+        if len(whole) < len(self._lines):
+            at = _once(self._words, _words_of(text))
+            for line in self._lines - whole.keys():
+                found = [at[word] for word in self._words_of[line] if word in at]
+                if 2 * len(found) > len(self._words_of[line]):
+                    ranges[line] = min(found), max(found)
+        return ranges
 
-def _places(asked: Collection[str], text: Text) -> dict[str, int]:
-    """Where those of the lines are that the text has once."""
-    places: dict[str, int] = {}
-    more: set[str] = set()
+
+def _lines_of(text: Text) -> Iterator[tuple[str, _Place]]:
+    return ((line, (at, 0)) for at, line in enumerate(text.lines))
+
+
+def _words_of(text: Text) -> Iterator[tuple[str, _Place]]:
     for at, line in enumerate(text.lines):
-        if line in asked:
-            if line in places:
-                more.add(line)
-            places[line] = at
-    return {line: at for line, at in places.items() if line not in more}
+        for number, word in enumerate(words_of((line,))):
+            yield word, (at, number)
+
+
+def _once(asked: Collection[str], there: Iterable[tuple[str, _Place]]) -> dict[str, _Place]:
+    """Where those of ``asked`` are that are there once."""
+    places: dict[str, _Place] = {}
+    more: set[str] = set()
+    for each, place in there:
+        if each in asked:
+            if each in places:
+                more.add(each)
+            places[each] = place
+    return {each: place for each, place in places.items() if each not in more}
 
 
 def _moved(lines: list[str], at: int, order: _Order, step: int) -> None:

@@ -6,16 +6,14 @@ changes to neighbouring lines both stand (git calls those a conflict).
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import pairwise
 
-from lsp_agent.text.diff import Hunk, diff, overlap
+from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text, append_lines, split_lines
+from lsp_agent.text.regions import Clash, Lines, Region, regions_of, touch, touch_inside
 from lsp_agent.text.token_diff import token_diff, tokens_of, words_of
-
-Lines = tuple[str, ...]
-Differ = Callable[[Sequence[str], Sequence[str]], list[Hunk]]
-Clash = Callable[[Hunk, Hunk], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,68 +52,27 @@ def merge3_fine(base: Text, ours: Text, theirs: Text) -> Merge:
 def merge3_beside(base: Text, ours: Text, theirs: Text) -> Merge:
     """``merge3_fine`` in which what one side puts right before or behind the other's change is no
     clash: for taking a change out, where it cannot matter."""
-    return _merged(base, ours, theirs, _by_tokens_beside, _overlap)
+    return _merged(base, ours, theirs, _by_tokens_beside, touch_inside, _with_put_back_above)
 
 
 def preferring(base: Text, ours: Text, theirs: Text) -> Text:
     """``merge3_fine`` with *ours* in the tokens that clash, and in these alone."""
-    return _merged(base, ours, theirs, _by_preferred_tokens, _overlap, _with_what_replaced).text
-
-
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """A changed range of *base* with what each side has there."""
-
-    base: Lines
-    ours: Lines
-    theirs: Lines
-    ours_start: int
-    ours_end: int
-
-    @property
-    def outcome(self) -> Lines | None:
-        """What both agree on; None for a clash."""
-        if self.theirs in (self.ours, self.base):
-            return self.ours
-        return self.theirs if self.base == self.ours else None
-
-    def joined(self, between: Lines, below: "_Region") -> "_Region":
-        """With ``below`` and the lines ``between``, which nobody changed."""
-        return _Region(
-            self.base + between + below.base,
-            self.ours + between + below.ours,
-            self.theirs + between + below.theirs,
-            self.ours_start,
-            below.ours_end,
-        )
-
-
-def _clash(one: Hunk, other: Hunk) -> bool:
-    start, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
-    inserts = one.old_start == one.old_end or other.old_start == other.old_end
-    return start < end or (inserts and start == end)
-
-
-def _overlap(one: Hunk, other: Hunk) -> bool:
-    """``_clash`` but for an insertion at the edge of what is no insertion."""
-    return overlap(one.old_start, one.old_end, other.old_start, other.old_end) or (
-        one.old_start == one.old_end == other.old_start == other.old_end
-    )
+    return _merged(base, ours, theirs, _by_preferred_tokens, touch_inside, _with_what_replaced).text
 
 
 def _merged(
     base: Text,
     ours: Text,
     theirs: Text,
-    second_try: Callable[[_Region], Lines | None],
-    clash: Clash = _clash,
-    gather: Callable[[list[_Region], Lines], list[_Region]] | None = None,
+    second_try: Callable[[Region], Lines | None],
+    clash: Clash = touch,
+    gather: Callable[[list[Region], Lines], list[Region]] | None = None,
 ) -> Merge:
     if theirs in (ours, base):
         return Merge(ours)
     if ours == base:
         return Merge(ours.with_lines(theirs.lines))
-    regions = _regions(base.lines, ours.lines, theirs.lines, diff, clash)
+    regions = regions_of(base.lines, ours.lines, theirs.lines, diff, clash)
     regions = (gather or _with_same_put_in)(regions, ours.lines)
     out: list[str] = []
     conflicts: list[Conflict] = []
@@ -134,16 +91,16 @@ def _merged(
     return Merge(ours.with_lines(tuple(out)), tuple(conflicts))
 
 
-def _no_second_try(_: _Region) -> None:
+def _no_second_try(_: Region) -> None:
     return None
 
 
-def _by_tokens(region: _Region) -> Lines | None:
+def _by_tokens(region: Region) -> Lines | None:
     return _token_wise(region, strict=True)
 
 
-def _by_tokens_beside(region: _Region) -> Lines | None:
-    lines = _token_wise(region, strict=True, clash=_overlap)
+def _by_tokens_beside(region: Region) -> Lines | None:
+    lines = _token_wise(region, strict=True, clash=touch_inside)
     if lines is not None:
         return lines
     sides = (region.ours, region.theirs), (region.theirs, region.ours)
@@ -192,13 +149,13 @@ def _place_like(base: Lines, at: int, other: Lines) -> int:
     return max(range(len(likeness)), key=lambda place: (likeness[place], -abs(place - at)))
 
 
-def _by_preferred_tokens(region: _Region) -> Lines | None:
-    return _token_wise(region, strict=False, clash=_overlap)
+def _by_preferred_tokens(region: Region) -> Lines | None:
+    return _token_wise(region, strict=False, clash=touch_inside)
 
 
-def _with_same_put_in(regions: list[_Region], _: Lines) -> list[_Region]:
+def _with_same_put_in(regions: list[Region], _: Lines) -> list[Region]:
     """``regions`` in which neighbours are one where the sides, each in its own, put in the same
-    line of more than a word, which would be there twice."""
+    line, which would be there twice: one of more than a word, or any at the same place."""
     found = regions[:1]
     for below in regions[1:]:
         above = found[-1]
@@ -209,15 +166,56 @@ def _with_same_put_in(regions: list[_Region], _: Lines) -> list[_Region]:
     return found
 
 
-def _put_in_the_same(one: _Region, other: _Region) -> bool:
-    return any(len(words_of((line,))) > 1 for line in _put_in(one) & _put_in(other))
+def _with_put_back_above(regions: list[Region], ours: Lines) -> list[Region]:
+    """``_with_same_put_in`` in which what *theirs* put in behind a line stands above what *ours*
+    put in there, where *ours* changed the line as well: it was there first."""
+    found: list[Region] = []
+    for below in _with_same_put_in(regions, ours):
+        above = found[-1] if found else None
+        only_theirs = not below.base and not below.ours
+        meets = above is not None and above.ours_end == below.ours_start
+        tail = _put_in_behind(above) if above is not None and meets and only_theirs else ()
+        if above is None or not tail:
+            found.append(below)
+            continue
+        at = above.ours_end - len(tail)
+        rest = above.ours[: -len(tail)]
+        found[-1] = Region(above.base, rest, above.theirs, above.ours_start, at)
+        found.append(Region((), tail, (*below.theirs, *tail), at, above.ours_end))
+    return found
 
 
-def _put_in(region: _Region) -> Counter[str]:
+def _put_in_behind(region: Region) -> Lines:
+    """The lines that *ours* alone put in behind the last of *base*: no word of it is in them."""
+    more = len(region.ours) - len(region.base)
+    if not region.base or more <= 0 or region.theirs != region.base:
+        return ()
+    known = words(region.base)
+    last = reversed(region.ours[-more:])
+    size = next((size for size, line in enumerate(last) if words((line,)) & known), more)
+    return region.ours[len(region.ours) - size :]
+
+
+def _put_in_the_same(above: Region, below: Region) -> bool:
+    same = _put_in(above) & _put_in(below)
+    if not same:
+        return False
+    if any(len(words_of((line,))) > 1 for line in same):
+        return True
+    return _meet(above.ours, below.theirs, same) or _meet(above.theirs, below.ours, same)
+
+
+def _meet(above: Lines, below: Lines, same: Collection[str]) -> bool:
+    """Whether one ends with what the other begins with, in lines that are the ``same``."""
+    ends = (above[-size:] for size in range(1, min(len(above), len(below)) + 1))
+    return any(end == below[: len(end)] and words(end) and {*end} <= {*same} for end in ends)
+
+
+def _put_in(region: Region) -> Counter[str]:
     return (Counter(region.ours) | Counter(region.theirs)) - Counter(region.base)
 
 
-def _with_what_replaced(regions: list[_Region], ours: Lines) -> list[_Region]:
+def _with_what_replaced(regions: list[Region], ours: Lines) -> list[Region]:
     """``regions`` in which what *theirs* took out, where that clashes, and what *theirs* put in
     close by in its place are one. A line that is alike by chance, a blank one mostly, parts the
     two in a diff, and what *ours* has of them would then stand beside what *theirs* has."""
@@ -232,7 +230,7 @@ def _with_what_replaced(regions: list[_Region], ours: Lines) -> list[_Region]:
     return found
 
 
-def _replaced(out: _Region, put: _Region, between: Lines) -> bool:
+def _replaced(out: Region, put: Region, between: Lines) -> bool:
     """Whether *theirs* took out lines in ``out``, which clashes, and has most of their words in
     lines that it put in in ``put``. No more lines lie ``between`` than were taken out: more of
     them would be matched again, word by word, as the lines were."""
@@ -249,11 +247,11 @@ def words(lines: Lines) -> Counter[str]:
     return Counter(words_of(lines))
 
 
-def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Lines | None:
+def _token_wise(region: Region, *, strict: bool, clash: Clash = touch) -> Lines | None:
     base, ours, theirs = map(tokens_of, (region.base, region.ours, region.theirs))
     out: list[str] = []
     done = 0
-    for part in _regions(base, ours, theirs, token_diff, clash):
+    for part in regions_of(base, ours, theirs, token_diff, clash):
         outcome = part.outcome
         if outcome is None:
             if strict:
@@ -267,82 +265,17 @@ def _token_wise(region: _Region, *, strict: bool, clash: Clash = _clash) -> Line
     return None if strict and _is_doubled(region, merged) else merged
 
 
-def _is_doubled(region: _Region, merged: Lines) -> bool:
-    """Whether most of what one side put in the other did as well, or a line of more than a word,
-    and it is there twice: where tokens are alike, the same change can seem to be one in another
-    place."""
+def _is_doubled(region: Region, merged: Lines) -> bool:
+    """Whether most of what one side put in the other did as well, or a line of more than a word, or
+    one of a word twice in a row, and it is there twice: where tokens are alike, the same change can
+    seem to be one in another place."""
     once = (Counter(region.ours) & Counter(region.theirs)) - Counter(region.base)
     there = Counter(merged) - (Counter(region.ours) | Counter(region.theirs))
-    if any(len(words_of((line,))) > 1 for line in once & there):
+    in_a_row = {line for line, below in pairwise(merged) if line == below}
+    if any(len(words_of((line,))) > (line not in in_a_row) for line in once & there):
         return True
     base = words(region.base)
     ours, theirs = words(region.ours) - base, words(region.theirs) - base
     both = ours & theirs
     twice = both & ((words(merged) - base) - (ours | theirs))
     return 2 * twice.total() > min(ours.total(), theirs.total())
-
-
-def _regions(
-    base: Lines, ours: Lines, theirs: Lines, differ: Differ, clash: Clash
-) -> list[_Region]:
-    """The changed ranges of ``base``, ascending; hunks that clash share one."""
-    our_hunks, their_hunks = differ(base, ours), differ(base, theirs)
-    regions: list[_Region] = []
-    our_shift = their_shift = 0
-    our_at = their_at = 0
-    while our_at < len(our_hunks) or their_at < len(their_hunks):
-        our_past, their_past = _group(our_hunks, our_at, their_hunks, their_at, clash)
-        our_group, their_group = our_hunks[our_at:our_past], their_hunks[their_at:their_past]
-        start = min(group[0].old_start for group in (our_group, their_group) if group)
-        end = max(group[-1].old_end for group in (our_group, their_group) if group)
-        our_start, their_start = start + our_shift, start + their_shift
-        our_shift, their_shift = _shift(our_group, our_shift), _shift(their_group, their_shift)
-        regions.append(
-            _Region(
-                base[start:end],
-                ours[our_start : end + our_shift],
-                theirs[their_start : end + their_shift],
-                our_start,
-                end + our_shift,
-            )
-        )
-        our_at, their_at = our_past, their_past
-    return regions
-
-
-def _shift(group: list[Hunk], before: int) -> int:
-    """How far lines below ``group`` lie from their base line."""
-    return group[-1].new_end - group[-1].old_end if group else before
-
-
-def _group(
-    ours: list[Hunk], our_at: int, theirs: list[Hunk], their_at: int, clash: Clash
-) -> tuple[int, int]:
-    """The ends of the next run of hunks that clash, directly or through one another."""
-    our_past, their_past = our_at, their_at
-    if their_at == len(theirs) or (
-        our_at < len(ours) and _place(ours[our_at]) <= _place(theirs[their_at])
-    ):
-        our_past += 1
-    else:
-        their_past += 1
-    while True:
-        # A side's hunks lie apart, so only its last one can clash with the other's next.
-        if (
-            their_past < len(theirs)
-            and our_past > our_at
-            and clash(ours[our_past - 1], theirs[their_past])
-        ):
-            their_past += 1
-        elif (
-            our_past < len(ours)
-            and their_past > their_at
-            and clash(theirs[their_past - 1], ours[our_past])
-        ):
-            our_past += 1
-        else:
-            return our_past, their_past
-
-
-def _place(hunk: Hunk) -> tuple[int, int]:
-    return hunk.old_start, hunk.old_end

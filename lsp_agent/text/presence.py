@@ -5,11 +5,14 @@ Pure. A text of None is a file that is not there.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import EMPTY, Text, holds
 from lsp_agent.text.live_hunks import place_after, with_hunks
 from lsp_agent.text.merge import Lines, Merge, merge3_beside, words
+
+_NONE: Counter[str] = Counter()
 
 Step = tuple[Text | None, Text | None]
 """A change: the texts before and after it."""
@@ -87,9 +90,9 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
     shown = out = now
     places: list[tuple[int, int]] = []
     rising = _Rising(now)
-    for step, is_gone in _in_a_row(steps, now, gone):
-        before, after = rising.risen(step, out) if is_gone else _not_out(step, out)
-        if is_gone and before == after:
+    for row in _in_a_row(steps, now, gone):
+        before, after = rising.risen(row.step, out) if row.gone else _not_out(row.step, out)
+        if row.gone and before == after:
             continue
         if out is None and before is not None and after is not None and before != after:
             raise Clash(_apart(places))
@@ -98,50 +101,70 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
         merge = merge3_beside(after or EMPTY, out, before or EMPTY)
         places += _places(merge, shown or EMPTY)
         out = None if before is None and not merge.text.lines else merge.text
+        if gone:
+            rising.see(out, row.put_back)
     if places:
         raise Clash(_apart(places))
     return out
 
 
-def _in_a_row(
-    steps: Iterable[Step], now: Text | None, gone: Collection[int]
-) -> list[tuple[Step, bool]]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Steps with nothing between them as one, in which there are words no more that a later one
+    ``put_back`` after an earlier one had taken them out."""
+
+    step: Step
+    gone: bool
+    put_back: Counter[str]
+
+
+def _in_a_row(steps: Iterable[Step], now: Text | None, gone: Collection[int]) -> list[_Row]:
     """``steps`` (newest first), and which are ``gone``. Those with nothing between them are one,
     where nothing of the later one is out already, or both are gone and it put back what the earlier
     one had taken out: that was never changed."""
-    found: list[tuple[Step, bool]] = []
+    found: list[_Row] = []
     for place, step in enumerate(steps):
-        later, later_is_gone = found[-1] if found else ((None, None), True)
-        is_gone = place in gone
-        in_a_row = bool(found) and is_gone == later_is_gone and later[0] == step[1]
-        if in_a_row and (_puts_back(later, step) if is_gone else _not_out(later, now) == later):
-            found[-1] = (step[0], later[1]), is_gone
+        row = _Row(step, place in gone, Counter())
+        later = found[-1] if found else None
+        if later is None or later.gone != row.gone or later.step[0] != step[1]:
+            found.append(row)
+            continue
+        put_back = _put_back(later.step, step) if gone else row.put_back
+        if put_back if row.gone else _not_out(later.step, now) == later.step:
+            found[-1] = _Row((step[0], later.step[1]), row.gone, later.put_back | put_back)
         else:
-            found.append((step, is_gone))
+            found.append(row)
     return found
 
 
-def _puts_back(later: Step, earlier: Step) -> bool:
+def _put_back(later: Step, earlier: Step) -> Counter[str]:
     went, gone, came = (words((text or EMPTY).lines) for text in (earlier[0], earlier[1], later[1]))
-    return bool((went - gone) & (came - gone))
+    return (went - gone) & (came - gone)
 
 
 class _Rising:
-    """What comes back into ``now`` as others' changes are taken out of it."""
+    """What comes back into ``now`` as others' changes are taken out of it, and what goes: each word
+    against the fewest and the most of it that there were meanwhile, since what another change had
+    put in again may go first, and come back after that."""
 
     def __init__(self, now: Text | None) -> None:
         self._now = now or EMPTY
         self._left: Text | None = now
+        #: What ``left`` has more and fewer of than ``now``, and the most of both so far.
         self._more: Counter[str] = Counter()
         self._fewer: Counter[str] = Counter()
-        self._there: Counter[str] | None = None
+        self._most_more: Counter[str] = Counter()
+        self._most_fewer: Counter[str] = Counter()
+        #: The words of each line of ``left`` that ``now`` has not.
+        self._lines: list[Counter[str]] = []
+        self._words: Counter[str] | None = None
 
     def risen(self, step: Step, left: Text | None) -> Step:
-        """``step`` with those of its hunks alone that are in ``left`` and not in ``now``. It goes
-        by words: those that one put in are there again, or those that it took out are gone again,
-        where lines beside them may be others now."""
-        self._compare(left)
-        if not self._more and not self._fewer:
+        """``step`` with those of its hunks alone that came back into ``left``. It goes by words:
+        those that one put in are there again, or those that it took out are gone again, where lines
+        beside them may be others now."""
+        self.see(left)
+        if not self._most_more and not self._most_fewer:
             return step[0], step[0]
         before, after = (text or EMPTY for text in step)
         risen = [
@@ -152,36 +175,56 @@ class _Rising:
         ]
         return with_only(step, risen) if risen else (step[0], step[0])
 
+    def see(self, left: Text | None, put_back: Counter[str] = _NONE) -> None:
+        """Takes note of what is left by now, and of what was gone before it was ``put_back``. Lines
+        that are in both are the most of a long text: their words are not counted."""
+        if left is not self._left:
+            self._compare(left)
+        self._most_more |= self._more
+        self._most_fewer |= self._fewer + put_back - self._more
+
     def _compare(self, left: Text | None) -> None:
-        """Lines that both have are the most of a long text: their words are not counted."""
-        if left is self._left:
-            return
         old, new = self._now.lines, (left or EMPTY).lines
         hunks = diff(old, new)
+        come_lines = _joined(new[hunk.new_start : hunk.new_end] for hunk in hunks)
         gone = words(_joined(old[hunk.old_start : hunk.old_end] for hunk in hunks))
-        come = words(_joined(new[hunk.new_start : hunk.new_end] for hunk in hunks))
+        come = words(come_lines)
+        self._lines = [found for line in come_lines if (found := words((line,)))]
         self._left, self._more, self._fewer = left, come - gone, gone - come
 
     def _has_risen(self, came: Counter[str]) -> bool:
-        """Whether there are words of it that ``now`` has not, and all of them are there again."""
-        if came.keys().isdisjoint(self._more):
+        """Whether there are words of it that were gone at some time, and all of them are there
+        again, or as many as somebody has left of a line of it."""
+        if not self._is_changed(came):
             return False
-        changed = came - self._words()
-        return bool(changed) and changed <= self._more
+        fewest = self._counted(came, _NONE, self._most_fewer)
+        back = came & (self._here(came) - fewest)
+        return bool(back) and (came - fewest <= back or any(line <= back for line in self._lines))
 
     def _has_sunk(self, went: Counter[str]) -> bool:
-        """Whether there are words of it that ``left`` has not, and all of them were in ``now``."""
-        if went.keys().isdisjoint(self._fewer):
+        """Whether there are words of it that ``left`` has not, and all of them were there at some
+        time."""
+        if not self._is_changed(went):
             return False
-        there = self._words()
-        here = {word: there[word] + self._more[word] - self._fewer[word] for word in went}
-        changed = went - Counter(here)
-        return bool(changed) and changed <= self._fewer
+        here = self._here(went)
+        changed = went - here
+        return bool(changed) and changed <= self._counted(went, self._most_more, _NONE) - here
 
-    def _words(self) -> Counter[str]:
-        if self._there is None:
-            self._there = words(self._now.lines)
-        return self._there
+    def _is_changed(self, asked: Iterable[str]) -> bool:
+        return any(word in self._most_more or word in self._most_fewer for word in asked)
+
+    def _here(self, asked: Iterable[str]) -> Counter[str]:
+        """How many of these ``left`` has."""
+        return self._counted(asked, self._more, self._fewer)
+
+    def _counted(
+        self, asked: Iterable[str], more: Counter[str], fewer: Counter[str]
+    ) -> Counter[str]:
+        """How many of these there are in ``now`` with so many ``more`` and ``fewer``."""
+        if self._words is None:
+            self._words = words(self._now.lines)
+        there = self._words
+        return Counter({word: there[word] + more[word] - fewer[word] for word in asked})
 
 
 def _not_out(step: Step, now: Text | None) -> Step:

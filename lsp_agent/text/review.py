@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, diff, overlap
-from lsp_agent.text.lines import Text, append_lines
+from lsp_agent.text.lines import Text, append_lines, holds
 from lsp_agent.text.live_hunks import place_after
 from lsp_agent.text.review_base import BaseBuilder, joined
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
@@ -43,7 +43,7 @@ class Review(Reviewed):
                     there = _handed_lines(self, taken, trace, now)
                     review, more = review._handed_back(taken, trace, there)
                     turned += more
-            elif not any(overlap(*hunk.range, *place) for hunk in review.hunks):
+            elif all(h.key in trace.over for h in review.hunks if overlap(*h.range, *place)):
                 review, more = review._reopened(trace)
                 turned += more
         review, more = stepped(review, now, diff(review.text.lines, now.lines), None)
@@ -96,12 +96,15 @@ class Review(Reviewed):
         self, change_id: str, heirs: Collection[Key], *, out: bool = False
     ) -> "tuple[Review, list[Key]]":
         """Once a change was taken out as a whole: what is left in a hunk of it is, as it stands,
-        that of the first of ``heirs`` that it had taken over, which are returned; the person's
-        where there is none. With ``out`` that is known again should it come back."""
+        that of the first of ``heirs`` that it had taken over, or of one whose lines an agent had
+        taken out and it has put back, which are returned; the person's where there is none. With
+        ``out`` that is known again should it come back."""
         hunks: list[ReviewHunk] = []
         inherited: list[Key] = []
         for hunk in self.hunks:
             heir = next((key for key in hunk.over if key in heirs), None)
+            if out and heir is None:
+                heir = self._put_back_in(hunk)
             if hunk.change_id == change_id and heir is not None:
                 over = tuple(key for key in hunk.over if key != heir)
                 hunks.append(replace(hunk, change_id=heir[0], index=heir[1], over=over))
@@ -113,6 +116,15 @@ class Review(Reviewed):
         kept = review.kept([hunk.key for hunk in left])
         traces = [trace for hunk in left if (trace := self._trace_of_none(hunk))] if out else []
         return replace(kept, traces=followed(kept.traces, [], traces)), inherited
+
+    def _put_back_in(self, hunk: ReviewHunk) -> Key | None:
+        """Whose lines it has that another agent's hunk had taken out there."""
+        for trace in self.traces:
+            there = trace.start <= hunk.end and hunk.start <= trace.end
+            by_agent = trace.by is not None and bool(trace.lines)
+            if there and by_agent and holds(self.lines_of(hunk), trace.lines):
+                return trace.key
+        return None
 
     def _trace_of_none(self, hunk: ReviewHunk) -> Trace | None:
         """Of a hunk of which a person has taken out all that was the agents'."""

@@ -11,7 +11,7 @@ from lsp_agent.text.diff import Hunk, overlap
 from lsp_agent.text.lines import Text, holds
 from lsp_agent.text.merge import words
 from lsp_agent.text.review_hunks import ReviewHunk
-from lsp_agent.text.traces import Key, Lines
+from lsp_agent.text.traces import Key, Lines, Taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +33,29 @@ def groups(
     hunks: Sequence[ReviewHunk],
     after: Text,
     named: Sequence[tuple[Hunk, Key | None]],
+    taken: Sequence[Taken] = (),
 ) -> Iterator[Group]:
     """Of a review of ``text`` with these ``hunks`` and the ``named`` steps that make ``after`` of
     it, in the text's order. Open hunks and steps overlap if they share a line, or if one lies
-    inside the other; at an unfinished last line also if they meet."""
+    inside the other; if they meet, also at an unfinished last line, and where the hunk is ``taken``
+    out and the step puts lines of its old ones back."""
     unfinished = any(_is_unfinished(each) for each in (base, text, after))
     sticky = len(text.lines) if unfinished else -1
     live, steps = deque(hunks), deque(named)
+    went = {each.key: each.old for each in taken}
 
     def meets(range_: tuple[int, int], end: int) -> bool:
         return overlap(*range_, start, end) or range_[1] == end == sticky
 
     def restores(hunk: ReviewHunk, step: Hunk) -> bool:
         """Whether what was deleted is put back at its place, or beside what was changed there."""
-        if hunk.start != hunk.end:
-            return False
         old, new = (
             base.lines[hunk.base_start : hunk.base_end],
             after.lines[step.new_start : step.new_end],
         )
+        if hunk.start != hunk.end:
+            put_in = step.old_start == step.old_end and step.old_start in hunk.range
+            return put_in and holds(went.get(hunk.key, ()), new)
         if step.old_start == step.old_end:
             return hunk.start == step.old_start and (holds(new, old) or _again(old, new))
         gone, size = text.lines[step.old_start : step.old_end], len(old)

@@ -48,7 +48,7 @@ def stepped(
     traces: list[Trace] = []
     copied = 0  # of the old base, in lines
     to_base = to_after = to_new_base = 0  # shifts that hold between the groups
-    for group in groups(review.base, review.text, review.hunks, after, named):
+    for group in groups(review.base, review.text, review.hunks, after, named, taken):
         base_start = group.start + to_base
         if group.live:
             to_base = group.live[-1].base_end - group.live[-1].end

@@ -174,9 +174,10 @@ class ReviewState:
     ) -> "tuple[ReviewState, Outcomes]":
         """A document shows ``text``, perhaps what was unsaved when it was closed; ``decided`` as
         for ``closed``."""
-        if self.restored:
+        if self.restored and not self.since:
             state, outcomes = self.folded(text)
             return replace(state, other=state.other or self.review), outcomes
+        # What was changed before it was opened goes by the file as it was then.
         state, outcomes = self.folded(None)
         unsaved = state._unsaved(text)
         if unsaved is None or state.review.text == text:

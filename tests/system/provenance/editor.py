@@ -157,6 +157,8 @@ class Editor:
         file.buffer = None
         if keep and buffer.dirty:
             file.hot = buffer
+        elif buffer.text == file.state.text:  # nobody was asked, so that nothing was given up
+            file.state = buffer.state
         else:  # the person gives up what was not saved, and what was undone in it
             self.oracle.touched(file.name, "p", buffer.text, file.state.text)
             file.state = buffer.state.back_to(file.state)
