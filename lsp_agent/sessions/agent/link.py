@@ -1,5 +1,6 @@
 """One running agent: its process, its wire and its bridge, joined."""
 
+import math
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping
@@ -47,6 +48,8 @@ REPLY_SECONDS = 10.0
 BRIDGE_SECONDS = 4.0
 #: How long an agent may take to end by itself once its stdin is closed.
 GRACE_SECONDS = 1.0
+#: How long an agent has to act on a stop before it reads that what it asked leave for is refused.
+STOP_SECONDS = 0.3
 #: Frames that the session takes before it is looked whether the client reads: up to 1 MiB of them
 #: is read at once, and a person who stops the agent would have to wait for all of it.
 _AT_ONCE = 2000
@@ -103,6 +106,7 @@ class AgentLink:
         self._held_back = False
         self._hold = anyio.CancelScope()
         self._heard_at = anyio.current_time()
+        self._refused_from = -math.inf
 
     @classmethod
     async def start(
@@ -191,9 +195,11 @@ class AgentLink:
 
     def tell_to_stop(self) -> None:
         """Without waiting, so that it reads this before what its open questions are answered: one
-        whose call is refused first goes on to its model."""
+        whose call is refused first goes on to its model. So does Claude Code 2.1, at times, where
+        both come at once."""
         if not self.alive:
             return
+        self._refused_from = anyio.current_time() + STOP_SECONDS
         frame = self._encoded(self._replies.new_id(), Abort())
         if frame is not None:
             self._post(frame)
@@ -384,6 +390,8 @@ class AgentLink:
         finally:
             if self._requests.get(request.key) is scope:  # an agent may ask twice by one id
                 del self._requests[request.key]
+        if isinstance(request, Approve):
+            await anyio.sleep_until(self._refused_from)
         frame = self.wire.answer(request.key, answer)
         if frame is not None and self.alive:
             self._post(frame)
