@@ -76,6 +76,8 @@ class InlayHints:
         if document is None or not is_chat(document.path):
             return None
         self._are_shown = True
+        if self._chats.is_at_work:  # it may say nothing more for long
+            self._news.set()
         first, last = asked.range.start.line, asked.range.end.line
         found = state_hints(document.text.content, self._standing(document))
         return [self._hint(document, each) for each in found if first <= each.line <= last]

@@ -236,6 +236,16 @@ def test_hints_follow_a_turn_and_the_client_is_told_to_ask_anew(project: Project
     assert change == "+1 −1"
 
 
+def test_a_client_that_asks_while_a_call_runs_already_is_told_to_ask_anew(project: Project) -> None:
+    editor = project.editor(step("", bash("sleep 60")), capabilities=HINTS, options=ALLOWED)
+    document = editor.open(project.file("x.chat.md", ASKED))
+    send(editor, document)
+    assert wait_until(lambda: "bash" in text_of(document))
+    time.sleep(1)  # nothing more is said or done
+    assert len(hints(editor, document)) == 1
+    assert wait_until(lambda: refreshes(editor) > 1)
+
+
 def test_a_client_that_shows_no_hints_is_not_told_to_ask_for_them(project: Project) -> None:
     editor = project.editor(step("Done."), capabilities=HINTS)
     document = editor.open(project.file("x.chat.md", ASKED))
