@@ -72,7 +72,7 @@ def test_emacs_shows_how_a_turn_stands(project: PlainProject) -> None:
     emacs = Emacs(project, "name it", "x.chat.md")
     try:
         emacs.keys("C-c", "a", "Enter")
-        emacs.wait_for(re.compile(r"at work: t-\w+ --> step 1, [2-9] s").search)
+        emacs.wait_for(re.compile(r"at work: t-\w+ --> step 1, ([2-9]|\d{2,}) s").search)
         (project.folder / "go").touch()
         emacs.wait_for(ended)
     finally:
