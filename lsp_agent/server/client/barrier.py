@@ -24,8 +24,10 @@ _REQUESTS: Mapping[RefreshKind, str] = {
 }
 _ANSWERS: Mapping[RefreshKind, Json] = {
     "semanticTokens": {"data": []},
-    "diagnostic": {"kind": "full", "items": []},
+    "diagnostic": {"kind": "full", "resultId": "nothing", "items": []},
 }
+#: For who has the answer before: a Neovim reads all of its document for another full one.
+_UNCHANGED: Json = {"kind": "unchanged", "resultId": "nothing"}
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +50,7 @@ class RefreshBarrier:
         cls, connection: Connection, client: ClientInfo, requests: dict[str, RequestHandler]
     ) -> "RefreshBarrier | None":
         """The barrier of ``client``, where it has one."""
-        return cls(connection, client.quirks.refresh, requests) if client.quirks.refresh else None
+        return cls(connection, client.refresh, requests) if client.refresh else None
 
     async def sync(self, uri: str, timeout: float) -> None:
         """Returns after the client's next request for ``uri``, or after ``timeout`` seconds."""
@@ -66,4 +68,6 @@ class RefreshBarrier:
     def _requested(self, params: Json) -> object:
         if flushed := self._waiting.pop(params["textDocument"]["uri"], None):
             flushed.set()
-        return _ANSWERS[self._kind] if self._answer is None else self._answer(params)
+        if self._answer is not None:
+            return self._answer(params)
+        return _UNCHANGED if params.get("previousResultId") else _ANSWERS[self._kind]

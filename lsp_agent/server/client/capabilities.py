@@ -123,9 +123,9 @@ def initialize_result(client: ClientInfo) -> Json:
             served[f"{name}Provider"] = FOR_CHATS[name]
     # For each document, of most of them nothing: asked anew, the client sends what it held back
     # first (barrier.py).
-    if client.quirks.refresh == "semanticTokens":
+    if client.refresh == "semanticTokens":
         served["semanticTokensProvider"] = FOR_CHATS["semanticTokens"]
-    elif client.quirks.refresh == "diagnostic":
+    elif client.refresh == "diagnostic":
         served["diagnosticProvider"] = {
             "interFileDependencies": False,
             "workspaceDiagnostics": False,

@@ -109,7 +109,7 @@ def traits_of(client: ClientInfo) -> EditorTraits:
     quirks = client.quirks
     return EditorTraits(
         min_version=quirks.begins_versions_at,
-        can_sync=client.sync or quirks.refresh is not None,
+        can_sync=client.sync or client.refresh is not None,
         can_save=client.save,
         can_reload=client.reload,
         checks_versions=quirks.checks_versions is True

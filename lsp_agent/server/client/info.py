@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.client.parent import can_watch
-from lsp_agent.server.client.quirks import Quirks, quirks_of
+from lsp_agent.server.client.quirks import Quirks, RefreshKind, quirks_of
 from lsp_agent.text.positions import Encoding
 
 
@@ -47,6 +47,12 @@ class ClientInfo:
     @property
     def quirks(self) -> Quirks:
         return quirks_of(self.name, self.version)
+
+    @property
+    def refresh(self) -> RefreshKind | None:
+        """What makes it send what it holds back, where it cannot be asked to (``sync``): nothing
+        else is worth a provider that it asks after each change."""
+        return None if self.sync else self.quirks.refresh
 
     @classmethod
     def of(cls, params: Mapping[str, Any], encoding: Encoding) -> "ClientInfo":

@@ -49,6 +49,23 @@ def test_a_prompt_of_ones_own_is_followed_again(desk: PluginDesk) -> None:
     wait_until(lambda: view(desk)["line"] == view(desk)["last"])
 
 
+# What the conversation is coloured by.
+COLOURED_BY = """
+local buffer = vim.api.nvim_win_get_buf(...)
+return { vim.treesitter.highlighter.active[buffer] ~= nil, vim.bo[buffer].syntax }
+"""
+
+
+def test_a_long_one_is_not_parsed_where_neovim_parses_as_it_draws(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "word\n\n" * 1_500}, done())
+    desk.agent("ask Talk.")
+    desk.wait_for_chat("word")
+    desk.wait_for_rest()
+    expected = [False, "markdown"] if desk.version == "0.10" else [True, ""]
+    wait_until(lambda: desk.nvim.lua(COLOURED_BY, desk.window("chat")) == expected)
+
+
 def rows(desk: PluginDesk, width: int) -> list[str]:
     """Of the calls, in a chat that is so wide."""
     desk.nvim.lua("vim.api.nvim_win_set_width(...)", desk.window("chat"), width)

@@ -131,6 +131,14 @@ def test_with_a_chat_of_its_own_a_neovim_gets_the_provider_that_its_barrier_need
     assert offered == ({provider} if provider else set())
 
 
+def test_who_can_be_asked_for_what_it_holds_back_gets_no_provider_for_that(
+    fresh: RawClient,
+) -> None:
+    able = {"experimental": {"agent": {"events": True, "sync": True}}}
+    result = fresh.initialize(able, clientInfo={"name": "Neovim", "version": "0.12.4"})
+    assert "diagnosticProvider" not in result["capabilities"]
+
+
 def test_what_comes_while_the_server_opens_waits_in_its_order() -> None:
     with RawClient(python(TOY, "slow")) as client:
         client.initialize()

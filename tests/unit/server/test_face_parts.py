@@ -515,6 +515,17 @@ async def test_the_barrier_waits_for_the_request_that_a_refresh_causes(
 
 
 @in_virtual_time
+async def test_who_has_the_barriers_answer_is_told_that_it_holds() -> None:
+    requests: dict[str, Any] = {}
+    RefreshBarrier.of(Wire(), ClientInfo(name="Neovim", version=(0, 12)), requests)
+    params = {"textDocument": {"uri": "u"}}
+    first = requests["textDocument/diagnostic"](params)
+    assert first == {"kind": "full", "resultId": "nothing", "items": []}
+    again = requests["textDocument/diagnostic"](params | {"previousResultId": first["resultId"]})
+    assert again == {"kind": "unchanged", "resultId": "nothing"}
+
+
+@in_virtual_time
 async def test_the_barrier_is_bounded() -> None:
     wire = Wire(workspace__semanticTokens__refresh=None)
     editor = EditorPort(wire, NEOVIM, RefreshBarrier.of(wire, NEOVIM, {}), lambda _uri: None)

@@ -72,7 +72,7 @@ def of_pygls(params: Json) -> Json:
             "notifications": capabilities.NOTIFICATIONS,
         }
     }
-    match client.quirks.refresh:
+    match client.refresh:
         case "semanticTokens":
             served.semantic_tokens_provider = tokens
         case "diagnostic":

@@ -32,6 +32,32 @@ Transcript.__index = Transcript
 -- The block of the newest text that the agent has said.
 local TEXT = "the text"
 
+-- So many lines are coloured by tree-sitter in a Neovim that parses as it draws, which is before
+-- 0.11: with more of them each word that comes would keep it waiting for longer.
+local PARSED = 2000
+
+---@param bufnr integer
+local function colour(bufnr)
+  if not pcall(vim.treesitter.start, bufnr, "markdown") then
+    vim.bo[bufnr].syntax = "markdown"
+  elseif vim.fn.has("nvim-0.11") == 0 then
+    api.nvim_buf_attach(bufnr, false, {
+      on_lines = function()
+        if api.nvim_buf_line_count(bufnr) <= PARSED then
+          return false
+        end
+        vim.schedule(function()
+          if api.nvim_buf_is_loaded(bufnr) then
+            vim.treesitter.stop(bufnr)
+            vim.bo[bufnr].syntax = "markdown"
+          end
+        end)
+        return true -- No more of these.
+      end,
+    })
+  end
+end
+
 -- An empty buffer for it.
 ---@param name string
 ---@return integer
@@ -42,9 +68,7 @@ local function make_buffer(name)
   vim.bo[bufnr].filetype = "lsp_agent_chat"
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].undolevels = -1
-  if not pcall(vim.treesitter.start, bufnr, "markdown") then
-    vim.bo[bufnr].syntax = "markdown"
-  end
+  colour(bufnr)
   return bufnr
 end
 
