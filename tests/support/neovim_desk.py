@@ -3,9 +3,7 @@
 import itertools
 import json
 import os
-import shlex
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +19,7 @@ import psutil
 from support import warm
 from support.neovim import Json, Neovim, wait_until
 from support.neovim_versions import Version
-from support.warm_door import WarmDoor
+from support.warm_door import WarmDoor, write_program
 
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
 README = Path(__file__).parents[2] / "README.md"
@@ -105,13 +103,7 @@ class Desk:
     def _path(self, path: str) -> str:
         folder = self._base / "bin"
         folder.mkdir()
-        program = folder / "lsp-agent"
-        log = f'test "$1" = serve && set -- "$@" --log-file {shlex.quote(str(self.log))}'
-        command = f'exec {shlex.join(LSP_AGENT)} "$@"'
-        if self._door is not None:
-            command = f'test "$1" = serve && exec {self._door.command} "$@"\n{command}'
-        program.write_text(f"#!/bin/sh\n{log}\n{command}\n", encoding="utf-8")
-        program.chmod(stat.S_IRWXU)
+        write_program(folder / "lsp-agent", self._door, self.log)
         return f"{folder}:{path}"
 
     def file(self, name: str, text: str) -> Path:

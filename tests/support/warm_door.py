@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import socket
+import stat
 import sys
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from support import warm
+from support.warm import LSP_AGENT
 
 _RELAY = Path(__file__).with_name("warm_relay.py")
 
@@ -63,3 +65,16 @@ class WarmDoor:
         for process in left:
             process.kill()
         assert not left, left
+
+
+def write_program(path: Path, door: WarmDoor | None, log: Path | None = None) -> None:
+    """An ``lsp-agent`` whose servers are forked behind ``door``, where there is one, and have their
+    log in ``log``."""
+    lines = ["#!/bin/sh"]
+    if log is not None:
+        lines.append(f'test "$1" = serve && set -- "$@" --log-file {shlex.quote(str(log))}')
+    if door is not None:
+        lines.append(f'test "$1" = serve && exec {door.command} "$@"')
+    lines.append(f'exec {shlex.join(LSP_AGENT)} "$@"')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.chmod(stat.S_IRWXU)

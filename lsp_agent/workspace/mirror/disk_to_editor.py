@@ -216,7 +216,7 @@ class DiskToEditor:
             after = document.text  # an editor may show line ends of its own
         elif not self._is_shown():
             before, after = await self._beside_the_persons(before)
-        if before == after:
+        if before == after or (before is not None and alike(before, after)):  # but for line ends
             return Brought(self._disk, "nothing", open=True)
         status = "kept" if self._kept else "applied"
         change = await self._desk.ledger.record(

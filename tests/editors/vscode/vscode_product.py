@@ -8,9 +8,7 @@ import fcntl
 import json
 import os
 import re
-import shlex
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -21,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from support import warm
-from support.warm_door import WarmDoor
+from support.warm_door import WarmDoor, write_program
 from support.workbench import (
     INSTALLED,
     SECONDS,
@@ -380,20 +378,10 @@ def product(
         if machine is None:
             if warm.can_fork("serve", os.environ):
                 door = stack.enter_context(contextlib.closing(WarmDoor(runtime)))
-            machine = agents(script, folder, _program(base, door))
+            write_program(base / "lsp-agent", door)
+            machine = agents(script, folder, base / "lsp-agent")
         workbench = ProductWorkbench(base, folder, vsix, machine, programs, trusts_all=trusts_all)
         yield Product(stack.enter_context(workbench), script, door)
-
-
-def _program(base: Path, door: WarmDoor | None) -> Path:
-    """An ``lsp-agent`` whose servers are forked behind the door."""
-    lines = ["#!/bin/sh", f'exec {shlex.join(LSP_AGENT)} "$@"']
-    if door is not None:
-        lines.insert(1, f'test "$1" = serve && exec {door.command} "$@"')
-    program = base / "lsp-agent"
-    program.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    program.chmod(stat.S_IRWXU)
-    return program
 
 
 def agents(script: Path, folder: Path, program: Path) -> Json:

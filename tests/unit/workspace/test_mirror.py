@@ -643,13 +643,19 @@ async def test_line_ends_and_marks_are_kept(
     assert bench.document.dirty == bool(typed)
 
 
+@pytest.mark.parametrize("unsaved", ["", "typed\n"])
 @pytest.mark.asyncio
-async def test_other_line_ends_alone_are_no_change_of_the_document(bench: MirrorBench) -> None:
+async def test_other_line_ends_alone_are_no_change_of_the_document(
+    bench: MirrorBench, unsaved: str
+) -> None:
     editor = await bench.open()
+    editor.type(0, unsaved)
+    await editor.settle()
     await bench.agent(TEXT.replace("\n", "\r\n"))
-    assert (bench.shown, editor.sends, bench.changes()) == (TEXT, 0, [])
+    assert (bench.shown, editor.sends, bench.changes()) == (unsaved + TEXT, 0, [])
     await bench.agent(AGENTS.replace("\n", "\r\n"))
-    assert bench.shown == AGENTS
+    assert bench.shown == unsaved + AGENTS
+    assert await bench.texts() == [("applied", unsaved + TEXT, unsaved + AGENTS)]
 
 
 @pytest.mark.parametrize(
