@@ -1,7 +1,6 @@
 """A server that tests start without its imports (support/warm.py) is as one of an editor."""
 
 import os
-import shlex
 import signal
 import subprocess
 import tempfile
@@ -23,7 +22,7 @@ def begun(tmp_path: Path):
     def begin(
         *arguments: str, warm: bool = True, door: WarmDoor | None = None, **env: str
     ) -> RawClient:
-        command = [*shlex.split(door.command), "serve"] if door else SERVE
+        command = [*door.command, "serve"] if door else SERVE
         client = RawClient(
             [*command, *arguments], cwd=tmp_path, env=os.environ | env, warm_start=warm
         )
