@@ -9,7 +9,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, is_in, taken_out, with_only
+from lsp_agent.text.presence import Clash, Step, is_in, put_back_by, taken_out, with_only
 from lsp_agent.workspace.ledger.change import Change
 
 _PREFIX = "r-"
@@ -147,6 +147,18 @@ def parts_under(gone: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
         for each in gone
         if any(each.time < part.time and is_in(each.step, part.step[0]) for part in parts)
     ]
+
+
+def parts_put_back(older: Sequence[Part], gone: Sequence[Part]) -> list[Part]:
+    """Those of ``older``, oldest first, of which a later one that is ``gone`` put something back,
+    with nothing between the two: what that put back goes with it, unless they go as one."""
+    found = list(gone)
+    for part in reversed(older):
+        if any(
+            part.step[1] == each.step[0] and put_back_by(each.step, part.step) for each in found
+        ):
+            found.append(part)
+    return found[len(gone) :]
 
 
 def _part_in(change: Change) -> Part | None:

@@ -300,4 +300,15 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 1, 0, [["cut", 3]]],
         ],
     ),
+    "of two edits that are back by undo, the second had put back what the first had cut": (
+        {"lines": 12},
+        [
+            ["write", "a1", 0, 0, [["cut", 18]]],
+            ["write", "a1", 1, 1, [["cut", 28]]],
+            ["revert", 20, 0],
+            ["undo", 1],
+            ["write", "a1", 1, 1, [["line", 11]]],
+            ["revert", 6, 1],
+        ],
+    ),
 }
