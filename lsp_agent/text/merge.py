@@ -186,11 +186,12 @@ def _with_put_back_above(regions: list[Region], ours: Lines) -> list[Region]:
 
 
 def _put_in_behind(region: Region) -> Lines:
-    """The lines that *ours* alone put in behind the last of *base*: no word of it is in them."""
+    """The lines that *ours* alone put in behind the last of *base*: no word of it is in them, but
+    above them there is one."""
     more = len(region.ours) - len(region.base)
-    if not region.base or more <= 0 or region.theirs != region.base:
-        return ()
     known = words(region.base)
+    if more <= 0 or region.theirs != region.base or not known & words(region.ours):
+        return ()
     last = reversed(region.ours[-more:])
     size = next((size for size, line in enumerate(last) if words((line,)) & known), more)
     return region.ours[len(region.ours) - size :]

@@ -311,4 +311,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["revert", 6, 1],
         ],
     ),
+    "what an agent put in and took out again stays out, where the line above it changed": (
+        {"files": 2},
+        [
+            ["write", "a2", 1, 2, [["front", 19]]],
+            ["edit", "a1", 0, 0, ["line", 18]],
+            ["write", "a2", 0, 1, [["swap", 20]]],
+            ["write", "a1", 0, 0, [["cut", 13]]],
+            ["newline", 0, 28],
+        ],
+    ),
 }
