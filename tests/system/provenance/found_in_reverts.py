@@ -321,4 +321,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["newline", 0, 28],
         ],
     ),
+    "two edits of one line, rejected and reverted, are back by the editor's undo": (
+        {},
+        [
+            ["write", "a1", 0, 0, [["add", 6]]],
+            ["edit", "a1", 1, 2, ["front", 18]],
+            ["reject", 12, 0],
+            ["revert", 24, 1],
+            ["undo", 1],
+        ],
+    ),
 }
