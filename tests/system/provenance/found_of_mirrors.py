@@ -192,4 +192,12 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["open", 0],
         ],
     ),
+    "two mirror agents' changes of one line come with a reload that has another program's too": (
+        {"mirror": [1, 2]},
+        [
+            ["edit", "a2", 1, 2, ["add", 23]],
+            ["write", "a1", 0, 0, [["front", 14]]],
+            ["other", 1, 10],
+        ],
+    ),
 }
