@@ -267,7 +267,7 @@ def _token_wise(region: Region, *, strict: bool, clash: Clash = touch) -> Lines 
 
 
 def _is_doubled(region: Region, merged: Lines) -> bool:
-    """Whether most of what one side put in the other did as well, or a line of more than a word, or
+    """Whether half of what one side put in the other did as well, or a line of more than a word, or
     one of a word twice in a row, and it is there twice: where tokens are alike, the same change can
     seem to be one in another place."""
     once = (Counter(region.ours) & Counter(region.theirs)) - Counter(region.base)
@@ -279,4 +279,4 @@ def _is_doubled(region: Region, merged: Lines) -> bool:
     ours, theirs = words(region.ours) - base, words(region.theirs) - base
     both = ours & theirs
     twice = both & ((words(merged) - base) - (ours | theirs))
-    return 2 * twice.total() > min(ours.total(), theirs.total())
+    return 0 < min(ours.total(), theirs.total()) <= 2 * twice.total()
