@@ -244,4 +244,13 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["keep", 12, 0],
         ],
     ),
+    "a typed line that an agent cut is back with a revert, where the next line changed since": (
+        {},
+        [
+            ["newline", 0, 27],
+            ["write", "a1", 0, 0, [["cut", 19]]],
+            ["close", 0, 0],
+            ["write", "a1", 0, 0, [["line", 20]]],
+        ],
+    ),
 }
