@@ -22,4 +22,13 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 2, [["add", 13], ["cut", 15], ["swap", 1]]],
         ],
     ),
+    "what an agent took out beside a line that it had put back is put back with more in it": (
+        {"open": False},
+        [
+            ["write", "a1", 1, 2, [["cut", 17]]],
+            ["write", "a1", 1, 1, [["cut", 1]]],
+            ["write", "a1", 1, 2, [["add", 16]]],
+            ["reject", 0, 3],
+        ],
+    ),
 }
