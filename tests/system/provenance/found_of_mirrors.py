@@ -200,4 +200,12 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["other", 1, 10],
         ],
     ),
+    "a file that may be half written is closed, and a hosted agent writes it": (
+        {"mirror": [3]},
+        [
+            ["write", "a3", 1, 0, [["cut", 2]]],
+            ["close", 1, 1],
+            ["edit", "a2", 0, 0, ["line", 16]],
+        ],
+    ),
 }
