@@ -327,8 +327,10 @@ class DiskToEditor:
         return merge3_fine(self._common or EMPTY, ours, self._theirs)
 
     def _now_in(self) -> None:
-        if self._document.saved is self._saved:  # else it was saved since
-            self._document.brought_in(self._now)
+        document = self._document
+        # Else it was saved since, or what it has read is what came to the disk after this.
+        if document.saved is self._saved and not document.has_read_since(self._disk.written):
+            document.brought_in(self._now)
 
     def _is_on_disk(self, change: Change) -> None:
         before = self._shown_before()

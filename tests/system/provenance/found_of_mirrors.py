@@ -208,4 +208,24 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["edit", "a2", 0, 0, ["line", 16]],
         ],
     ),
+    "a reload is undone before two changes that it had brought are looked at": (
+        {"mirror": [1]},
+        [
+            ["edit", "a1", 0, 1, ["swap", 23]],
+            ["write", "a1", 0, 1, [["add", 0]]],
+            ["other", 0, 0],
+            ["write", "a1", 1, 1, [["front", 3]]],
+            ["undo", 0],
+        ],
+    ),
+    "a reload with another program's line is undone, and the agent writes what it once knew": (
+        {"lines": 12, "mirror": [1]},
+        [
+            ["write", "a1", 0, 0, [["front", 23]]],
+            ["write", "a1", 0, 0, [["front", 25]]],
+            ["other", 0, 18],
+            ["undo", 1],
+            ["write", "a1", 0, 2, [["front", 29]]],
+        ],
+    ),
 }
