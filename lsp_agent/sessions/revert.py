@@ -249,9 +249,7 @@ class Reverts:
     async def _parts(self, changes: Sequence[Change], shown: View) -> list[Part]:
         """What of them is in. Of the rest it is known from now on that it is out."""
         unsaved = {c.id for c in changes if not shown.open and self._is_unsaved(c)}
-        given_up = await anyio.to_thread.run_sync(
-            parts_given_up, changes, unsaved, _text_of(shown)
-        )
+        given_up = await anyio.to_thread.run_sync(parts_given_up, changes, unsaved, _text_of(shown))
         out = {part.change_id: part.hunks for part in given_up}
         self._found_out(out)
         there = [each for each in changes if not (shown.open and was_proposal(each))]

@@ -200,6 +200,27 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["other", 1, 10],
         ],
     ),
+    "a document that was closed with a revert unsaved is opened as the disk has it, and more": (
+        {"lines": 12, "mirror": [1]},
+        [
+            ["write", "a1", 1, 0, [["cut", 10]]],
+            ["type", 1, 21, 0],
+            ["revert", 21, 1],
+            ["close", 0, 0],
+            ["write", "a1", 0, 0, [["add", 5]]],
+            ["other", 1, 20],
+            ["open", 1],
+        ],
+    ),
+    "a reload that was undone comes again with what another program wrote between": (
+        {"lines": 6, "mirror": [2]},
+        [
+            ["write", "a2", 0, 1, [["front", 12], ["add", 1]]],
+            ["write", "a1", 1, 1, [["line", 24], ["add", 23]]],
+            ["undo", 1],
+            ["other", 0, 29],
+        ],
+    ),
     "a file that may be half written is closed, and a hosted agent writes it": (
         {"mirror": [3]},
         [
