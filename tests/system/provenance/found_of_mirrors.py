@@ -249,4 +249,13 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 2, [["front", 29]]],
         ],
     ),
+    "an edit is kept while what took it out again is on its way into the document": (
+        {"mirror": [1]},
+        [
+            ["write", "a1", 1, 2, [["swap", 15]]],
+            ["end", "a1"],
+            ["write", "a1", 0, 1, [["front", 17]]],
+            ["keep", 11, 2],
+        ],
+    ),
 }
