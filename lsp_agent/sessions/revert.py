@@ -34,6 +34,7 @@ from lsp_agent.sessions.revert_parts import (
     new_revert_id,
     parts_given_up,
     parts_in,
+    parts_put_back,
     parts_under,
     was_proposal,
     without,
@@ -247,8 +248,8 @@ class Reverts:
 
     async def _parts(self, changes: Sequence[Change], shown: View) -> list[Part]:
         """What of them is in. Of the rest it is known from now on that it is out."""
-        unsaved = [] if shown.open else [each for each in changes if self._is_unsaved(each)]
-        given_up = await anyio.to_thread.run_sync(parts_given_up, unsaved, _text_of(shown))
+        unsaved = {c.id for c in changes if not shown.open and self._is_unsaved(c)}
+        given_up = await anyio.to_thread.run_sync(parts_given_up, changes, unsaved, _text_of(shown))
         out = {part.change_id: part.hunks for part in given_up}
         self._found_out(out)
         there = [each for each in changes if not (shown.open and was_proposal(each))]
@@ -279,10 +280,13 @@ class Reverts:
             for change in rejected
             if any(change.time < part.time < out.get(change.id, 0) for part in parts)
         ]
+        taken = {part.change_id for part in gone}
+        earlier = [c for c in rejected if c.id not in taken and c.time < parts[-1].time]
+        older = [gone_part(change) for change in await self._last_with_texts(earlier)]
         # Of these nobody has written down when.
-        by_hand = [c for c in rejected if c.id not in out and c.time < parts[-1].time]
-        older = [gone_part(change) for change in await self._last_with_texts(by_hand)]
-        return gone + await anyio.to_thread.run_sync(parts_under, older, parts)
+        by_hand = [part for part in older if part.change_id not in out]
+        gone += await anyio.to_thread.run_sync(parts_under, by_hand, parts)
+        return gone + [part for part in parts_put_back(older, gone) if part not in gone]
 
     async def _others(self, path: str, changes: Sequence[Change]) -> list[Change]:
         """The last of a file's other changes: where its lines stood, their texts tell as well."""

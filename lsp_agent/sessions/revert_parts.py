@@ -1,7 +1,7 @@
 """What a revert goes by: what of changes is in a file, and its text without them. Pure."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -9,7 +9,8 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.known_order import in_known_order
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.presence import Clash, Step, is_in, taken_out, with_only
+from lsp_agent.text.presence import Clash, Step, is_in, put_back_by, taken_out, with_only
+from lsp_agent.text.presence import without as text_without
 from lsp_agent.workspace.ledger.change import Change
 
 _PREFIX = "r-"
@@ -118,11 +119,19 @@ def parts_in(changes: Sequence[Change]) -> list[Part]:
     return [part for change in changes if (part := _part_in(change)) is not None]
 
 
-def parts_given_up(changes: Sequence[Change], now: Text | None) -> list[Part]:
-    """Those of ``changes``, which were never on disk, that went when their document was closed:
-    the file is ``now`` without them. What they took out is not to be put back, since of that, what
-    had not been saved either went with it."""
-    out = [change for change in changes if not is_in((change.before, change.after), now)]
+def parts_given_up(
+    changes: Sequence[Change], unsaved: Collection[str], now: Text | None
+) -> list[Part]:
+    """Those of ``changes``, oldest first, that are ``unsaved`` and went when their document was
+    closed: the file, which is ``now`` with what came later, is without them. What they took out is
+    not to be put back, since of that, what had not been saved either went with it."""
+    out: list[Change] = []
+    for change in reversed(changes) if unsaved else ():
+        step = change.before, change.after
+        if change.id in unsaved and not is_in(step, now):
+            out.append(change)
+        elif _any_in(change):
+            now = text_without(step, now)
     return parts_in(out)
 
 
@@ -147,6 +156,18 @@ def parts_under(gone: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
         for each in gone
         if any(each.time < part.time and is_in(each.step, part.step[0]) for part in parts)
     ]
+
+
+def parts_put_back(older: Sequence[Part], gone: Sequence[Part]) -> list[Part]:
+    """Those of ``older``, oldest first, of which a later one that is ``gone`` put something back,
+    with nothing between the two: what that put back goes with it, unless they go as one."""
+    found = list(gone)
+    for part in reversed(older):
+        if any(
+            part.step[1] == each.step[0] and put_back_by(each.step, part.step) for each in found
+        ):
+            found.append(part)
+    return found[len(gone) :]
 
 
 def _part_in(change: Change) -> Part | None:

@@ -186,11 +186,12 @@ def _with_put_back_above(regions: list[Region], ours: Lines) -> list[Region]:
 
 
 def _put_in_behind(region: Region) -> Lines:
-    """The lines that *ours* alone put in behind the last of *base*: no word of it is in them."""
+    """The lines that *ours* alone put in behind the last of *base*: no word of it is in them, but
+    above them there is one."""
     more = len(region.ours) - len(region.base)
-    if not region.base or more <= 0 or region.theirs != region.base:
-        return ()
     known = words(region.base)
+    if more <= 0 or region.theirs != region.base or not known & words(region.ours):
+        return ()
     last = reversed(region.ours[-more:])
     size = next((size for size, line in enumerate(last) if words((line,)) & known), more)
     return region.ours[len(region.ours) - size :]
@@ -266,7 +267,7 @@ def _token_wise(region: Region, *, strict: bool, clash: Clash = touch) -> Lines 
 
 
 def _is_doubled(region: Region, merged: Lines) -> bool:
-    """Whether most of what one side put in the other did as well, or a line of more than a word, or
+    """Whether half of what one side put in the other did as well, or a line of more than a word, or
     one of a word twice in a row, and it is there twice: where tokens are alike, the same change can
     seem to be one in another place."""
     once = (Counter(region.ours) & Counter(region.theirs)) - Counter(region.base)
@@ -278,4 +279,4 @@ def _is_doubled(region: Region, merged: Lines) -> bool:
     ours, theirs = words(region.ours) - base, words(region.theirs) - base
     both = ours & theirs
     twice = both & ((words(merged) - base) - (ours | theirs))
-    return 2 * twice.total() > min(ours.total(), theirs.total())
+    return 0 < min(ours.total(), theirs.total()) <= 2 * twice.total()

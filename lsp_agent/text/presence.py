@@ -129,7 +129,7 @@ def _in_a_row(steps: Iterable[Step], now: Text | None, gone: Collection[int]) ->
         if later is None or later.gone != row.gone or later.step[0] != step[1]:
             found.append(row)
             continue
-        put_back = _put_back(later.step, step) if gone else row.put_back
+        put_back = put_back_by(later.step, step) if gone else row.put_back
         if put_back if row.gone else _not_out(later.step, now) == later.step:
             found[-1] = _Row((step[0], later.step[1]), row.gone, later.put_back | put_back)
         else:
@@ -137,7 +137,7 @@ def _in_a_row(steps: Iterable[Step], now: Text | None, gone: Collection[int]) ->
     return found
 
 
-def _put_back(later: Step, earlier: Step) -> Counter[str]:
+def put_back_by(later: Step, earlier: Step) -> Counter[str]:
     went, gone, came = (words((text or EMPTY).lines) for text in (earlier[0], earlier[1], later[1]))
     return (went - gone) & (came - gone)
 

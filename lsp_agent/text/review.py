@@ -239,7 +239,8 @@ class Review(Reviewed):
         )
         traces = tuple(each for each in review.traces if each.key != trace.key)
         review = replace(review, hunks=hunks, traces=traces)
-        return review, [*turned, *more, *_back(trace)]
+        told = [*turned, *more]
+        return review, [*told, *_back(trace, told)]
 
     def _handed_back(
         self, taken: ReviewHunk, trace: Trace, lines: Lines
@@ -278,10 +279,11 @@ class Review(Reviewed):
             (*before, back, *hunks),
             followed(others, [step], [undone]),
         )
-        if taken.key == trace.key:
-            return review, [*_back(trace)]
-        status = "superseded" if taken.key in trace.over else "rejected"
-        return review, [Turned(taken.key, status), *_back(trace)]
+        told: list[Turned] = []
+        if taken.key != trace.key:
+            status = "superseded" if taken.key in trace.over else "rejected"
+            told.append(Turned(taken.key, status))
+        return review, [*told, *_back(trace, told)]
 
     def _with(self, start: int, end: int, lines: Lines) -> Text:
         return self.text.with_lines((*self.text.lines[:start], *lines, *self.text.lines[end:]))
@@ -324,10 +326,12 @@ def _are_beside(hunk: ReviewHunk, trace: Trace) -> bool:
     return deleted and hunk.key not in trace.over and trace.key not in hunk.over
 
 
-def _back(trace: Trace) -> Iterator[Turned]:
-    """What went with it is in its lines again, and what took it out is out."""
+def _back(trace: Trace, told: Collection[Turned]) -> Iterator[Turned]:
+    """What went with it, or lies under it, is in its lines again, and what took it out is out; but
+    for what is ``told`` already."""
     if trace.by is not None:
         yield Turned(trace.by, "rejected")
-    for key in trace.beside:
-        yield Turned(key, "superseded")
+    for key in dict.fromkeys((*trace.beside, *trace.over)):
+        if all(each.key != key for each in told):
+            yield Turned(key, "superseded")
     yield Turned(trace.key, "applied")

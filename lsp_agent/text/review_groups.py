@@ -55,7 +55,9 @@ def groups(
         )
         if hunk.start != hunk.end:
             put_in = step.old_start == step.old_end and step.old_start in hunk.range
-            return put_in and holds(went.get(hunk.key, ()), new)
+            gone = (line for line in old if not _again((line,), text.lines[slice(*hunk.range)]))
+            is_back = any(words((line,)) and _again((line,), new) for line in gone)
+            return put_in and (is_back or holds(went.get(hunk.key, ()), new))
         if step.old_start == step.old_end:
             return hunk.start == step.old_start and (holds(new, old) or _again(old, new))
         gone, size = text.lines[step.old_start : step.old_end], len(old)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from lsp_agent.text.diff import Hunk, by_line, diff
 from lsp_agent.text.lines import Text
-from lsp_agent.text.merge import merge3_fine, words
+from lsp_agent.text.merge import merge3_beside, merge3_fine, words
 from lsp_agent.text.review_base import BaseBuilder
 from lsp_agent.text.review_groups import Group, groups
 from lsp_agent.text.review_hunks import (
@@ -185,7 +185,7 @@ def _traces_of_taken(taken: Sequence[Taken], start: int, was: Lines, new: Lines)
 def _left_of(taken: Taken, was: Lines, new: Lines) -> Lines | None:
     """What the agent had left where ``was`` has become ``new``, if a person has changed that and
     it can be told: where that was not saved, the disk has it still."""
-    merge = merge3_fine(Text(new), Text(was), Text(taken.old))
+    merge = merge3_beside(Text(new), Text(was), Text(taken.old))
     is_told = merge.clean and merge.text.lines == taken.new != was
     return taken.new if is_told else None
 

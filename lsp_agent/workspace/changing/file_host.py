@@ -79,7 +79,9 @@ class FileHost:
             pass
 
     async def brought_in(self, path: str) -> None:
-        """Returns when a document that was opened without what its file holds has got it."""
+        """Returns when a document that was opened without what its file holds has got it, and what
+        came to the disk before is recorded."""
+        await self._texts.settled(path)
         await self._stale_opens.brought_in(path)
 
     def written_by_others(self, path: SafePath, before: Text) -> None:

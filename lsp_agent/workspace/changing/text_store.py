@@ -139,6 +139,11 @@ class TextStore:
         """``settled(path)`` is awaited before a change that does not come from the disk."""
         self._settled = settled
 
+    async def settled(self, path: str) -> None:
+        """Returns when what came to the disk before is recorded."""
+        if self._settled:
+            await self._settled(path)
+
     def on_written(self, callback: Callable[[str, Text | None], None]) -> None:
         """Calls ``callback(path, text)`` when the host has written a file, None for deleted."""
         self._on_written.append(callback)
@@ -191,8 +196,8 @@ class TextStore:
     async def make(self, job: Job) -> Placed:
         """Makes one change, asking ``job.resolve`` again for newer views. Raises what it raises
         while nothing is in, NotWanted, FileProblem, NotText, OutsideWorkspace, LedgerFailed."""
-        if self._settled and not job.from_disk:
-            await self._settled(job.path.path)
+        if not job.from_disk:
+            await self.settled(job.path.path)
         async with self.lock(job.path):
             try:
                 for _ in range(_MAX_TURNS):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import awaited_hunks
-from lsp_agent.text.merge import merge3_fine
+from lsp_agent.text.merge import merge3_fine, words
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import Turned
 from lsp_agent.text.traces import Key, Trace
@@ -138,13 +138,16 @@ class ReviewState:
 
     def reloaded(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """A document shows ``text``, which is what is on disk."""
+        state, outcomes = self.folded(text)
         other = self.other
-        if self.restored or other is None or other.text != text:
-            return self.saved(text)
-        if not set(_keys(other)) - set(_keys(self.review)):
-            return self.saved(text)
-        state, outcomes = self.opened(text)
-        return replace(state, other=state.review), outcomes
+        if self.restored or other is None:
+            return state._on_disk_as_shown(), outcomes
+        there, _ = other.typed(text)
+        if not set(_keys(there)) - set(_keys(state.review)):
+            return state._on_disk_as_shown(), outcomes
+        state, outcomes = self.folded(None)
+        changed, more = state._becomes(other, text, "rejected")
+        return replace(changed, other=changed.review), [*outcomes, *more]
 
     def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """What is shown was written to the disk."""
@@ -203,6 +206,8 @@ class ReviewState:
             if not merge.clean:
                 return None
             known, _ = known.edited(merge.text, step.change_id, step.indexes)
+        if _apart(text, self.review.text) < _apart(text, known.text):
+            return None  # the file, with what other programs have written
         still = {hunk.key for hunk in self.review.hunks}
         ids = {step.change_id for step in self.since}
         decided = [h.key for h in known.hunks if h.change_id in ids and h.key not in still]
@@ -256,6 +261,12 @@ class ReviewState:
         changed = [h.key for h in review.hunks if h.touched and h.left != was[h.key].left]
         outcomes.extend((key, "superseded") for key in changed)
         return replace(self, review=review.kept(changed), restored=False), outcomes
+
+
+def _apart(one: Text, other: Text) -> int:
+    """How many words only one of them has."""
+    own, theirs = words(one.lines), words(other.lines)
+    return (own - theirs).total() + (theirs - own).total()
 
 
 def _is_in(before: Text, after: Text, text: Text) -> bool:

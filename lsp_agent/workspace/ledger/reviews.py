@@ -351,10 +351,12 @@ class Reviews:
             return
         if change.after is None and self._document(change.path) is not None:
             return  # the editor shows it still
+        before, after = change.before or EMPTY, change.after or EMPTY
         if state is None:
-            state = ReviewState(Review.of(change.before or EMPTY), change.before is not None)
-        state, outcomes = state.folded(change.before or EMPTY)
-        review, gone = state.review.settled(change.after or EMPTY, taken_by(self._ledger, change))
+            disk = self._disk(change.path, LandedStep(before, after, change.id, None))
+            state = ReviewState(Review.of(before), change.before is not None, other=disk)
+        state, outcomes = state.folded(before)
+        review, gone = state.review.settled(after, taken_by(self._ledger, change))
         self._store(change.path, replace(state, review=review), [*outcomes, *outcomes_of(gone)])
 
     def _forget(self, change: Change) -> None:

@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.merge import Merge, merge3_fine, preferring
+from lsp_agent.text.merge import Merge, merge3_beside, merge3_fine, preferring
 from lsp_agent.workspace.changing.file_host import FileHost, NotWanted, View
 from lsp_agent.workspace.disk.look import look
 from lsp_agent.workspace.disk.paths import from_ledger
@@ -229,11 +229,18 @@ class DiskToEditor:
         """The change of a document that shows more than it: as it is now, and without it. Where
         that cannot be told, what the disk held."""
         if before is not None:
-            now = self._document.text
-            without = await away(merge3_fine, self._theirs, now, before)
+            now = await self._without_later_ones()
+            without = await away(merge3_beside, self._theirs, now, before)
             if without.clean and without.text != now:  # else it is out again
                 return without.text, now
         return before, self._theirs
+
+    async def _without_later_ones(self) -> Text:
+        """What the document shows without what came to the disk next, which is taken after this."""
+        now = self._document.text
+        last = self._document.shown(self._awaited()[-1])
+        later = await away(merge3_beside, last, now, self._theirs)
+        return later.text if later.clean else now
 
     # We merge.
 
@@ -320,8 +327,10 @@ class DiskToEditor:
         return merge3_fine(self._common or EMPTY, ours, self._theirs)
 
     def _now_in(self) -> None:
-        if self._document.saved is self._saved:  # else it was saved since
-            self._document.brought_in(self._now)
+        document = self._document
+        # Else it was saved since, or what it has read is what came to the disk after this.
+        if document.saved is self._saved and not document.has_read_since(self._disk.written):
+            document.brought_in(self._now)
 
     def _is_on_disk(self, change: Change) -> None:
         before = self._shown_before()

@@ -95,6 +95,8 @@ class Mirror:
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         #: Texts on disk that wait to be brought in, by path, oldest first.
         self._awaited: dict[str, list[Text]] = {}
+        #: Files that are looked at again and again, since they may be half written.
+        self._begun: list[str] = []
         self._recording = anyio.Semaphore(_AT_ONCE)
         host.on_written(self._written)
         host.wait_for(self._settled)
@@ -184,7 +186,11 @@ class Mirror:
             self._no_longer_awaited(disk)
 
     async def _settled(self, path: str) -> None:
-        """Returns when no change of that path that was claimed waits to be taken."""
+        """Returns when no change of that path that was claimed waits to be taken, nor one that may
+        be claimed once its file is known to be written to its end."""
+        if path in self._begun:
+            async with self._looking:
+                pass
         if (lock := self._locks.get(path)) is not None:
             async with lock:
                 pass
@@ -233,9 +239,13 @@ class Mirror:
         """What the disk holds; of a file that an editor seems to be writing, what it then has."""
         seen = await anyio.to_thread.run_sync(look, list(paths), known.seen, abandon_on_cancel=True)
         began = anyio.current_time()
-        while begun := [p for p in seen if self._may_be_half_written(p, known, seen[p], began)]:
-            await anyio.sleep(_WRITING_LOOKS)
-            seen |= await anyio.to_thread.run_sync(look, begun, seen, abandon_on_cancel=True)
+        try:
+            while found := [p for p in seen if self._may_be_half_written(p, known, seen[p], began)]:
+                self._begun = found
+                await anyio.sleep(_WRITING_LOOKS)
+                seen |= await anyio.to_thread.run_sync(look, found, seen, abandon_on_cancel=True)
+        finally:
+            self._begun = []
         return seen
 
     def _may_be_half_written(self, path: str, known: Known, seen: Seen, began: float) -> bool:

@@ -244,4 +244,25 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["keep", 12, 0],
         ],
     ),
+    "a typed line that an agent cut is back with a revert, where the next line changed since": (
+        {},
+        [
+            ["newline", 0, 27],
+            ["write", "a1", 0, 0, [["cut", 19]]],
+            ["close", 0, 0],
+            ["write", "a1", 0, 0, [["line", 20]]],
+        ],
+    ),
+    "a revert of what was kept and saved is given up with the document, edited since": (
+        {"editor": "full"},
+        [
+            ["write", "a2", 0, 1, [["front", 26]]],
+            ["keep", 12, 1],
+            ["type", 0, 20, 1],
+            ["revert", 23, 1],
+            ["edit", "a2", 1, 0, ["swap", 3]],
+            ["edit", "a2", 0, 0, ["front", 20]],
+            ["close", 0, 1],
+        ],
+    ),
 }

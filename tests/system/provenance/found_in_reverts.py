@@ -300,4 +300,35 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a2", 1, 0, [["cut", 3]]],
         ],
     ),
+    "of two edits that are back by undo, the second had put back what the first had cut": (
+        {"lines": 12},
+        [
+            ["write", "a1", 0, 0, [["cut", 18]]],
+            ["write", "a1", 1, 1, [["cut", 28]]],
+            ["revert", 20, 0],
+            ["undo", 1],
+            ["write", "a1", 1, 1, [["line", 11]]],
+            ["revert", 6, 1],
+        ],
+    ),
+    "what an agent put in and took out again stays out, where the line above it changed": (
+        {"files": 2},
+        [
+            ["write", "a2", 1, 2, [["front", 19]]],
+            ["edit", "a1", 0, 0, ["line", 18]],
+            ["write", "a2", 0, 1, [["swap", 20]]],
+            ["write", "a1", 0, 0, [["cut", 13]]],
+            ["newline", 0, 28],
+        ],
+    ),
+    "two edits of one line, rejected and reverted, are back by the editor's undo": (
+        {},
+        [
+            ["write", "a1", 0, 0, [["add", 6]]],
+            ["edit", "a1", 1, 2, ["front", 18]],
+            ["reject", 12, 0],
+            ["revert", 24, 1],
+            ["undo", 1],
+        ],
+    ),
 }

@@ -192,4 +192,70 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["open", 0],
         ],
     ),
+    "two mirror agents' changes of one line come with a reload that has another program's too": (
+        {"mirror": [1, 2]},
+        [
+            ["edit", "a2", 1, 2, ["add", 23]],
+            ["write", "a1", 0, 0, [["front", 14]]],
+            ["other", 1, 10],
+        ],
+    ),
+    "a document that was closed with a revert unsaved is opened as the disk has it, and more": (
+        {"lines": 12, "mirror": [1]},
+        [
+            ["write", "a1", 1, 0, [["cut", 10]]],
+            ["type", 1, 21, 0],
+            ["revert", 21, 1],
+            ["close", 0, 0],
+            ["write", "a1", 0, 0, [["add", 5]]],
+            ["other", 1, 20],
+            ["open", 1],
+        ],
+    ),
+    "a reload that was undone comes again with what another program wrote between": (
+        {"lines": 6, "mirror": [2]},
+        [
+            ["write", "a2", 0, 1, [["front", 12], ["add", 1]]],
+            ["write", "a1", 1, 1, [["line", 24], ["add", 23]]],
+            ["undo", 1],
+            ["other", 0, 29],
+        ],
+    ),
+    "a file that may be half written is closed, and a hosted agent writes it": (
+        {"mirror": [3]},
+        [
+            ["write", "a3", 1, 0, [["cut", 2]]],
+            ["close", 1, 1],
+            ["edit", "a2", 0, 0, ["line", 16]],
+        ],
+    ),
+    "a reload is undone before two changes that it had brought are looked at": (
+        {"mirror": [1]},
+        [
+            ["edit", "a1", 0, 1, ["swap", 23]],
+            ["write", "a1", 0, 1, [["add", 0]]],
+            ["other", 0, 0],
+            ["write", "a1", 1, 1, [["front", 3]]],
+            ["undo", 0],
+        ],
+    ),
+    "a reload with another program's line is undone, and the agent writes what it once knew": (
+        {"lines": 12, "mirror": [1]},
+        [
+            ["write", "a1", 0, 0, [["front", 23]]],
+            ["write", "a1", 0, 0, [["front", 25]]],
+            ["other", 0, 18],
+            ["undo", 1],
+            ["write", "a1", 0, 2, [["front", 29]]],
+        ],
+    ),
+    "an edit is kept while what took it out again is on its way into the document": (
+        {"mirror": [1]},
+        [
+            ["write", "a1", 1, 2, [["swap", 15]]],
+            ["end", "a1"],
+            ["write", "a1", 0, 1, [["front", 17]]],
+            ["keep", 11, 2],
+        ],
+    ),
 }

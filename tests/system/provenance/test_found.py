@@ -2,7 +2,13 @@
 
 import pytest
 
-from provenance import found_in_closed, found_in_many, found_in_reverts, found_of_mirrors
+from provenance import (
+    found_in_closed,
+    found_in_many,
+    found_in_reverts,
+    found_later,
+    found_of_mirrors,
+)
 from provenance.hub import Json
 from provenance.storm import Step, replay, run_on
 from provenance.virtual import VirtualDesks
@@ -13,6 +19,7 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
     **found_in_closed.MENDED,
     **found_in_many.MENDED,
     **found_of_mirrors.MENDED,
+    **found_later.MENDED,
     "a second write takes out what was typed": (
         {"lines": 12},
         [
