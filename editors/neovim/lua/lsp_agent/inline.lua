@@ -257,10 +257,10 @@ function M.again()
   end
   local hunks = hunks_of(each)
   if hunks[1] then
-    each.state = "waits" -- with no changes it would be over
-    require("lsp_agent.review").decide_on(bufnr, hunks, "undo", function()
+    local asks = require("lsp_agent.review").decide_on(bufnr, hunks, "undo", function()
       send(each, rows(each))
     end)
+    each.state = asks and "waits" or each.state -- with no changes it would be over
   else
     send(each, rows(each))
   end
