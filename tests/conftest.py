@@ -127,6 +127,14 @@ def _stylua() -> str | None:
     return "no StyLua: .ci/stylua .venv/stylua brings one"
 
 
+def _emmylua() -> str | None:
+    if not (Path(sys.prefix) / "emmylua" / "bin" / "emmylua_check").exists():
+        return "no EmmyLua: .ci/emmylua .venv/emmylua brings one"
+    if not (Path(sys.prefix) / "neovims" / "newest").exists():
+        return "no newest Neovim: .ci/neovims .venv/neovims brings one"
+    return None
+
+
 def _uv() -> str | None:
     if (Path(sys.prefix) / "uv" / "bin" / "uv").exists():
         return None
@@ -172,6 +180,7 @@ TOOLS: Mapping[str, Callable[[], str | None]] = {
     "codex_acp": lambda: _acp_agent("codex-acp"),
     "copilot": lambda: _acp_agent("copilot"),
     "stylua": _stylua,
+    "emmylua": _emmylua,
     "uv": _uv,
     "other_user": _other_user,
     "bubblewrap": lambda: _holder(bubblewrap.working),

@@ -4,7 +4,7 @@
 --   nvim -l scripts/help.lua --print  prints it
 
 local WIDTH = 78
-local folder = vim.fs.dirname(vim.fs.dirname(vim.fn.fnamemodify(arg[0], ":p")))
+local folder = vim.fn.fnamemodify(arg[0], ":p:h:h")
 vim.opt.runtimepath:prepend(folder)
 
 local lines = {}
@@ -69,11 +69,12 @@ end
 -- The `---@field`s of the classes of a file, by class.
 ---@return table<string, { name: string, type: string, text: string }[]>
 local function classes_of(name)
+  ---@type table<string, { name: string, type: string, text: string }[]>, string?
   local found, class = {}, nil
   for _, line in ipairs(source(name)) do
     class = line:match("^%-%-%-@class (%S+)") or class
     local field, rest = line:match("^%-%-%-@field (%S+) (.*)$")
-    if field then
+    if class and field and rest then
       local type, text = rest:match("^(.-) ([A-Z].*)$")
       found[class] = found[class] or {}
       local all = found[class]

@@ -130,6 +130,23 @@ def test_what_is_typed_while_no_server_runs_is_known_to_the_next(
     assert desk.shown() == desk.nvim.text()
 
 
+def test_a_change_waits_to_be_decided_on_while_no_server_runs(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\ntwo\n")
+    desk.start(step(edit("a.txt", "two", "TWO")), done())
+    desk.agent("ask Go.")
+    desk.wait_for_marks([2, 2, False])
+    kill_server(desk)
+    desk.nvim.command("wincmd t")
+    desk.nvim.keys("2G\\au")
+    wait_until(lambda: "agent: no server runs" in desk.nvim.command_output("messages"))
+    assert desk.nvim.lines() == ["one", "TWO"]
+    desk.agent("restart")
+    desk.wait_for_server()
+    desk.wait_for_marks([2, 2, False])
+    desk.nvim.keys("2G\\au")
+    desk.wait_for_lines("one", "two")
+
+
 def test_health_says_what_is_there_and_what_is_missing(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start()

@@ -137,11 +137,12 @@ function M.refresh()
 end
 
 --- `agent/ask`
+---@async
 ---@param question lsp_agent.Question
 ---@param context lsp.HandlerContext
 ---@return { optionId: string, reason?: string }|vim.NIL
 function M.ask(_, question, context)
-  local thread = coroutine.running()
+  local thread = assert(coroutine.running())
   question.client_id, question.came_at = context.client_id, guard.now()
   awaited[key_of(question)] = function(option_id, reason)
     assert(coroutine.resume(thread, option_id, reason))
@@ -207,7 +208,7 @@ end
 ---@return integer? number
 function M.option_at(session, question, row)
   local header, after = session.transcript:rows_of(name_of(question))
-  local number = header and row - (after - 1 - #question.options) + 1
+  local number = header and after and row - (after - 1 - #question.options) + 1
   return number and question.options[number] and number
 end
 

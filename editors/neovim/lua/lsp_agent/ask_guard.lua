@@ -6,6 +6,7 @@ local M = {}
 local REST_MS = 300
 
 -- When the question came up, or the last key that was not meant for it.
+---@type number
 local since = 0
 local was_early, is_meant = false, false
 

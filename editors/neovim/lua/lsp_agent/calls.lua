@@ -10,7 +10,7 @@ M.RUNNING, M.DONE, M.FAILED = "… ", "✓ ", "✗ "
 
 --- The beginning of a line that is too long, up to a word's end.
 ---@param text string
----@param width integer in cells
+---@param width integer cells
 ---@return string
 function M.shortened(text, width)
   if vim.fn.strdisplaywidth(text) <= width then
@@ -27,17 +27,17 @@ end
 
 -- A path without its first folders: paths differ in their ends.
 ---@param path string
----@param width integer in cells
+---@param width integer cells
 ---@return string
 local function shortened_path(path, width)
   local below, shown = path, path
   while vim.fn.strdisplaywidth(shown) > width do
-    below = below:match("^/?[^/]+(/.+)$")
-    if not below then
+    local shorter = below:match("^/?[^/]+(/.+)$")
+    if not shorter then
       local count = vim.fn.strchars(shown)
       return "…" .. vim.fn.strcharpart(shown, count - math.max(width - 1, 1))
     end
-    shown = "…" .. below
+    below, shown = shorter, "…" .. shorter
   end
   return shown
 end
@@ -45,13 +45,13 @@ end
 --- What a call is about, such as "read: lib/names.py", in one row: of paths the names of the files,
 --- of a command its beginning.
 ---@param header string
----@param width integer in cells
+---@param width integer cells
 ---@return string
 function M.fitted(header, width)
   local tool, about = header:match("^(%S+: )(.*)$")
   local paths = about and vim.split(about, ", ", { plain = true }) or {}
   local are_paths = about and about:find("/", 1, true) and not table.concat(paths):find("%s")
-  if are_paths and vim.fn.strdisplaywidth(header) > width then
+  if tool and are_paths and vim.fn.strdisplaywidth(header) > width then
     local room = width - vim.fn.strdisplaywidth(tool) - 2 * (#paths - 1)
     header = tool
       .. table.concat(
@@ -70,7 +70,7 @@ end
 ---@return string
 local function last_words(first, last)
   for number = last, first + 1, -1 do
-    local line = vim.trim(vim.fn.getline(number))
+    local line = vim.trim(vim.fn.getline(number) --[[@as string]])
     if line ~= "" and not vim.startswith(line, "[exit ") then
       return line
     end
@@ -87,9 +87,10 @@ local SAYS = { [M.RUNNING] = "LspAgentState", [M.FAILED] = "LspAgentFailed" }
 function M.fold_text()
   local first = vim.v.foldstart
   local at = { first - 1, 0 }
-  local header = vim.fn.getline(first)
+  local header = vim.fn.getline(first) --[[@as string]]
   local mark = api.nvim_buf_get_extmarks(0, blocks, at, at, { details = true })[1]
-  local state = mark and mark[4].virt_text and mark[4].virt_text[1]
+  local details = mark and mark[4] or {}
+  local state = details.virt_text and details.virt_text[1]
   local newest = last_words(first, vim.v.foldend)
   local parts = state and { state } or {}
   local room = api.nvim_win_get_width(0) - (state and 2 or 0)

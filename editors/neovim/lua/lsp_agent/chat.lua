@@ -46,8 +46,7 @@ end
 ---@return vim.lsp.Client?
 function M.target()
   local session = M.session()
-  local id = session and session.project.client_id
-  local to = id and vim.lsp.get_client_by_id(id)
+  local to = session and sessions.client_of(session)
   if not to then
     tell("no server runs for this buffer (:Agent restart)", vim.log.levels.WARN)
     return
@@ -100,7 +99,7 @@ local function usage(used)
   if taken > 0 then
     table.insert(parts, "↑" .. short(taken))
   end
-  if (used.output or 0) > 0 then
+  if used.output and used.output > 0 then
     table.insert(parts, "↓" .. short(used.output))
   end
   if (used.cost or 0) > 0 then
@@ -179,7 +178,7 @@ function M.toggle()
 end
 
 --- Shows the chat elsewhere, from now on.
----@param layout lsp_agent.Layout
+---@param layout string
 function M.lay_out(layout)
   local can, problem = pcall(config.lay_out, layout)
   if not can then

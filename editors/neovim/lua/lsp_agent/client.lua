@@ -8,6 +8,9 @@ local M = {}
 
 M.NAME = "lsp_agent"
 
+-- Whether `setup()` was called: before 0.11 nothing else tells that the plugin is on.
+M.chosen = false
+
 -- A server that is told to end is looked at so often, ended by force after so many looks, and not
 -- waited for any longer after so many.
 local LOOK_MS = 50
@@ -24,6 +27,7 @@ local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO 
 -- Calls a method of a client's; those of 0.10 are called without the client.
 ---@param client vim.lsp.Client
 ---@param name string
+---@return any
 local function call(client, name, ...)
   if vim.fn.has("nvim-0.11") == 1 then
     return client[name](client, ...)
@@ -110,7 +114,7 @@ end
 
 ---@type { root?: string, callback: fun(client?: vim.lsp.Client) }[]
 local waiters = {}
-local tell_waiters
+local tell_waiters ---@type fun()
 local told = false
 
 ---@return boolean
@@ -203,7 +207,7 @@ function M.enabled()
   if vim.lsp.is_enabled then
     return vim.lsp.is_enabled(M.NAME)
   end
-  return M.chosen == true
+  return M.chosen
 end
 
 --- Attaches a client to a buffer of a file; starts one where there is none for its folder.
@@ -212,6 +216,7 @@ function M.attach(bufnr)
   if not (vim.api.nvim_buf_is_loaded(bufnr) and M.is_file(bufnr) and executable()) then
     return
   end
+  ---@diagnostic disable-next-line: undefined-field -- any name is one, by its metatable
   local resolved = vim.lsp.config and vim.deepcopy(vim.lsp.config[M.NAME]) or M.config()
   resolved.root_dir = M.root(bufnr)
   local function reuse(client, wanted) -- 0.10 would take one that has ended, too

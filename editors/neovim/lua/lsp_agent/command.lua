@@ -16,7 +16,9 @@ local M = {}
 ---@param action string a function of lsp_agent.session_actions
 local function on_session(action)
   return function(argument)
-    require("lsp_agent.session_actions")[action](argument)
+    ---@type table<string, fun(argument: string)>
+    local actions = require("lsp_agent.session_actions")
+    actions[action](argument)
   end
 end
 
@@ -81,7 +83,7 @@ local function answer(argument)
   if not question then
     tell("no question is open")
   elseif number and session and session.questions[1] then
-    questions.answer(question, tonumber(number), reason ~= "" and reason or nil)
+    questions.answer(question, tonumber(number) --[[@as integer]], reason ~= "" and reason or nil)
   else
     questions.select(question) -- a number is not one of an option of another session's question
   end
@@ -310,6 +312,8 @@ end
 ---@param options vim.api.keyset.create_user_command.command_args
 function M.run(options)
   local name, argument = options.args:match("^(%S*)%s*(.*)$")
+  ---@cast name string
+  ---@cast argument string
   local command = find(name == "" and "ask" or name)
   if not command and argument ~= "" then
     ask(options.args, options)

@@ -23,10 +23,11 @@ local function signed(text, sign)
   end, lines_of(text))
 end
 
----@param comment lsp_agent.Commented
+---@param old string
+---@param new string
 ---@return string[] lines
-local function diff(comment)
-  local lines = vim.list_extend(signed(comment.old, "-"), signed(comment.new, "+"))
+local function diff(old, new)
+  local lines = vim.list_extend(signed(old, "-"), signed(new, "+"))
   if #lines > MOST_LINES then
     lines = vim.list_extend(vim.list_slice(lines, 1, MOST_LINES), { "…" })
   end
@@ -60,7 +61,7 @@ return function(comments)
   for number, comment in ipairs(comments) do
     vim.list_extend(lines, { "", ("%d. %s"):format(number, place(comment)), "" })
     if comment.old then
-      vim.list_extend(lines, diff(comment))
+      vim.list_extend(lines, diff(comment.old, comment.new or ""))
       table.insert(lines, "")
     end
     vim.list_extend(lines, vim.split(vim.trim(comment.text), "\n"))

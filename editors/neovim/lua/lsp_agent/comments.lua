@@ -3,6 +3,7 @@
 local chat = require("lsp_agent.chat")
 local client = require("lsp_agent.client")
 local context = require("lsp_agent.context")
+local extent = require("lsp_agent.extent")
 local marks = require("lsp_agent.marks")
 local tell = require("lsp_agent.tell")
 
@@ -33,12 +34,11 @@ local kept = ""
 ---@return integer first row, from 0
 ---@return integer last inclusive
 local function rows(comment)
-  local at = comment.mark
-      and api.nvim_buf_is_loaded(comment.bufnr)
-      and api.nvim_buf_get_extmark_by_id(comment.bufnr, namespace, comment.mark, { details = true })
-    or {}
-  if at[1] then
-    comment.first, comment.last = at[1], math.max(at[3].end_row, at[1])
+  if comment.mark and api.nvim_buf_is_loaded(comment.bufnr) then
+    local first, last = extent(comment.bufnr, namespace, comment.mark)
+    if first and last then
+      comment.first, comment.last = first[1], math.max(last[1], first[1])
+    end
   end
   return comment.first, comment.last
 end

@@ -33,10 +33,23 @@ local M = {}
 ---@class lsp_agent.ReviewOptions
 ---@field old_text? boolean Show above each change what it has replaced.
 
+-- All of them, as they count: a person gives some, the others have their defaults.
+---@class lsp_agent.Settled : lsp_agent.Options
+---@field cmd string[]
+---@field root_markers string[]
+---@field settings table
+---@field chat lsp_agent.SettledChat
+---@field review lsp_agent.ReviewOptions
+
+---@class lsp_agent.SettledChat : lsp_agent.ChatOptions
+---@field layout lsp_agent.Layout
+---@field width number
+---@field height number
+
 ---@type lsp_agent.Layout[]
 M.layouts = { "right", "bottom", "float", "tab" }
 
----@type lsp_agent.Options
+---@type lsp_agent.Settled
 M.defaults = {
   cmd = { "lsp-agent", "serve" },
   root_markers = { ".lsp-agent.toml", ".git" },
@@ -60,7 +73,7 @@ M.defaults = {
   bell = true,
 }
 
----@type lsp_agent.Options
+---@type lsp_agent.Settled
 M.options = M.defaults
 
 -- What of it the person has given to `setup()`, and what was wrong with that.
@@ -78,9 +91,9 @@ end
 -- Where uv and pipx put programs: uv's reference, "Executable directory".
 ---@return string[]
 local function installed_in()
-  local data = vim.env.XDG_DATA_HOME or vim.fn.expand("~/.local/share")
+  local data = vim.env.XDG_DATA_HOME or vim.fs.normalize("~/.local/share")
   local own = vim.env.XDG_BIN_HOME or data .. "/../bin"
-  return { own, vim.fn.expand("~/.local/bin"), M.own_venv() .. "/bin" }
+  return { own, vim.fs.normalize("~/.local/bin"), M.own_venv() .. "/bin" }
 end
 
 --- The server's command line, with the program where it is: Neovim's PATH may be without the folder
@@ -101,7 +114,7 @@ function M.cmd()
 end
 
 --- Sets where the chat stands; says so where it cannot stand there.
----@param layout lsp_agent.Layout
+---@param layout string
 function M.lay_out(layout)
   if not vim.list_contains(M.layouts, layout) then
     local known = table.concat(M.layouts, ", ")

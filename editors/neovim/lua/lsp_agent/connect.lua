@@ -43,8 +43,8 @@ end
 ---@param ended vim.SystemCompleted
 ---@return string
 local function reason(ended)
-  local failed = ended.stdout:match("✗ ([^\n]+)")
-  return failed or vim.trim(ended.stderr):gsub("^lsp%-agent: ", "")
+  local failed = (ended.stdout or ""):match("✗ ([^\n]+)")
+  return failed or vim.trim(ended.stderr or ""):gsub("^lsp%-agent: ", "")
 end
 
 ---@param choice lsp_agent.Connectable

@@ -1,5 +1,6 @@
 --- What goes along with a prompt: parts of documents.
 
+local extent = require("lsp_agent.extent")
 local position = require("lsp_agent.position")
 
 local M = {}
@@ -42,11 +43,7 @@ local function place(held)
   if not api.nvim_buf_is_loaded(held.bufnr) then
     return
   end
-  local options = { details = true }
-  local at = api.nvim_buf_get_extmark_by_id(held.bufnr, namespace, held.mark, options)
-  if at[1] then
-    return { at[1], at[2] }, { at[3].end_row, at[3].end_col }
-  end
+  return extent(held.bufnr, namespace, held.mark)
 end
 
 --- The rows that it is about, from 0.

@@ -79,13 +79,14 @@ local function in_use(bufnr)
 end
 
 -- Waits, without holding up anything else. To be called in a coroutine, as handlers are.
+---@async
 ---@param bufnr integer
 ---@return boolean free
 local function wait_until_free(bufnr)
   if not in_use(bufnr) then
     return true
   end
-  local thread = coroutine.running()
+  local thread = assert(coroutine.running())
   local deadline = vim.uv.now() + HOLD_MS
   local timer = assert(vim.uv.new_timer())
   timer:start(
@@ -123,7 +124,7 @@ end
 ---@param bufnr integer
 ---@param change fun()
 ---@return boolean ok
----@return string? problem
+---@return any problem
 local function as_own_step(bufnr, change)
   break_undo(bufnr)
   local ok, problem = pcall(change)
@@ -144,7 +145,7 @@ local function refused(reason)
   return { applied = false, failureReason = reason }
 end
 
----@param version integer
+---@param version integer|lsp.null
 ---@param client vim.lsp.Client
 ---@param bufnr integer
 local function is_at(version, client, bufnr)
@@ -154,13 +155,14 @@ local function is_at(version, client, bufnr)
 end
 
 --- `workspace/applyEdit`, for what lsp-agent sends: one document, at its version.
+---@async
 ---@param params lsp.ApplyWorkspaceEditParams
 ---@param context lsp.HandlerContext
 ---@return lsp.ApplyWorkspaceEditResult
 function M.apply(_, params, context)
   local changes = params.edit.documentChanges or {}
   local change = changes[1]
-  if #changes ~= 1 or not change.textDocument then
+  if not change or #changes > 1 or not change.textDocument then
     return refused("only edits of one open document are taken")
   end
   local bufnr, client = open(change.textDocument.uri, context.client_id)
@@ -176,8 +178,9 @@ function M.apply(_, params, context)
   if not is_at(change.textDocument.version, client, bufnr) then
     return refused("the document has changed")
   end
+  local edits = change.edits --[[@as lsp.TextEdit[] ]]
   local ok, problem = as_own_step(bufnr, function()
-    vim.lsp.util.apply_text_edits(change.edits, bufnr, client.offset_encoding)
+    vim.lsp.util.apply_text_edits(edits, bufnr, client.offset_encoding)
   end)
   require("lsp_agent.client").flush(client, bufnr)
   return ok and { applied = true } or refused(tostring(problem))
@@ -205,7 +208,7 @@ local function remove(bufnr)
     buffer = bufnr,
     callback = function() end, -- Neovim would complain that it is gone
   })
-  pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  pcall(vim.api.nvim_command, ("silent! checktime %d"):format(bufnr))
   vim.api.nvim_del_autocmd(silence)
   stamps[bufnr] = stamp(bufnr)
 end
@@ -221,7 +224,7 @@ function M.save(_, params, context)
   end
   if vim.bo[bufnr].modified then
     vim.api.nvim_buf_call(bufnr, function()
-      pcall(vim.cmd, "silent! lockmarks write")
+      pcall(vim.api.nvim_command, "silent! lockmarks write")
     end)
   end
   local saved = not vim.bo[bufnr].modified
@@ -239,7 +242,7 @@ function M.reload(_, params, context)
   end
   local own = vim.bo[bufnr].autoread -- nil where the global value counts
   vim.bo[bufnr].autoread = true -- else it would ask
-  pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  pcall(vim.api.nvim_command, ("silent! checktime %d"):format(bufnr))
   vim.bo[bufnr].autoread = own
   return { reloaded = stamps[bufnr] == stamp(bufnr) }
 end

@@ -256,7 +256,7 @@ end
 
 -- The conversation is shorter: it is told anew, unless it goes on by then.
 function on.rewound(session)
-  local client = vim.lsp.get_client_by_id(session.project.client_id)
+  local client = sessions.client_of(session)
   local begun = session.begun
   session.window, session.error = nil, nil
   if not client then

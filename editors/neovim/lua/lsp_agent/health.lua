@@ -25,7 +25,8 @@ end
 local function check_neovim()
   health.start("lsp_agent: Neovim")
   if vim.fn.has("nvim-0.10") == 1 then
-    health.ok(tostring(vim.version()))
+    ---@diagnostic disable-next-line: call-non-callable
+    health.ok(tostring(vim.version())) -- which can be called, say Neovim's annotations or not
   else
     health.error("Neovim 0.10 or newer is needed")
   end
@@ -57,11 +58,12 @@ local function check_server()
     })
     return false
   end
-  health.ok(("%s: %s"):format(vim.fn.exepath(cmd[1]), vim.trim(done.stdout)))
+  health.ok(("%s: %s"):format(vim.fn.exepath(cmd[1]), vim.trim(done.stdout or "")))
   return true
 end
 
 -- How the findings of `lsp-agent doctor` are told.
+---@type table<string, fun(message: string, remedy?: string[])>
 local tell = { ok = health.ok, note = health.info, warning = health.warn, failure = health.error }
 
 -- What it says of the agent that its files choose.

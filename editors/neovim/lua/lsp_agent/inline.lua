@@ -2,6 +2,7 @@
 --- becomes of them told beside them, their changes confined to them.
 
 local context = require("lsp_agent.context")
+local extent = require("lsp_agent.extent")
 local key_hints = require("lsp_agent.key_hints")
 local marks = require("lsp_agent.marks")
 local tell = require("lsp_agent.tell")
@@ -15,10 +16,12 @@ local namespace = api.nvim_create_namespace("lsp_agent.inline")
 ---@field bufnr integer
 ---@field mark? integer
 ---@field text string the last prompt
----@field state "waits"|"works"|"ends"|"answered"|"unchanged"|"failed"
+---@field state lsp_agent.InlineState
 ---@field about? string more about the state
 ---@field said string what the agent says in this step
 ---@field turns table<string, true> the ids of its turns
+
+---@alias lsp_agent.InlineState "waits"|"works"|"ends"|"answered"|"unchanged"|"failed"
 
 ---@type lsp_agent.Inline[]
 local asked = {}
@@ -30,13 +33,15 @@ local kept = ""
 ---@return integer first row, from 0
 ---@return integer last inclusive
 local function rows(each)
-  local options = { details = true }
-  local at = api.nvim_buf_get_extmark_by_id(each.bufnr, namespace, each.mark, options)
-  local first, last = at[1] or 0, at[3] and at[3].end_row or 0
-  if at[3] and at[3].end_col == 0 and last > first then
-    last = last - 1
+  local first, last
+  if each.mark then
+    first, last = extent(each.bufnr, namespace, each.mark)
   end
-  return first, last
+  if not first or not last then
+    return 0, 0
+  end
+  local within = last[2] == 0 and last[1] > first[1]
+  return first[1], within and last[1] - 1 or last[1]
 end
 
 ---@param bufnr integer
@@ -58,7 +63,7 @@ local function forget(each)
   asked = vim.tbl_filter(function(other)
     return other ~= each
   end, asked)
-  if api.nvim_buf_is_valid(each.bufnr) then
+  if each.mark and api.nvim_buf_is_valid(each.bufnr) then
     api.nvim_buf_del_extmark(each.bufnr, namespace, each.mark)
   end
 end
@@ -124,7 +129,7 @@ local function redraw(each)
 end
 
 ---@param each lsp_agent.Inline
----@param state string
+---@param state lsp_agent.InlineState
 ---@param about? string
 local function set_state(each, state, about)
   each.state, each.about = state, about
@@ -257,10 +262,10 @@ function M.again()
   end
   local hunks = hunks_of(each)
   if hunks[1] then
-    each.state = "waits" -- with no changes it would be over
-    require("lsp_agent.review").decide_on(bufnr, hunks, "undo", function()
+    local asks = require("lsp_agent.review").decide_on(bufnr, hunks, "undo", function()
       send(each, rows(each))
     end)
+    each.state = asks and "waits" or each.state -- with no changes it would be over
   else
     send(each, rows(each))
   end

@@ -6,7 +6,7 @@ local api = vim.api
 local OURS = "agent: "
 
 -- By what they do, in Normal mode first.
----@return [string, string][] keys, what they do
+---@return [string, string][] keys and what they do
 local function keys_here()
   local found, by_text = {}, {}
   for _, mode in ipairs({ "n", "i" }) do
@@ -15,7 +15,8 @@ local function keys_here()
       return one.lhs < other.lhs
     end)
     for _, map in ipairs(maps) do
-      local text = vim.startswith(map.desc or "", OURS) and map.desc:sub(#OURS + 1)
+      local does = map.desc or ""
+      local text = vim.startswith(does, OURS) and does:sub(#OURS + 1)
       local known = text and by_text[text]
       if known and not vim.list_contains(vim.split(known[1], " "), map.lhs) then
         known[1] = known[1] .. " " .. map.lhs

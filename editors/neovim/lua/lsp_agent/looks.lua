@@ -18,7 +18,7 @@ local ABOVE_LINES = 4097
 ---@class lsp_agent.Look
 ---@field colours lsp_agent.Colours of the lines beside the text
 ---@field words lsp_agent.Words[] of those that differ
----@field words_there lsp_agent.Words[] in the text
+---@field words_there lsp_agent.Words[] of the text
 
 -- The groups of the lines beside the text, and of those in it.
 ---@param hunk lsp_agent.Hunk
@@ -32,6 +32,7 @@ local function bases(hunk)
 end
 
 --- For work in pieces: it yields.
+---@async
 ---@param bufnr integer
 ---@param hunk lsp_agent.Hunk
 ---@param first integer the row that the lines beside the text stand at

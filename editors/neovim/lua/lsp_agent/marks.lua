@@ -2,6 +2,7 @@
 
 local client = require("lsp_agent.client")
 local config = require("lsp_agent.config")
+local extent = require("lsp_agent.extent")
 local key_hints = require("lsp_agent.key_hints")
 local lines_of = require("lsp_agent.lines_of")
 local looks = require("lsp_agent.looks")
@@ -106,6 +107,7 @@ local function mark(bufnr, edit, hunk, known)
     there = there,
     options = options,
   }
+  ---@cast shown lsp_agent.Hunk
   local before = known[key_of(shown)]
   if before and before.old == shown.old and before.new == shown.new then
     shown.beside = before.beside
@@ -121,6 +123,7 @@ end
 -- Finds out in pieces how the hunks look of which that is not known, those near the cursor first.
 ---@param bufnr integer
 local function find_looks(bufnr)
+  ---@type table<integer, integer>, lsp_agent.Hunk[]
   local rows, waiting = {}, {}
   local window = vim.fn.bufwinid(bufnr)
   local cursor = window ~= -1 and api.nvim_win_get_cursor(window)[1] - 1 or 0
@@ -157,7 +160,8 @@ local function show_above_first(window)
   local count = 0
   local first = api.nvim_buf_get_extmarks(bufnr, namespace, { 0, 0 }, { 0, -1 }, { details = true })
   for _, each in ipairs(first) do
-    count = count + #(each[4].virt_lines or {})
+    local details = each[4] or {}
+    count = count + #(details.virt_lines or {})
   end
   if count == 0 then
     return
@@ -312,8 +316,8 @@ end
 ---@return integer first row, from 0
 ---@return integer last inclusive
 function M.rows(bufnr, hunk)
-  local at = api.nvim_buf_get_extmark_by_id(bufnr, namespace, hunk.mark, { details = true })
-  return at[1] or 0, at[3] and at[3].end_row or 0
+  local first, last = extent(bufnr, namespace, hunk.mark)
+  return first and first[1] or 0, last and last[1] or 0
 end
 
 --- All open hunks of a buffer, in no order.

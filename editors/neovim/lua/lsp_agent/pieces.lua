@@ -39,7 +39,7 @@ end
 
 --- Begins at once, instead of what is left of the work of the same key.
 ---@param key integer
----@param work fun()
+---@param work async fun()
 function M.run(key, work)
   M.drop(key)
   table.insert(jobs, { key = key, thread = coroutine.create(work) })

@@ -28,14 +28,14 @@ end
 ---@param before string the line to the cursor
 ---@return lsp.CompletionItem[]?
 local function files(row, before)
-  local start = (" " .. before):match("%s()@%S*$")
-  if not start then
+  local at = (" " .. before):find("%s@%S*$")
+  if not at then
     return nil
   end
   return vim.tbl_map(function(name)
     local kind = vim.endswith(name, "/") and KINDS.Folder or KINDS.File
-    return item(row, start - 2, #before, "@" .. name, kind)
-  end, context.names(before:sub(start)))
+    return item(row, at - 1, #before, "@" .. name, kind)
+  end, context.names(before:sub(at + 1)))
 end
 
 ---@param params lsp.CompletionParams

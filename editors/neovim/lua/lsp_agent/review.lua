@@ -49,19 +49,25 @@ local function method_for(verb, hunk)
   return hunk.proposed and "agent/applyEdit" or "agent/keepEdit"
 end
 
---- Keeps (or applies) or undoes (or rejects) some hunks of a buffer.
+--- Keeps (or applies) or undoes (or rejects) some hunks of a buffer; says so where none can be asked.
 ---@param bufnr integer
 ---@param hunks lsp_agent.Hunk[]
 ---@param verb "keep"|"undo"
 ---@param on_done? fun()
+---@return boolean asked
 function M.decide_on(bufnr, hunks, verb, on_done)
+  local found = client.all(bufnr)[1]
+  if not found then
+    tell("no server runs for this buffer (:Agent restart)", vim.log.levels.WARN)
+    return false
+  end
   local by_edit = {}
   for _, hunk in ipairs(hunks) do
     local key = method_for(verb, hunk) .. "\0" .. hunk.edit_id
     by_edit[key] = by_edit[key] or {}
     table.insert(by_edit[key], hunk)
   end
-  local found, left = client.all(bufnr)[1], vim.tbl_count(by_edit)
+  local left = vim.tbl_count(by_edit)
   local function decided()
     left = left - 1
     marks.refresh(bufnr)
@@ -69,7 +75,7 @@ function M.decide_on(bufnr, hunks, verb, on_done)
       on_done()
     end
   end
-  for _, group in pairs(found and by_edit or {}) do
+  for _, group in pairs(by_edit) do
     local params = { editId = group[1].edit_id, hunks = {} }
     for _, hunk in ipairs(group) do
       table.insert(params.hunks, hunk.hunk_id)
@@ -81,6 +87,7 @@ function M.decide_on(bufnr, hunks, verb, on_done)
       decided()
     end)
   end
+  return true
 end
 
 --- The same for those under the cursor, all of an answer in place there, or those in a range of

@@ -28,8 +28,9 @@ local comment_actions = { "send", "list", "remove", "clear" }
 ---@param options vim.api.keyset.create_user_command.command_args
 local function comment(argument, options)
   local comments = require("lsp_agent.comments")
-  if vim.list_contains(comment_actions, argument) then
-    comments[argument]()
+  local act = vim.list_contains(comment_actions, argument) and comments[argument]
+  if act then
+    act()
   else
     comments.write(argument, options)
   end

@@ -20,7 +20,7 @@ local SETTLE_MS = 30
 ---@field list integer the window of the files
 ---@field file integer the window of the file
 ---@field bufnr integer that of the list
----@field files lsp_agent.FileReview[] in the order of the lines
+---@field files lsp_agent.FileReview[] as the lines have them
 ---@field asks? boolean
 ---@field diff? { window: integer, bufnr: integer, uri: string } the text that is compared with
 

@@ -286,7 +286,7 @@ end
 
 function M.export()
   with_session(function(session, to)
-    export(to, session.id)
+    export(to, session.id --[[@as string]])
   end)
 end
 

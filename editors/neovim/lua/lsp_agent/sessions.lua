@@ -7,7 +7,7 @@ local M = {}
 ---@class lsp_agent.Session
 ---@field id? string nil until the server has made it
 ---@field earlier? string its id, where the server that had it has gone
----@field private waiting? (fun())[] what waits until it is taken up again
+---@field package waiting? (fun())[] what waits until it is taken up again
 ---@field project lsp_agent.Project
 ---@field transcript lsp_agent.Transcript
 ---@field title? string
@@ -45,7 +45,7 @@ local M = {}
 ---@field title string
 ---@field detail? string
 ---@field options { optionId: string, name: string, kind: string }[]
----@field came_at number in milliseconds, see ask_guard.lua
+---@field came_at number milliseconds, see ask_guard.lua
 
 ---@type table<string, lsp_agent.Project>
 local projects = {}
@@ -124,6 +124,14 @@ end
 function M.add(project, id)
   project.closed[id] = nil
   return M.find(project, id) or new_session(project, id)
+end
+
+--- The client of its server, if that runs.
+---@param session lsp_agent.Session
+---@return vim.lsp.Client?
+function M.client_of(session)
+  local id = session.project.client_id
+  return id and vim.lsp.get_client_by_id(id)
 end
 
 ---@param bufnr integer
@@ -223,7 +231,7 @@ end
 
 ---@param session lsp_agent.Session
 function M.ask_state(session)
-  local client = vim.lsp.get_client_by_id(session.project.client_id)
+  local client = M.client_of(session)
   if client then
     local params = { sessionId = session.id }
     require("lsp_agent.client").request(client, "agent/state", params, function(state)

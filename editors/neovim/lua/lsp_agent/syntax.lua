@@ -99,6 +99,7 @@ local function of_line(row, length)
   return found
 end
 
+---@async
 ---@param syntax string
 ---@param all string[] the lines with what is around them
 ---@param from integer
@@ -117,6 +118,7 @@ local function by_syntax_file(syntax, all, from, lines)
 end
 
 --- Of lines as they would be between others.
+---@async
 ---@param bufnr integer whose colours they are to have
 ---@param above string[]
 ---@param lines string[]
@@ -125,10 +127,11 @@ end
 function M.colours(bufnr, above, lines, below)
   local all = vim.iter({ above, lines, below }):flatten():totable()
   local text = table.concat(all, "\n") .. "\n"
+  local highlighter = vim.treesitter.highlighter.active[bufnr]
   if #text > LONGEST then
     return {}
-  elseif vim.treesitter.highlighter.active[bufnr] then
-    local language = vim.treesitter.get_parser(bufnr):lang()
+  elseif highlighter then
+    local language = highlighter.tree:lang()
     local fine, found = pcall(by_tree, language, text, #above, lines)
     return fine and found or {}
   elseif vim.bo[bufnr].syntax ~= "" then

@@ -3,12 +3,14 @@
 local M = {}
 
 -- Where the scheme has only a foreground: Neovim's own, by 'background'.
+---@type table<string, table<string, string>>
 local OWN = {
   dark = { DiffAdd = "NvimDarkGreen", DiffDelete = "NvimDarkRed" },
   light = { DiffAdd = "NvimLightGreen", DiffDelete = "NvimLightRed" },
 }
 
 -- In terminals without true colour, which cannot mix: by 'background', the line's and the word's.
+---@type table<string, table<string, integer[]>>
 local TERMINAL = {
   dark = { DiffAdd = { 22, 28 }, DiffDelete = { 52, 88 } },
   light = { DiffAdd = { 194, 157 }, DiffDelete = { 224, 217 } },

@@ -2,6 +2,7 @@
 --- calls and what the agent is saying, which grow where they are, and plans, which change where they
 --- are.
 
+local extent = require("lsp_agent.extent")
 local follow = require("lsp_agent.follow")
 
 local M = {}
@@ -277,9 +278,8 @@ function Transcript:rows(block)
   if not block.mark or not api.nvim_buf_is_valid(self.bufnr) then
     return
   end
-  local options = { details = true }
-  local at = api.nvim_buf_get_extmark_by_id(self.bufnr, blocks, block.mark, options)
-  return at[1], at[1] and at[3].end_row
+  local first, last = extent(self.bufnr, blocks, block.mark)
+  return first and first[1], last and last[1]
 end
 
 --- Where a block of that name is, as above.
@@ -401,7 +401,7 @@ function Transcript:fold(window)
   end)
   for _, block in pairs(self.blocks) do
     local row, end_row = self:rows(block)
-    if block.folds and row and end_row > row + 1 then
+    if block.folds and row and end_row and end_row > row + 1 then
       fold(window, row, end_row)
     end
   end

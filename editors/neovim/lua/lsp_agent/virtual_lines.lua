@@ -9,7 +9,7 @@ M.MOST = 200
 
 -- Tabs are as wide as they would be in the text, which those of virtual lines are not.
 ---@param text string
----@param column integer in cells, at which it begins
+---@param column integer cells, at which it begins
 ---@param tabstop integer
 ---@return string
 ---@return integer column behind it

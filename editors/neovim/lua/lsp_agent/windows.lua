@@ -262,7 +262,7 @@ local function listen()
     api.nvim_create_autocmd(event, { group = group, callback = callback })
   end
   on("WinClosed", function(event)
-    local window = tonumber(event.match)
+    local window = tonumber(event.match) --[[@as integer?]]
     if window and vim.w[window].lsp_agent == "chat" then
       local prompt = M.of("prompt", api.nvim_win_get_tabpage(window))
       vim.schedule(function()
