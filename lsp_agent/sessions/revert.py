@@ -209,6 +209,7 @@ class Reverts:
         try:
             safe = self._confined(path)
             await self._services.saves.noted(path)
+            await self._services.host.brought_in(path)  # until then it is not known what is in
             loaded = [await self._services.ledger.loaded(change.id) for change in named]
             shown = await self._services.host.view(safe, None)
             found = await self._parts(loaded, shown)

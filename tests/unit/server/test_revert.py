@@ -1,5 +1,7 @@
 """``agent/revert``: turns taken back out of files that people and other sessions work in."""
 
+import time
+
 from support.project import EVENTS, Editor, Project, bash, call, edit, step, write
 from support.raw_client import Json, wait_until
 
@@ -310,3 +312,32 @@ def test_what_was_thrown_away_with_a_document_is_not_taken_out_again(project: Pr
     assert statuses(editor) == ["rejected", "rejected"]
     assert outcomes(editor.call("agent/revert")) == {}
     assert path.read_text() == LINES
+
+
+def test_it_waits_for_what_is_on_its_way_into_a_document_that_is_shown_again(
+    project: Project,
+) -> None:
+    """It was closed with unsaved text, and its file changed since."""
+    path = project.file("a.txt", LINES)
+    editor = project.editor(
+        step("", edit("a.txt", "three", "3")),
+        step("Done."),
+        step("", edit("a.txt", "six", "6")),
+        step("Done."),
+        client=EVENTS,
+    )
+    document = editor.open(path)
+    editor.type(document, 0, "typed ")
+    first = editor.ask_agent("One.")["turnId"]
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+    editor.ask_agent("Two.")
+    apply = editor.handlers["workspace/applyEdit"]
+
+    def late(params: Json) -> Json:
+        time.sleep(0.3)
+        return apply(params)
+
+    editor.handlers["workspace/applyEdit"] = late
+    document = editor.open(path, document.text.content)
+    assert outcomes(editor.call("agent/revert", {"turnId": first})) == {"a.txt": "restored"}
+    assert document.text.content == f"typed {LINES}"
