@@ -294,15 +294,18 @@ def test_a_turn_is_taken_back_and_brought_again_while_the_person_types(
         reverted = typist.beside([f"pre{n:03}" for n in range(20)], work, offsets)
         outcomes = {file["outcome"] for file in reverted["files"]} or {"unchanged"}
         row.said.update(outcomes)
+        to_take, to_bring = inside & {*numbers}, taken.get(params.get("turnId"), set[int]())
         gone = taken[reverted["revertId"]] = set[int]()
         if outcomes <= {"restored", "merged"}:
-            gone.update(inside & {*numbers})
-            inside.difference_update(gone)
-            inside.update(taken.get(params.get("turnId"), ()))
-        else:
-            reasons = [file.get("reason", "") for file in reverted["files"]]
-            assert where == "beside" or all(REFUSED in reason for reason in reasons), reasons
+            gone.update(to_take)
+            inside.difference_update(to_take)
+            inside.update(to_bring)
+        elif where == "beside":
             assert outcomes <= {"conflict", "unchanged"}
+        elif to_take or to_bring:
+            assert all(REFUSED in file["reason"] for file in reverted["files"]), reverted
+        else:  # the one before was refused
+            assert outcomes == {"unchanged"}
         row.compare(after(text, inside, typist.words), desk.text(), [], f"after {params}")
         return reverted["revertId"]
 
