@@ -19,6 +19,8 @@ from typing import Any
 import msgpack
 import psutil
 
+from support.living import outliving
+
 Json = dict[str, Any]
 
 WIDTH, HEIGHT = 40, 12
@@ -163,9 +165,7 @@ class Neovim:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        deadline = time.monotonic() + SECONDS
-        while (left := [p for p in started if alive(p)]) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        left = outliving(started, SECONDS)
         for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -175,14 +175,6 @@ class Neovim:
                 with contextlib.suppress(OSError):
                     pipe.close()
         assert not left, f"still running: {left}"
-
-
-def alive(process: psutil.Process) -> bool:
-    """Not so: one that ended, whether or not anybody has taken notice of it."""
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def wait_until(value: Callable[[], Any], timeout: float = SECONDS) -> Any:

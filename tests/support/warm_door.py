@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from support import warm
+from support.living import outliving
 from support.warm import LSP_AGENT
 
 _RELAY = Path(__file__).with_name("warm_relay.py")
@@ -69,7 +70,7 @@ class WarmDoor:
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
         self._thread.join()
-        _, left = psutil.wait_procs(self.processes, 10)
+        left = outliving(self.processes, 10)
         for process in left:
             process.kill()
         assert not left, left

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 
+from support.living import outliving
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
@@ -144,7 +146,7 @@ class Workbench:
             for process in found:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.send_signal(number)
-        _, left = psutil.wait_procs(found, SECONDS)
+        left = outliving(found, SECONDS)
         assert not left, f"still running: {left}"
         self._stack.close()
         self._door.unlink()
@@ -314,7 +316,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     process.wait(SECONDS)
-    _, left = psutil.wait_procs(started, SECONDS)
+    left = outliving(started, SECONDS)
     for survivor in left:
         with contextlib.suppress(psutil.NoSuchProcess):
             survivor.kill()

@@ -5,7 +5,8 @@ import time
 
 from plugin_desk import FLOATS, PATIENCE, PluginDesk
 from support.days_task import Day, Json
-from support.neovim import alive, wait_until
+from support.living import alive
+from support.neovim import wait_until
 
 #: Seconds: what is typed sooner after a list has opened is no answer.
 REST = 0.35

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from neovim_review import Reviewer, lines_of
 from neovim_tally import State, Tally, Words, by_all, history, states, tally, told
-from support.neovim import Json, alive, wait_until
+from support.living import alive
+from support.neovim import Json, wait_until
 from support.neovim_desk import Desk, done, edit, step
 from support.typist import AgentEdit, Typist, counted, document
 

@@ -66,7 +66,8 @@ class Terminal:
 
     def wait_for_end(self) -> None:
         """Of the program and all that it started, by itself."""
-        assert until(lambda: not processes(self._folder.name)), processes(self._folder.name)
+        name = self._folder.name
+        assert until(lambda: not processes(name)), f"{processes(name)}\n{self.screen}"
 
     def kill(self) -> None:
         """The program and all that it started. The terminal dies last: at its end Kakoune would
