@@ -138,16 +138,13 @@ class ReviewState:
 
     def reloaded(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """A document shows ``text``, which is what is on disk."""
-        state, outcomes = self.folded(text)
         other = self.other
-        if self.restored or other is None:
-            return state._on_disk_as_shown(), outcomes
-        there, _ = other.typed(text)
-        if not set(_keys(there)) - set(_keys(state.review)):
-            return state._on_disk_as_shown(), outcomes
-        state, outcomes = self.folded(None)
-        changed, more = state._becomes(other, text, "rejected")
-        return replace(changed, other=changed.review), [*outcomes, *more]
+        if self.restored or other is None or other.text != text:
+            return self.saved(text)
+        if not set(_keys(other)) - set(_keys(self.review)):
+            return self.saved(text)
+        state, outcomes = self.opened(text)
+        return replace(state, other=state.review), outcomes
 
     def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """What is shown was written to the disk."""

@@ -212,15 +212,6 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["open", 1],
         ],
     ),
-    "a reload that was undone comes again with what another program wrote between": (
-        {"lines": 6, "mirror": [2]},
-        [
-            ["write", "a2", 0, 1, [["front", 12], ["add", 1]]],
-            ["write", "a1", 1, 1, [["line", 24], ["add", 23]]],
-            ["undo", 1],
-            ["other", 0, 29],
-        ],
-    ),
     "a file that may be half written is closed, and a hosted agent writes it": (
         {"mirror": [3]},
         [
