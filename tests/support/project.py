@@ -272,7 +272,6 @@ class Project:
         self._runtime = runtime
         self._editors = contextlib.ExitStack()
         self.program: Sequence[str] = ()  #: in the place of LSP_AGENT, for the server
-        self.agent_program: Sequence[str] = LSP_AGENT  #: for its agent
         self.folder = base / "shop"
         self.folder.mkdir()
         self.home = base / "home"
@@ -291,7 +290,7 @@ class Project:
         script.write_text(json.dumps({"steps": steps}), encoding="utf-8")
         return {
             "wire": "zot",
-            "command": [*self.agent_program, "rpc", "--script", str(script), *arguments],
+            "command": [*LSP_AGENT, "rpc", "--script", str(script), *arguments],
             "provider": "script",
         } | settings
 

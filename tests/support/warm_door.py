@@ -1,17 +1,12 @@
-"""Where an editor's ``lsp-agent``, or a server's agent, (``warm_relay.py``) has a process of ours
-forked."""
+"""Where an editor's ``lsp-agent`` (``warm_relay.py``) has a process of ours forked."""
 
-import atexit
 import contextlib
-import functools
 import json
 import os
 import shlex
-import shutil
 import socket
 import stat
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -38,9 +33,9 @@ class WarmDoor:
         self._thread.start()
 
     @property
-    def command(self) -> list[str]:
-        """In the place of ``LSP_AGENT``."""
-        return [sys.executable, "-I", "-S", str(_RELAY), str(self._address)]
+    def command(self) -> str:
+        """For a shell, before the arguments of ``lsp-agent``."""
+        return shlex.join([sys.executable, "-I", "-S", str(_RELAY), str(self._address)])
 
     def _answer(self) -> None:
         while True:
@@ -52,11 +47,8 @@ class WarmDoor:
                 packet, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 4)
                 if not packet:  # the relay was killed as it started
                     continue
-                request = json.loads(packet)
                 try:
-                    if not warm.can_fork(request["arguments"][0], request["env"]):
-                        continue
-                    pid = warm.fork(request, descriptors)
+                    pid = warm.fork(json.loads(packet), descriptors)
                     with contextlib.suppress(psutil.NoSuchProcess):
                         self.processes.append(psutil.Process(pid))
                     with contextlib.suppress(BrokenPipeError):  # killed since: what was forked
@@ -76,31 +68,14 @@ class WarmDoor:
         assert not left, left
 
 
-def write_program(
-    path: Path, door: WarmDoor | None, log: Path | None = None, *, forks: str = "serve"
-) -> None:
-    """An ``lsp-agent`` whose command ``forks`` is forked behind ``door``, where there is one; its
-    servers have their log in ``log``."""
+def write_program(path: Path, door: WarmDoor | None, log: Path | None = None) -> None:
+    """An ``lsp-agent`` whose servers are forked behind ``door``, where there is one, and have their
+    log in ``log``."""
     lines = ["#!/bin/sh"]
     if log is not None:
         lines.append(f'test "$1" = serve && set -- "$@" --log-file {shlex.quote(str(log))}')
     if door is not None:
-        lines.append(f'test "$1" = {forks} && exec {shlex.join(door.command)} "$@"')
+        lines.append(f'test "$1" = serve && exec {door.command} "$@"')
     lines.append(f'exec {shlex.join(LSP_AGENT)} "$@"')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     path.chmod(stat.S_IRWXU)
-
-
-@functools.cache
-def warm_lsp_agent() -> list[str]:
-    """In the place of ``LSP_AGENT``, for the agent that a server starts: it is forked, so not among
-    the server's own processes."""
-    if sys.platform != "linux":
-        return LSP_AGENT
-    folder = Path(tempfile.mkdtemp(prefix="la-"))
-    door = WarmDoor(folder)
-    atexit.register(shutil.rmtree, folder)
-    atexit.register(door.close)
-    program = folder / "lsp-agent"  # by which a server knows the embedded agent
-    write_program(program, door, forks="rpc")
-    return [str(program)]

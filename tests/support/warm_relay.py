@@ -31,10 +31,7 @@ door.connect(sys.argv[1])
 descriptors = array.array("i", [0, 1, 2, tells])
 rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)]
 door.sendmsg([json.dumps(request).encode()], rights)
-answer = door.recv(64)
-if not answer:  # it cannot be forked
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "lsp_agent", *sys.argv[2:]])
-pid = int(answer)
+pid = int(door.recv(64))
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, pass_on)
 for descriptor in (0, 1, 2, tells):

@@ -5,14 +5,11 @@ from pathlib import Path
 
 import pytest
 from support.project import Editor, Project, new_project, step
-from support.warm_door import warm_lsp_agent
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]:
+def project(tmp_path: Path) -> Iterator[Project]:
     with new_project(tmp_path) as made:
-        if request.node.get_closest_marker("cold_start") is None:
-            made.agent_program = warm_lsp_agent()
         yield made
 
 

@@ -5,15 +5,11 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
 from support.project import EVENTS, Editor, Project, bash, step
 from support.raw_client import Json, wait_until
 from support.rpc_process import marked
 
 from lsp_agent.agents.guard import supervise
-
-#: They go with their agent, whatever ends it.
-pytestmark = pytest.mark.cold_start
 
 ASK: Json = {"events": True, "ask": True}
 

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.project import EVENTS, LSP_AGENT, Editor, Project
 from support.raw_client import Json, descendants, wait_until
 
@@ -176,7 +175,6 @@ def kill_agent(editor: Editor) -> None:
     editor.event("agentStatus", status="exited")
 
 
-@pytest.mark.cold_start
 def test_a_thinking_level_and_a_model_hold_in_an_embedded_agent_that_is_killed(
     project: Project,
 ) -> None:

@@ -172,7 +172,6 @@ READ_TWO = [
 ]
 
 
-@pytest.mark.cold_start
 def test_a_pattern_is_allowed_for_its_session_and_no_other(project: Project) -> None:
     project.file("a.txt", "one\n")
     project.file("b.txt", "two\n")

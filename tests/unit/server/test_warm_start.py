@@ -1,6 +1,7 @@
 """A server that tests start without its imports (support/warm.py) is as one of an editor."""
 
 import os
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -22,7 +23,7 @@ def begun(tmp_path: Path):
     def begin(
         *arguments: str, warm: bool = True, door: WarmDoor | None = None, **env: str
     ) -> RawClient:
-        command = [*door.command, "serve"] if door else SERVE
+        command = [*shlex.split(door.command), "serve"] if door else SERVE
         client = RawClient(
             [*command, *arguments], cwd=tmp_path, env=os.environ | env, warm_start=warm
         )
