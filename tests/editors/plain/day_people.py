@@ -1,6 +1,8 @@
 """Who does the day's task, in each editor by that editor's own keys."""
 
+import contextlib
 import re
+import subprocess
 from pathlib import Path
 
 from days_task import Person, place_in
@@ -9,6 +11,7 @@ from plain_helix import Helix
 from plain_kakoune import Kakoune
 from plain_neovim import Neovim
 from plain_project import PlainProject
+from plain_terminal import until
 
 _HELIX_PLACE = re.compile(
     r"^ (?:NOR|INS|SEL) .*?(?P<file>[\w-]+(?:\.chat)?\.\w+)\s.*\s(?P<line>\d+):\d+\s*$", re.M
@@ -38,7 +41,12 @@ class InHelix(Person):
         self._editor = Helix(self.project, file, file)
 
     def leave(self) -> None:
+        """Helix takes its own write of a moment ago for another's until it has noted it."""
         self._command("wqa")
+        if not until(lambda: not self.editor.runs, 3):
+            with contextlib.suppress(subprocess.CalledProcessError):  # it has ended by now
+                if "file modified by an external process" in self.editor.screen:
+                    self._command("wqa")
         self.editor.wait_for_end()
 
     def open(self, file: str) -> None:

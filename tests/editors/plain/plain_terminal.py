@@ -64,10 +64,14 @@ class Terminal:
                 raise AssertionError(f"not in time on the screen: {shown}\n{screen}")
             time.sleep(0.05)
 
+    @property
+    def runs(self) -> bool:
+        """The program, or something that it started."""
+        return bool(processes(self._folder.name))
+
     def wait_for_end(self) -> None:
         """Of the program and all that it started, by itself."""
-        name = self._folder.name
-        assert until(lambda: not processes(name)), f"{processes(name)}\n{self.screen}"
+        assert until(lambda: not self.runs), f"{processes(self._folder.name)}\n{self.screen}"
 
     def kill(self) -> None:
         """The program and all that it started. The terminal dies last: at its end Kakoune would
