@@ -287,7 +287,7 @@ class Reverts:
         # Of these nobody has written down when.
         by_hand = [part for part in older if part.change_id not in out]
         gone += await anyio.to_thread.run_sync(parts_under, by_hand, parts)
-        return gone + [part for part in parts_put_back(older, gone) if part not in gone]
+        return gone + await anyio.to_thread.run_sync(parts_put_back, older, gone)
 
     async def _others(self, path: str, changes: Sequence[Change]) -> list[Change]:
         """The last of a file's other changes: where its lines stood, their texts tell as well."""

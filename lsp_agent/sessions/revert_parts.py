@@ -159,13 +159,13 @@ def parts_under(gone: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
 
 
 def parts_put_back(older: Sequence[Part], gone: Sequence[Part]) -> list[Part]:
-    """Those of ``older``, oldest first, of which a later one that is ``gone`` put something back,
-    with nothing between the two: what that put back goes with it, unless they go as one."""
+    """Those of ``older``, oldest first, that are not ``gone`` themselves and of which a later one
+    that is put something back, with nothing between the two: what that put back goes with it,
+    unless they go as one."""
     found = list(gone)
     for part in reversed(older):
-        if any(
-            part.step[1] == each.step[0] and put_back_by(each.step, part.step) for each in found
-        ):
+        later = (each.step for each in found if each.step[0] == part.step[1])
+        if part not in found and any(put_back_by(step, part.step) for step in later):
             found.append(part)
     return found[len(gone) :]
 

@@ -138,6 +138,7 @@ def _in_a_row(steps: Iterable[Step], now: Text | None, gone: Collection[int]) ->
 
 
 def put_back_by(later: Step, earlier: Step) -> Counter[str]:
+    """The words that ``earlier`` took out and ``later``, which goes on from it, has in again."""
     went, gone, came = (words((text or EMPTY).lines) for text in (earlier[0], earlier[1], later[1]))
     return (went - gone) & (came - gone)
 
