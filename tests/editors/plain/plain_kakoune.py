@@ -53,6 +53,15 @@ class Kakoune(Terminal):
         self.keys("Escape")
         self.wait_for(lambda screen: "prompt" not in screen)
 
+    def wait_at_rest(self, line: int, shown: str) -> None:
+        """Until ``shown`` is on the screen, with the cursor in a line (from 1). What a refresh
+        asks for anew is asked for at the rest after the next key."""
+        assert until(lambda: self._shows_at_rest(line, shown)), f"{shown!r} is not there"
+
+    def _shows_at_rest(self, line: int, shown: str) -> bool:
+        self.type(f"{line}g")
+        return until(lambda: shown in self.screen, 2)
+
     def run(self, command: str) -> None:
         self.type(f":{command}")
         self.keys("Enter")

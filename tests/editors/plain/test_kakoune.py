@@ -54,8 +54,7 @@ def test_a_proposal_is_applied_and_kept_by_code_lens(
     kakoune.wait_for("-BETA")
     kakoune.take_lens(3, "Keep")
     kakoune.wait_for(lambda screen: "-BETA" not in screen)
-    kakoune.type("1g")  # lenses are asked for at the rest after a key
-    kakoune.wait_for("\n BETA\n")
+    kakoune.wait_at_rest(1, "\n BETA\n")
     kakoune.run("write")
     wanted = "not saved\n" + NOTES.replace("beta\ngamma", "BETA\ngamma")
     wanted = wanted.replace("agent: shout about beta\n", "")
