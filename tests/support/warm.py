@@ -21,6 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypedDict
 
+from support import forked
+
 #: In the environment of every process of a client; ``raw_client.left_behind`` looks for it.
 MARK = "LSP_AGENT_TEST_MARK"
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
@@ -29,10 +31,6 @@ SERVE = [*LSP_AGENT, "serve"]
 _FORKED_FROM = {"serve": "serve", "rpc": "rpc"} | dict.fromkeys(
     ("doctor", "ext", "log", "permissions", "prompt", "setup"), "setup"
 )
-#: Room for one: a forked process has the environment of the zygote's start, as others see it.
-_NO_MARK = "0" * 32
-#: Variables that a process reads before it runs our code, or hides where the kernel shows them.
-_OF_A_START = {"PYTHONPATH", "ZOTCORE_RPC_TOKEN"}
 _PROGRAM = Path(__file__).with_name("zygote.py")
 
 
@@ -119,7 +117,7 @@ def start(command: Sequence[str], *, cwd: Path | str | None, env: Mapping[str, s
 
 def can_fork(name: str, env: Mapping[str, str]) -> bool:
     """Whether our command of that name can be forked, in that environment."""
-    return sys.platform == "linux" and name in _FORKED_FROM and not _OF_A_START & env.keys()
+    return sys.platform == "linux" and name in _FORKED_FROM and not forked.OF_A_START & env.keys()
 
 
 def fork(request: Request, descriptors: Sequence[int]) -> int:
@@ -171,10 +169,13 @@ def _zygote(kind: str) -> socket.socket:
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
             process = subprocess.Popen(
-                [sys.executable, "-P", str(_PROGRAM), kind, str(its.fileno())],
+                [
+                    *(sys.executable, "-P", str(_PROGRAM)),
+                    *(kind, str(its.fileno()), forked.ARGUMENT_ROOM),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=os.environ | {MARK: _NO_MARK},
+                env=os.environ | forked.ENVIRONMENT_ROOM,
                 pass_fds=[its.fileno()],
             )
         _zygotes[kind] = process, ours

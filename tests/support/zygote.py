@@ -1,8 +1,8 @@
 """Imports what a command of ours does, and forks it for the tests of one process (``warm.py``).
 
-Arguments: the command, and the descriptor of a socket. A packet on it is ``{"arguments", "cwd",
-"env", "umask"}`` with four descriptors: the new process's standard ones, and one that is told its
-exit code. The answer is its id. It ends when the socket is closed.
+Arguments: the command, the descriptor of a socket, and room. A packet on it is ``{"arguments",
+"cwd", "env", "umask"}`` with four descriptors: the new process's standard ones, and one that is
+told its exit code. The answer is its id. It ends when the socket is closed.
 """
 
 import contextlib
@@ -16,31 +16,46 @@ import socket
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
 
 import lsp_agent
 from lsp_agent.cli.main import main
 
-#: What a command may import in its life. A server has no embedded agent in it, nor the other way
-#: round: each is a process of its own.
+_TESTS = str(Path(__file__).parents[1])
+sys.path.append(_TESTS)
+from support import forked, forked_agents  # noqa: E402 - this is a script of that package
+
+sys.path.remove(_TESTS)
+
+#: What a command may import in its life. A server forks its embedded agent (``forked_agents.py``).
 _SHARED = ("processes", "protocol", "text", "toolset", "user_data")
 _PACKAGES = {
-    "serve": (*_SHARED, "agents", "sandbox", "server", "sessions", "wires", "workspace"),
+    "serve": (*_SHARED, "agents", "runtime", "sandbox", "server", "sessions", "wires", "workspace"),
     "rpc": (*_SHARED, "runtime"),
     "setup": (*_SHARED, "agents", "cli", "sandbox", "sessions", "wires", "workspace"),
 }
-#: In the environment that the kernel shows of a process; RawClient looks for it.
-_MARK = b"LSP_AGENT_TEST_MARK="
-#: Of /proc/self/stat, counted from the state on: where in memory the environment begins.
-_ENV_START = 47
+
+
+#: Theirs that are imported when they are needed first.
+_LATER = ("anyio._backends._asyncio", "anyio.streams.stapled", "anyio.streams.tls", "ctypes")
 
 
 def _import_all(command: str) -> None:
-    import_module(f"lsp_agent.cli.{command}")
+    for name in (f"lsp_agent.cli.{command}", *_LATER):
+        import_module(name)
     for package in _PACKAGES[command]:
         folder = import_module(f"lsp_agent.{package}")
         for module in pkgutil.walk_packages(folder.__path__, folder.__name__ + "."):
             import_module(module.name)
+    for model in _below(BaseModel):
+        model.model_rebuild()  # they are built when they are used first
     gc.freeze()
+
+
+def _below(model: type[BaseModel]) -> list[type[BaseModel]]:
+    return [each for below in model.__subclasses__() for each in (below, *_below(below))]
 
 
 def _serve(control: socket.socket) -> list[str]:
@@ -79,39 +94,19 @@ def _tell_ends(children: dict[int, int]) -> None:
             os.close(told)
 
 
-def _become(request: dict[str, object], descriptors: list[int]) -> list[str]:
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for standard, descriptor in enumerate(descriptors[:3]):
-        os.dup2(descriptor, standard)
-    # The old ones have found out whether theirs can seek.
-    sys.stdin = os.fdopen(0, closefd=False)
-    sys.stdout = os.fdopen(1, "w", closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    os.chdir(str(request["cwd"]))
-    umask = request["umask"]
-    assert isinstance(umask, int)
-    os.umask(umask)
-    env = request["env"]
-    assert isinstance(env, dict)
-    os.environ.clear()
-    os.environ.update(env)
-    _show(env.get(_MARK[:-1].decode(), ""))
-    arguments = request["arguments"]
-    assert isinstance(arguments, list)
-    return [str(Path(lsp_agent.__file__).with_name("__main__.py")), *map(str, arguments)]
-
-
-def _show(mark: str) -> None:
-    """In the environment as others see it, which is the one that this process was started with."""
-    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-    at = Path("/proc/self/environ").read_bytes().index(_MARK) + len(_MARK)
-    with Path("/proc/self/mem").open("r+b", buffering=0) as memory:
-        memory.seek(int(fields[_ENV_START]) + at)
-        memory.write(mark.encode())
+def _become(request: dict[str, Any], descriptors: list[int]) -> list[str]:
+    forked.take_streams(descriptors[:3])
+    forked.take_signals()
+    os.chdir(request["cwd"])
+    os.umask(request["umask"])
+    forked.take_environment(request["env"])
+    arguments: list[str] = request["arguments"]
+    forked.show([sys.executable, "-P", "-m", "lsp_agent", *arguments])
+    return [str(Path(lsp_agent.__file__).with_name("__main__.py")), *arguments]
 
 
 _import_all(sys.argv[1])
+if sys.argv[1] == "serve":
+    forked_agents.fork_agents()
 sys.argv = _serve(socket.socket(fileno=int(sys.argv[2])))
 sys.exit(main())
