@@ -70,6 +70,22 @@ def test_the_same_is_asked_again_in_place_of_the_answer(desk: PluginDesk) -> Non
     assert desk.chat().count("Shout.") == 2
 
 
+def test_the_same_is_not_asked_again_where_the_answer_cannot_be_undone(desk: PluginDesk) -> None:
+    desk.open("a.txt", TEXT)
+    first, second = edit("a.txt", "two", "TWO"), edit("a.txt", "two", "Two!")
+    desk.start(step(first), done(), step(second), done())
+    desk.write("2G\\ai", "Shout.<CR>")
+    wait_until(lambda: beside(desk) == [[2, 2, HINT]])
+    desk.nvim.lua("vim.bo.modifiable = false")
+    desk.nvim.keys("\\ar")
+    wait_until(lambda: "the editor refused" in desk.nvim.lua("return vim.fn.execute('messages')"))
+    wait_until(lambda: beside(desk) == [[2, 2, HINT]])
+    desk.nvim.lua("vim.bo.modifiable = true")
+    desk.nvim.keys("\\ar")
+    desk.wait_for_lines("one", "Two!", "three", "four")
+    assert desk.chat().count("Shout.") == 2
+
+
 def test_an_answer_is_refined_within_its_own_lines(desk: PluginDesk) -> None:
     desk.open("a.txt", TEXT)
     desk.start(

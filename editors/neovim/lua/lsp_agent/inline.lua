@@ -252,7 +252,8 @@ function M.open(text, options)
   })
 end
 
---- Undoes what is left of the answer under the cursor and asks the same again.
+--- Undoes what is left of the answer under the cursor and asks the same again; what cannot be
+--- undone stays as it is.
 function M.again()
   local bufnr = api.nvim_get_current_buf()
   local each = find(bufnr, api.nvim_win_get_cursor(0)[1] - 1)
@@ -262,8 +263,13 @@ function M.again()
   end
   local hunks = hunks_of(each)
   if hunks[1] then
-    local asks = require("lsp_agent.review").decide_on(bufnr, hunks, "undo", function()
-      send(each, rows(each))
+    local asks = require("lsp_agent.review").decide_on(bufnr, hunks, "undo", function(all)
+      if all then
+        send(each, rows(each))
+      else
+        each.state = "ends"
+        marks.refresh(bufnr)
+      end
     end)
     each.state = asks and "waits" or each.state -- with no changes it would be over
   else

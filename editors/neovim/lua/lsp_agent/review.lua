@@ -53,7 +53,7 @@ end
 ---@param bufnr integer
 ---@param hunks lsp_agent.Hunk[]
 ---@param verb "keep"|"undo"
----@param on_done? fun()
+---@param on_done? fun(all: boolean) whether each could be decided
 ---@return boolean asked
 function M.decide_on(bufnr, hunks, verb, on_done)
   local found = client.all(bufnr)[1]
@@ -67,12 +67,18 @@ function M.decide_on(bufnr, hunks, verb, on_done)
     by_edit[key] = by_edit[key] or {}
     table.insert(by_edit[key], hunk)
   end
-  local left = vim.tbl_count(by_edit)
-  local function decided()
+  local left, all = vim.tbl_count(by_edit), true
+  ---@param failure? string
+  ---@param level? integer
+  local function decided(failure, level)
+    if failure then
+      all = false
+      tell(failure, level)
+    end
     left = left - 1
     marks.refresh(bufnr)
     if left == 0 and on_done then
-      on_done()
+      on_done(all)
     end
   end
   for _, group in pairs(by_edit) do
@@ -81,10 +87,11 @@ function M.decide_on(bufnr, hunks, verb, on_done)
       table.insert(params.hunks, hunk.hunk_id)
     end
     client.request(found, method_for(verb, group[1]), params, function(result)
-      if result.applied == false then
-        tell(result.failureReason or "it could not be applied", vim.log.levels.WARN)
-      end
-      decided()
+      local failure = result.applied == false
+      local reason = result.failureReason or "it could not be applied"
+      decided(failure and reason or nil, vim.log.levels.WARN)
+    end, function(err)
+      decided(err.message, vim.log.levels.ERROR)
     end)
   end
   return true
