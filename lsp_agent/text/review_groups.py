@@ -59,7 +59,8 @@ def groups(
             is_back = any(words((line,)) and _again((line,), new) for line in gone)
             return put_in and (is_back or holds(went.get(hunk.key, ()), new))
         if step.old_start == step.old_end:
-            return hunk.start == step.old_start and (holds(new, old) or _again(old, new))
+            is_back = holds(new, old) or any(words((line,)) and line in new for line in old)
+            return hunk.start == step.old_start and (is_back or _again(old, new))
         gone, size = text.lines[step.old_start : step.old_end], len(old)
         beside = hunk.start in (step.old_start, step.old_end)
         if beside and words(old) and holds(new, old) and not holds(gone, old):

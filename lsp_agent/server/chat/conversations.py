@@ -231,7 +231,7 @@ class Conversations:
             await anyio.sleep(seconds)
 
     async def _write(self, conversation: _Conversation, turn_id: str, turn: _Written) -> None:
-        turn.news = False
+        turn.news, begun = False, self._documents.clock()
         said, ended = turn.words.said, turn.words.ended
         part = Part(turn_id, turn.prompt, said, turn.told, ended, turn.here)
         resolve = partial(_resolved, part, frozenset(self._turns))
@@ -243,6 +243,9 @@ class Conversations:
         except LspAgentError as error:
             why = str(error)
         if why:
+            document = self._documents.at(conversation.path.path)
+            if document is not None and document.typed_at > begun:
+                turn.failures = 0  # beside typing an editor may take none for as long as it lasts
             self._failed(conversation, turn_id, turn, why)
             return
         turn.told, turn.failures, turn.is_in = len(said), 0, True

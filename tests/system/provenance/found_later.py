@@ -31,4 +31,12 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 0, 3],
         ],
     ),
+    "one of two lines that an agent took out is written again, with another above it": (
+        {"lines": 6},
+        [
+            ["write", "a1", 0, 0, [["cut", 18], ["cut", 10]]],
+            ["write", "a1", 0, 1, [["swap", 12]]],
+            ["reject", 4, None],
+        ],
+    ),
 }

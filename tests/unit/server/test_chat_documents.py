@@ -335,6 +335,31 @@ def test_an_editor_that_takes_no_edit_is_told_where_the_answer_is(project: Proje
     assert editor.command("lastAnswer")["text"] == ANSWER
 
 
+@pytest.mark.slow
+def test_an_editor_that_takes_no_edit_beside_typing_gets_the_answer_after_it(
+    project: Project,
+) -> None:
+    path = project.file("x.chat.md", f"# Notes\n\n{ASKED}")
+    editor = project.editor(step(ANSWER))
+    document = editor.open(path)
+    apply, typed = editor.handlers["workspace/applyEdit"], threading.Event()
+
+    def refuse_beside_typing(params: Json) -> Json:
+        if typed.is_set():
+            return apply(params)
+        return {"applied": False, "failureReason": "the document has changed"}
+
+    editor.handlers["workspace/applyEdit"] = refuse_beside_typing
+    send(editor, document)
+    for number in range(250):  # for longer than an edit is tried at once, several times
+        editor.type(document, 0, f"{number}\n")
+        time.sleep(0.1)
+    typed.set()
+    assert wait_until(lambda: answered(document), 30)
+    assert ANSWER in text_of(document)
+    assert not editor.received("window/showMessage")
+
+
 def test_lenses_send_answer_and_stop_where_it_stands(project: Project) -> None:
     path = project.file("x.chat.md", f"# Notes\n\n{ASKED}")
     editor = project.editor(step("I look.", bash("touch made.txt")), step("It is made."))
