@@ -24,7 +24,8 @@ from support.living import outliving
 Json = dict[str, Any]
 
 WIDTH, HEIGHT = 40, 12
-SECONDS = 30.0
+#: Generous, as in a workbench.
+SECONDS = 60.0
 
 RECORDER = Path(__file__).with_name("neovim_recorder.lua")
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import psutil
 
 from support import warm
-from support.neovim import Json, Neovim, wait_until
+from support.neovim import SECONDS, Json, Neovim, wait_until
 from support.neovim_versions import Version
 from support.warm_door import WarmDoor, write_program
 
@@ -171,7 +171,7 @@ class Desk:
         text has not changed between the request and its answer."""
         return self.nvim.lua("return _G.answers[...]", number)
 
-    def wait(self, number: int, timeout: float = 20) -> Json:
+    def wait(self, number: int, timeout: float = SECONDS) -> Json:
         """The result of a request."""
         answer = wait_until(lambda: self.answer(number), timeout)
         assert answer.get("err") is None, answer

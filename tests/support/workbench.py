@@ -36,7 +36,8 @@ HARNESS = Path(__file__).parents[1] / "editors" / "vscode" / "harness"
 SERVER = Path("node_modules", "code-server", "lib", "vscode", "out", "server-main.js")
 
 KEYS_A_SECOND = 15
-SECONDS = 60.0
+#: Generous: the machine may be busy with other tests, or have little of its own.
+SECONDS = 120.0
 
 #: The desktop's default for saving; nothing that types or offers by itself while a test types.
 SETTINGS: Json = {
@@ -135,7 +136,7 @@ class Workbench:
         with contextlib.ExitStack() as stack:
             self._start_server(stack)
             self._open_page(stack)
-            wait_until(self._door.exists, 60)
+            wait_until(self._door.exists)
             self._stack = stack.pop_all()
 
     def kill(self) -> None:
@@ -190,7 +191,7 @@ class Workbench:
             start_new_session=True,
         )
         stack.callback(end, process)
-        wait_until(lambda: process.poll() is not None or answers(self._port), 30)
+        wait_until(lambda: process.poll() is not None or answers(self._port))
         if process.poll() is not None:
             raise WorkbenchError((self._base / "code.log").read_text())
 
@@ -212,6 +213,7 @@ class Workbench:
         stack.callback(browser.close)
         size: ViewportSize = {"width": 1280, "height": 800}
         self.page = browser.new_page(viewport=size, reduced_motion="reduce")
+        self.page.set_default_timeout(SECONDS * 1000)
         self.page.add_init_script(STILL)
         self.page.goto(f"http://127.0.0.1:{self._port}/?folder={self.folder}")
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from support.workbench import Json, Workbench, wait_until
+from support.workbench import SECONDS, Json, Workbench, wait_until
 
 LSP_AGENT = [sys.executable, "-P", "-m", "lsp_agent"]
 
@@ -129,7 +129,7 @@ class Desk:
     def answer(self, number: int) -> Json | None:
         return self.workbench.run("return answer(argument)", number)
 
-    def wait(self, number: int, timeout: float = 30) -> Any:
+    def wait(self, number: int, timeout: float = SECONDS) -> Any:
         """The result of a request. Raises RequestError."""
         answer = wait_until(lambda: self.answer(number), timeout)
         if "error" in answer:

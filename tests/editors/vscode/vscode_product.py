@@ -115,7 +115,7 @@ class ProductWorkbench(Workbench):
         """Reloads the window, as the person's command does; or does what reloads it."""
         self._door.unlink()
         (by or self.page.reload)()
-        wait_until(self._door.exists, 60)
+        wait_until(self._door.exists)
 
 
 class Product:
@@ -207,7 +207,7 @@ class Product:
 
     def palette(self, title: str) -> None:
         """Runs a command as a person does who knows its title."""
-        wait_until(lambda: self._palette(title), 60)
+        wait_until(lambda: self._palette(title))
 
     def _palette(self, title: str) -> bool:
         """What takes the focus just now closes it again."""
@@ -297,7 +297,7 @@ class Product:
         """The last turn in the chat."""
         return self.chat.locator("article").last
 
-    def wait_for_end(self, timeout: float = 30) -> None:
+    def wait_for_end(self, timeout: float = SECONDS) -> None:
         """Until what was said last has an end, and nothing runs or waits."""
         wait_until(lambda: self.chat.evaluate(ENDED, self._turns), timeout)
 
