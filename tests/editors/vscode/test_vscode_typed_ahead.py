@@ -42,8 +42,7 @@ def typed_ahead(person: Product, *keys: str) -> None:
             person.key(key)
             # VS Code may run what is typed within a few milliseconds in another order: a command
             # waits for its first use to be known.
-            person.page.wait_for_timeout(100)
-        person.settle()
+            person.settle()
 
 
 def test_a_decision_is_on_the_change_that_the_key_before_it_goes_to(person: Product) -> None:
