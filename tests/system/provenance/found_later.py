@@ -31,4 +31,12 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 0, 3],
         ],
     ),
+    "an agent puts back one of two lines that it had deleted, and the deletion is rejected": (
+        {"lines": 6},
+        [
+            ["write", "a1", 0, 0, [["cut", 18], ["cut", 10]]],
+            ["write", "a1", 0, 1, [["swap", 12]]],
+            ["reject", 4, None],
+        ],
+    ),
 }

@@ -249,4 +249,12 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["keep", 11, 2],
         ],
     ),
+    "an edit of a closed file is kept before the write that took it out is looked at": (
+        {"mirror": [1], "open": False},
+        [
+            ["write", "a1", 0, 0, [["swap", 15]]],
+            ["write", "a1", 0, 0, [["swap", 17], ["cut", 21]]],
+            ["keep", 14, None],
+        ],
+    ),
 }
