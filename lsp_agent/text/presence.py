@@ -90,7 +90,10 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
     shown = out = now
     places: list[tuple[int, int]] = []
     rising = _Rising(now)
-    for row in _in_a_row(steps, now, gone):
+    left = [(step, place in gone) for place, step in enumerate(steps)]
+    while left:
+        row = _in_a_row(left, out, counted=bool(gone))
+        left = left[row.count :]
         before, after = rising.risen(row.step, out) if row.gone else _not_out(row.step, out)
         if row.gone and before == after:
             continue
@@ -110,31 +113,29 @@ def taken_out(steps: Iterable[Step], now: Text | None, gone: Collection[int] = (
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Steps with nothing between them as one, in which there are words no more that a later one
-    ``put_back`` after an earlier one had taken them out."""
+    """So many steps with nothing between them as one, in which there are words no more that a later
+    one ``put_back`` after an earlier one had taken them out."""
 
     step: Step
     gone: bool
     put_back: Counter[str]
+    count: int = 1
 
 
-def _in_a_row(steps: Iterable[Step], now: Text | None, gone: Collection[int]) -> list[_Row]:
-    """``steps`` (newest first), and which are ``gone``. Those with nothing between them are one,
-    where nothing of the later one is out already, or both are gone and it put back what the earlier
-    one had taken out: that was never changed."""
-    found: list[_Row] = []
-    for place, step in enumerate(steps):
-        row = _Row(step, place in gone, Counter())
-        later = found[-1] if found else None
-        if later is None or later.gone != row.gone or later.step[0] != step[1]:
-            found.append(row)
-            continue
-        put_back = put_back_by(later.step, step) if gone else row.put_back
-        if put_back if row.gone else _not_out(later.step, now) == later.step:
-            found[-1] = _Row((step[0], later.step[1]), row.gone, later.put_back | put_back)
-        else:
-            found.append(row)
-    return found
+def _in_a_row(steps: Sequence[tuple[Step, bool]], now: Text | None, *, counted: bool) -> _Row:
+    """The first of ``steps`` (newest first, each with whether it is gone) and those with nothing
+    between them and it, where nothing of the later one is out of ``now`` already, or both are gone
+    and it put back what the earlier one had taken out: that was never changed. ``counted``:
+    whether what was put back is asked for."""
+    row = _Row(*steps[0], Counter())
+    for step, gone in steps[1:]:
+        if row.gone != gone or row.step[0] != step[1]:
+            break
+        put_back = put_back_by(row.step, step) if counted else row.put_back
+        if not (put_back if gone else _not_out(row.step, now) == row.step):
+            break
+        row = _Row((step[0], row.step[1]), gone, row.put_back | put_back, row.count + 1)
+    return row
 
 
 def put_back_by(later: Step, earlier: Step) -> Counter[str]:

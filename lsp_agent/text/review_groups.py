@@ -47,8 +47,11 @@ def groups(
     def meets(range_: tuple[int, int], end: int) -> bool:
         return overlap(*range_, start, end) or range_[1] == end == sticky
 
-    def restores(hunk: ReviewHunk, step: Hunk) -> bool:
-        """Whether what was deleted is put back at its place, or beside what was changed there."""
+    def restores(hunk: ReviewHunk, named_step: tuple[Hunk, Key | None]) -> bool:
+        """Whether what was deleted is put back at its place, or beside what was changed there; of
+        the lines that agents had left and a person took out, too. An agent that puts back one line
+        of several has made the others anew."""
+        step, key = named_step
         old, new = (
             base.lines[hunk.base_start : hunk.base_end],
             after.lines[step.new_start : step.new_end],
@@ -59,8 +62,9 @@ def groups(
             is_back = any(words((line,)) and _again((line,), new) for line in gone)
             return put_in and (is_back or holds(went.get(hunk.key, ()), new))
         if step.old_start == step.old_end:
-            is_back = holds(new, old) or any(words((line,)) and line in new for line in old)
-            return hunk.start == step.old_start and (is_back or _again(old, new))
+            is_back = any(_is_back(lines, new) for lines in (old, hunk.left) if lines)
+            in_part = key is not None and any(words((line,)) and line in new for line in old)
+            return hunk.start == step.old_start and (is_back or in_part)
         gone, size = text.lines[step.old_start : step.old_end], len(old)
         beside = hunk.start in (step.old_start, step.old_end)
         if beside and words(old) and holds(new, old) and not holds(gone, old):
@@ -82,19 +86,23 @@ def groups(
             if live and (
                 live[0].start < end  # also what was deleted where another was put back
                 or meets(live[0].range, end)
-                or (len(in_steps) == 1 and restores(live[0], in_steps[0][0]))
+                or (len(in_steps) == 1 and restores(live[0], in_steps[0]))
             ):
                 in_live.append(live.popleft())
                 end = max(end, in_live[-1].end)
             elif steps and (
                 meets(_step_range(steps[0][0]), end)
-                or (in_live and restores(in_live[-1], steps[0][0]))
+                or (in_live and restores(in_live[-1], steps[0]))
             ):
                 in_steps.append(steps.popleft())
                 end = max(end, in_steps[-1][0].old_end)
             else:
                 break
         yield Group(start, end, tuple(in_live), tuple(in_steps))
+
+
+def _is_back(old: Lines, new: Lines) -> bool:
+    return holds(new, old) or _again(old, new)
 
 
 def _again(old: Lines, new: Lines) -> bool:

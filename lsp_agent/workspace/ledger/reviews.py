@@ -55,8 +55,9 @@ class Reviews:
         self._heard_of = self._in_ledger()
         self._subscribers: list[Callable[[str], None]] = []
         self._paused: set[str] = set()
-        #: Proposals that are on disk, under a document without them.
-        self._proposals: set[str] = set()
+        #: Proposals that are on disk, under a document without them, and whether their hunks are
+        #: those that the disk has by their names.
+        self._proposals: dict[str, bool] = {}
         self._documents: Documents | None = None
         ledger.subscribe(self._take)
 
@@ -170,7 +171,7 @@ class Reviews:
     ) -> None:
         """A change, or the hunks ``indexes`` of it, went in."""
         self._taken.add(change_id)
-        self._proposals.discard(change_id)
+        is_as_on_disk = self._proposals.pop(change_id, True)
         step = LandedStep(
             before or EMPTY, after or EMPTY, change_id, None if indexes is None else tuple(indexes)
         )
@@ -181,6 +182,8 @@ class Reviews:
             )
         elif not state.review.hunks and not state.steps:
             state = replace(state, base_exists=before is not None)
+        if not is_as_on_disk:  # which hunk there is which here is not known
+            state = replace(state, other=None)
         state = state.landed(step, open_=self._document(path) is not None)
         self._states[path] = state
         if len(state.steps) > MAX_STEPS:
@@ -196,12 +199,13 @@ class Reviews:
         state = self._states.get(path)
         if state is None:
             state = ReviewState(Review.of(document.text), True, other=Review.of(before))
+        is_as_here = has_as_many(change, before, now)
         if change.status == "proposed":
-            self._proposals.add(change.id)
-        if change.status == "proposed" or has_as_many(change, before, now):
+            self._proposals[change.id] = is_as_here
+        if change.status == "proposed" or is_as_here:
             state = state.on_disk(before, now, change.id)
         else:
-            state = replace(state, other=None)  # which hunk there is which here is not known
+            state = replace(state, other=None)  # as in ``landed``
         self._store(path, state, [])
 
     def keep(self, path: str, now: Text, keys: Collection[Key]) -> None:
@@ -421,7 +425,7 @@ class Reviews:
         change = self._ledger.get(change_id)
         if change is None or not (change.status == "proposed" or change_id in self._proposals):
             return
-        self._proposals.discard(change_id)
+        self._proposals.pop(change_id, None)
         undo = review.undo([hunk.key for hunk in review.hunks if hunk.change_id == change_id])
         if not undo.clashing:
             self._ledger.amend(change_id, undo.text, review.text)

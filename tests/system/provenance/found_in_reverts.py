@@ -331,4 +331,16 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["undo", 1],
         ],
     ),
+    "a kept edit over another one is undone in the editor, and its line is written once more": (
+        {},
+        [
+            ["edit", "a1", 1, 1, ["cut", 29]],
+            ["write", "a1", 1, 1, [["swap", 7]]],
+            ["keep", 18, None],
+            ["undo", 1],
+            ["edit", "a1", 1, 0, ["add", 1]],
+            ["write", "a1", 1, 0, [["cut", 11]]],
+            ["write", "a1", 1, 2, [["cut", 17]]],
+        ],
+    ),
 }

@@ -31,7 +31,7 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 0, 3],
         ],
     ),
-    "one of two lines that an agent took out is written again, with another above it": (
+    "an agent puts back one of two lines that it had deleted, and the deletion is rejected": (
         {"lines": 6},
         [
             ["write", "a1", 0, 0, [["cut", 18], ["cut", 10]]],

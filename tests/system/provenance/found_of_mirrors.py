@@ -249,4 +249,23 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["keep", 11, 2],
         ],
     ),
+    "an edit of a closed file is kept before the write that took it out is looked at": (
+        {"mirror": [1], "open": False},
+        [
+            ["write", "a1", 0, 0, [["swap", 15]]],
+            ["write", "a1", 0, 0, [["swap", 17], ["cut", 21]]],
+            ["keep", 14, None],
+        ],
+    ),
+    "a proposal of which one part was in is applied, and the document is closed unsaved": (
+        {"mirror": [1]},
+        [
+            ["edit", "a2", 1, 2, ["cut", 20]],
+            ["newline", 1, 2],
+            ["write", "a1", 1, 0, [["add", 27], ["line", 13]]],
+            ["reject", 5, 2],
+            ["apply", 2, 1],
+            ["close", 1, 1],
+        ],
+    ),
 }

@@ -169,6 +169,12 @@ def test_a_deletion_that_the_person_takes_back_is_no_longer_open() -> None:
     assert gone == [Turned(("c1", 0), "rejected")]
 
 
+def test_an_agents_line_that_a_person_took_out_is_the_agents_again_once_it_is_back() -> None:
+    found, _ = review("a\nb\nc\n", "A\nb\nc\n").typed(text("b\nc\n"))
+    found, _ = found.typed(text("A\nb\nc\n"))
+    assert found.undo(all_keys(found)).text == text("a\nb\nc\n")
+
+
 def test_a_hunk_whose_lines_are_back_is_open_again() -> None:
     found, _ = review("a\nb\nc\n", "a\nB\nc\n").typed(text("a\nb\nc\n"))
     found, turned = found.typed(text("x\na\nB\nc\n"))
