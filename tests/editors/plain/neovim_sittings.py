@@ -59,7 +59,7 @@ class Sitting:
 
     def turn(self) -> str:
         """Types through a whole turn; its id."""
-        result = self.type_through(self.desk.prompt("Go."), 60 + len(self.edits))
+        result = self.type_through(self.desk.prompt("Go."), 60 + 2 * len(self.edits))
         assert result["stopReason"] == "endTurn", result
         return result["turnId"]
 

@@ -142,7 +142,7 @@ def go_on(hands: Hands) -> None:
     before = hands.person.servers()
     hands.person.workbench.reload(lambda: hands.command("Developer: Reload Window"))
     wait_until(lambda: (now := hands.person.servers()) and not set(now) & set(before))
-    hands.press("Control+k", "a")
+    hands.go_to_chat()
     hands.say(task.AGAIN)
     said(hands, "Here I am.")
 

@@ -79,6 +79,18 @@ class Hands:
         rows = self.person.page.locator(".quick-input-list .monaco-list-row.focused:visible")
         return rows.filter(has_text=title).first
 
+    def go_to_chat(self) -> None:
+        """By its keys, and again where a window that still comes up has taken none."""
+        wait_until(self._is_in_chat)
+
+    def _is_in_chat(self) -> bool:
+        self.press("Control+k", "a")
+        try:
+            self.person.wait_for_cursor(SOON / 1000)
+        except AssertionError:
+            return False
+        return True
+
     def say(self, text: str, end: str = "Enter") -> None:
         """Types into the message, which must have the focus, and sends it."""
         self._day.step()

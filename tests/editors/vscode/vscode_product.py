@@ -273,11 +273,11 @@ class Product:
         self.command("workbench.view.explorer")
         wait_until(lambda: self._chat() is None)
 
-    def wait_for_cursor(self) -> None:
+    def wait_for_cursor(self, timeout: float = SECONDS) -> None:
         """Until what is typed goes into the message, and still does a moment later: a list that
         closes and a view that opens hand the focus on one after the other, and a list that opens
         meanwhile loses it to them."""
-        wait_until(self._keeps_cursor)
+        wait_until(self._keeps_cursor, timeout)
 
     def _keeps_cursor(self) -> bool:
         had = self.input.evaluate(IS_FOCUSED)
