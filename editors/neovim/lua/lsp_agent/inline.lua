@@ -267,8 +267,7 @@ function M.again()
       if all then
         send(each, rows(each))
       else
-        each.state = "ends"
-        marks.refresh(bufnr)
+        each.state = "answered"
       end
     end)
     each.state = asks and "waits" or each.state -- with no changes it would be over
