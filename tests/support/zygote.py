@@ -38,7 +38,7 @@ _PACKAGES = {
 }
 
 
-#: Theirs that are imported when they are needed first.
+#: Modules of libraries that are imported when they are needed first.
 _LATER = ("anyio._backends._asyncio", "anyio.streams.stapled", "anyio.streams.tls", "ctypes")
 
 
