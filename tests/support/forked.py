@@ -26,10 +26,10 @@ def take_streams(standard: Sequence[int], kept: Iterable[int] = ()) -> None:
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")
-    close_all_but(kept)
+    _close_all_but(kept)
 
 
-def close_all_but(kept: Iterable[int]) -> None:
+def _close_all_but(kept: Iterable[int]) -> None:
     """And the standard ones."""
     begin = 3
     for descriptor in sorted(kept):

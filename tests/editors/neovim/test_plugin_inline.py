@@ -58,12 +58,17 @@ def test_what_is_written_is_kept_when_the_window_is_left(desk: PluginDesk) -> No
     assert desk.nvim.lua("return vim.api.nvim_win_get_height(0)") == 2
 
 
-def test_the_same_is_asked_again_in_place_of_the_answer(desk: PluginDesk) -> None:
+def answered_in_place(desk: PluginDesk) -> None:
+    """Once, by an agent that has another answer for the next time."""
     desk.open("a.txt", TEXT)
     first, second = edit("a.txt", "two", "TWO"), edit("a.txt", "two", "Two!")
     desk.start(step(first), done(), step(second), done())
     desk.write("2G\\ai", "Shout.<CR>")
     wait_until(lambda: beside(desk) == [[2, 2, HINT]])
+
+
+def test_the_same_is_asked_again_in_place_of_the_answer(desk: PluginDesk) -> None:
+    answered_in_place(desk)
     desk.nvim.keys("\\ar")
     desk.wait_for_lines("one", "Two!", "three", "four")
     wait_until(lambda: beside(desk) == [[2, 2, HINT]])
@@ -71,11 +76,7 @@ def test_the_same_is_asked_again_in_place_of_the_answer(desk: PluginDesk) -> Non
 
 
 def test_the_same_is_not_asked_again_where_the_answer_cannot_be_undone(desk: PluginDesk) -> None:
-    desk.open("a.txt", TEXT)
-    first, second = edit("a.txt", "two", "TWO"), edit("a.txt", "two", "Two!")
-    desk.start(step(first), done(), step(second), done())
-    desk.write("2G\\ai", "Shout.<CR>")
-    wait_until(lambda: beside(desk) == [[2, 2, HINT]])
+    answered_in_place(desk)
     desk.nvim.lua("vim.bo.modifiable = false")
     desk.nvim.keys("\\ar")
     wait_until(lambda: "the editor refused" in desk.nvim.lua("return vim.fn.execute('messages')"))
