@@ -42,7 +42,7 @@ from lsp_agent.server.turns.events import EventStream
 from lsp_agent.server.turns.last_answers import LastAnswers
 from lsp_agent.server.turns.progress import ProgressBoard
 from lsp_agent.server.turns.turn_display import TurnDisplays
-from lsp_agent.sessions.revert import Reverts
+from lsp_agent.sessions.reverts.reverts import Reverts
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.shared.covers import Covers

@@ -13,7 +13,7 @@ from lsp_agent.server.questions.whole_question import WholeQuestions
 from lsp_agent.server.review.review_ui import ReviewUi
 from lsp_agent.server.turns.last_answers import LastAnswers
 from lsp_agent.server.turns.turn_display import TurnDisplays
-from lsp_agent.sessions.revert import Reverts
+from lsp_agent.sessions.reverts.reverts import Reverts
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.shared.questions import Questions
 from lsp_agent.workspace.changing.file_host import FileHost

@@ -41,7 +41,7 @@ ROOMS: dict[str, list[set[str]]] = {
         {"changing"},
         {"mirror", "review"},
     ],
-    "sessions": [{"shared", "stored"}, {"permissions"}, {"files"}, {"agent"}],
+    "sessions": [{"shared", "stored"}, {"permissions"}, {"files"}, {"agent"}, {"reverts"}],
     "server": [{"rpc"}, {"client"}, {"review", "turns"}, {"questions"}, {"chat"}, {"methods"}],
 }
 LSP = {"pygls", "lsprotocol"}

@@ -25,7 +25,7 @@ from anyio.abc import TaskGroup
 from lsp_agent.protocol.edits import Edit
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.protocol.settings.settings import EditSettings, Settings
-from lsp_agent.sessions.revert import Reverted, Reverts
+from lsp_agent.sessions.reverts.reverts import Reverted, Reverts
 from lsp_agent.text.lines import Text, split_lines
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.changing.file_host import FileHost, Origin, View

@@ -18,7 +18,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.server.context import Context, path_of
-from lsp_agent.sessions.revert import Reverted
+from lsp_agent.sessions.reverts.reverts import Reverted
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.disk.paths import uri_to_path
 

@@ -11,7 +11,7 @@ from lsp_agent.protocol.rewind_methods import (
 from lsp_agent.protocol.session_methods import SessionParams
 from lsp_agent.server.context import Context
 from lsp_agent.server.methods.edits import revert_result
-from lsp_agent.sessions.rewind import rewind as go_back
+from lsp_agent.sessions.reverts.rewind import rewind as go_back
 
 
 async def prompts(context: Context, params: SessionParams) -> PromptsResult:

@@ -30,7 +30,7 @@ from lsp_agent.server.methods import edits as methods
 from lsp_agent.sessions.files.calls_at_work import ToolCallSeen
 from lsp_agent.sessions.files.hosted_tools import HostedTools
 from lsp_agent.sessions.files.mirroring import Mirroring
-from lsp_agent.sessions.revert import Reverts
+from lsp_agent.sessions.reverts.reverts import Reverts
 from lsp_agent.sessions.shared.covers import Covers
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.sessions.shared.turn import Turn

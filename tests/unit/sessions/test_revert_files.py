@@ -15,7 +15,7 @@ from support.scripted_editor import Policy, ScriptedEditor
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.settings.settings import Settings
-from lsp_agent.sessions.revert import Reverted, Reverts
+from lsp_agent.sessions.reverts.reverts import Reverted, Reverts
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.workspace import recovery as recovery_module
 from lsp_agent.workspace.changing.file_host import FileHost, Origin, View

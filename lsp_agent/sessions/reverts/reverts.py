@@ -21,7 +21,7 @@ import anyio.to_thread
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import LspAgentError, RequestFailed
 from lsp_agent.protocol.events import Notice, Rewound, StampedEvent, TurnEnded
-from lsp_agent.sessions.revert_parts import (
+from lsp_agent.sessions.reverts.parts import (
     ChangedSince,
     Left,
     Part,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lsp_agent.protocol.events import Notice
-from lsp_agent.sessions.revert import Reverted, Reverts
+from lsp_agent.sessions.reverts.reverts import Reverted, Reverts
 from lsp_agent.sessions.session import Session
 from lsp_agent.sessions.sessions import Sessions
 from lsp_agent.sessions.stored.cut import Asked
