@@ -195,7 +195,7 @@ class App:
         else:
             await adopt(ledger, folder)
         reviews = Reviews(ledger)
-        if lost := ledger.lost.union(await reviews.restore()):
+        if lost := ledger.lost.union(await reviews.book.restore()):
             face.notify(
                 "window/showMessage", {"type": _WARNING, "message": _lost_told(lost, folder)}
             )
@@ -321,7 +321,7 @@ class App:
         session.log.subscribe(self._inlay_hints.take)
         session.log.subscribe(self._told)
         session.log.subscribe(self._review.take)
-        session.log.subscribe(self._context.reverts.take)
+        session.log.subscribe(self._context.reverts.turns.take)
         if self._client.events:
             session.log.subscribe(self._events.publish)
 

@@ -47,7 +47,7 @@ class Run:
         self.recovery: Recovery | None = None
 
     async def start(self) -> None:
-        await self.reviews.restore()
+        await self.reviews.book.restore()
         self.recovery = Recovery(
             self.ledger, self.reviews, self.documents, self.host, self._tasks, self.said.append
         )

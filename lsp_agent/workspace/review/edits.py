@@ -271,7 +271,7 @@ class Edits(EditViews):
         for change in wholes:
             placed.append(await self._host.take_out(change.id, save=save))
         for change in at_hand.changes:
-            self._reviews.settle(change.id)
+            self._reviews.book.settle(change.id)
         return placed
 
     def _drop(self, change: Change, wanted: Collection[int] | None) -> None:

@@ -178,7 +178,7 @@ class Workshop:
             self.mirrors[seat] = MirrorSession(self._services, view, tools, self._tasks)
 
     def ended(self, session_id: str, turn_id: str) -> None:
-        self._reverts.take(StampedEvent(session_id, turn_id, 0, 0.0, TurnEnded("endTurn")))
+        self._reverts.turns.take(StampedEvent(session_id, turn_id, 0, 0.0, TurnEnded("endTurn")))
 
     def _lines(self, uri: str) -> Any:
         document = self.documents.get(uri)
@@ -228,7 +228,7 @@ class VirtualDesk:
     async def _run(self, started: "asyncio.Future[Workshop]") -> None:
         async with anyio.create_task_group() as tasks:
             shop = Workshop(self, tasks)
-            await shop.reviews.restore()
+            await shop.reviews.book.restore()
             tasks.start_soon(shop.host.put_right_late)
             tasks.start_soon(shop.recovery.run)
             started.set_result(shop)

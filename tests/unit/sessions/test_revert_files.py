@@ -406,7 +406,7 @@ async def test_a_revert_that_a_crash_cut_off_is_settled_at_the_next_start(
     bench = Bench(tmp_path)
     said: list[str] = []
     async with anyio.create_task_group() as tasks:
-        await bench.reviews.restore()
+        await bench.reviews.book.restore()
         await Recovery(
             bench.ledger, bench.reviews, bench.documents, bench.host, tasks, said.append
         ).run()

@@ -244,7 +244,7 @@ async def test_a_review_that_does_not_fit_its_texts_is_given_up_and_named(
         first.set_review(path, record)
     first.close()
     again = Ledger(str(tmp_path / "l"))
-    assert await Reviews(again).restore() == ["/w/a"]
+    assert await Reviews(again).book.restore() == ["/w/a"]
     assert again.reviews() == ["/w/b"]
     again.close()
 
@@ -255,6 +255,6 @@ async def test_a_hunk_of_a_change_that_is_gone_is_nobodys_to_decide(tmp_path: Pa
     hunk = ReviewHunk("gone", 0, 0, 1, 0, 2)
     ledger.set_review("/w/a", ReviewRecord(BEFORE, AFTER, base_exists=True, hunks=(hunk,)))
     reviews = Reviews(ledger)
-    assert await reviews.restore() == []
+    assert await reviews.book.restore() == []
     assert reviews.current("/w/a", AFTER).hunks == ()
     ledger.close()
