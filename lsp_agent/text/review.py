@@ -107,7 +107,7 @@ class Review(Reviewed):
                 heir = self._put_back_in(hunk)
             if hunk.change_id == change_id and heir is not None:
                 over = tuple(key for key in hunk.over if key != heir)
-                hunks.append(replace(hunk, change_id=heir[0], index=heir[1], over=over))
+                hunks.append(replace(hunk, change_id=heir[0], index=heir[1], over=over, by=None))
                 inherited.append(heir)
             else:
                 hunks.append(hunk)
@@ -232,6 +232,7 @@ class Review(Reviewed):
                 over=(*h.over, *trace.over)[:MAX_OVER],
                 left=trace.left if h.left is None else h.left,
                 mixed=h.mixed or trace.mixed,
+                by=trace.by,
             )
             if h.key == trace.key
             else h
@@ -264,6 +265,7 @@ class Review(Reviewed):
             mixed=trace.mixed,
             over=trace.over,
             replaced=(),
+            by=trace.by,
         )
         hunks = [
             replace(hunk, start=hunk.start + shift, end=hunk.end + shift)

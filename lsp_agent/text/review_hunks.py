@@ -26,6 +26,7 @@ class ReviewHunk:
     it took over, so that it is known whose it is should its own change be taken out.
     ``replaced``: lines that a person had changed and agents took out. They are not in the base,
     since agents' words are in them as well and cannot be told apart.
+    ``by``: the agent's hunk that had taken it out, all of it, until it came back.
     """
 
     change_id: str
@@ -38,6 +39,7 @@ class ReviewHunk:
     mixed: bool = False
     over: tuple[Key, ...] = ()
     replaced: Lines = ()
+    by: Key | None = None
 
     @property
     def key(self) -> Key:

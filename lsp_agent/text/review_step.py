@@ -85,6 +85,7 @@ def stepped(
             *left,
             taken_over(group.live, owner),
             replaced[-MAX_REPLACED:],
+            next((each.by for each in group.live if each.key == owner), None),
         )
         alike = old == new
         if not alike:
@@ -94,9 +95,12 @@ def stepped(
         if settled:
             traces += _traces_of_kept(review, group, start, new, taken)
         if group.live and went:
-            by = owner if alike and owners is not None else None
+            # Where it was brought back and goes again, it is as it was before.
+            by = (owner if by_agent else group.live[0].by) if alike and not settled else None
             traces.append(replace(_group_trace(review, group, (start, end), new, taken), by=by))
-        gone += _gone(group, None if alike else owner, undone=alike and owners is None)
+        gone += _gone(
+            group, None if alike else owner, undone=alike and owners is None, by_agent=by_agent
+        )
     base.add(review.base.lines[copied:])
     made, found = base.with_hunks(review.base, after, hunks)
     known = followed(review.traces, list(steps), traces)
@@ -111,12 +115,17 @@ def _owner(group: Group) -> Key:
     return group.live[0].key
 
 
-def _gone(group: Group, owner: Key | None, *, undone: bool) -> Iterator[Turned]:
+def _gone(group: Group, owner: Key | None, *, undone: bool, by_agent: bool) -> Iterator[Turned]:
+    """What of a group is no longer open: where a person undoes what had come back, what had taken
+    that out is in again."""
     keys = [hunk.key for hunk in group.live]
     keys += [key for _, key in group.steps if key is not None]
+    again = {hunk.key: hunk.by for hunk in group.live if undone and not by_agent and hunk.by}
     for key in dict.fromkeys(keys):
         if key != owner:
-            yield Turned(key, "rejected" if undone else "superseded")
+            yield Turned(key, "rejected" if undone and key not in again else "superseded")
+    for by in dict.fromkeys(again.values()):
+        yield Turned(by, "superseded")
 
 
 def _left(review: Reviewed, group: Group, edited: Lines | None) -> tuple[Lines | None, bool]:

@@ -268,4 +268,16 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["close", 1, 1],
         ],
     ),
+    "an editor reads what takes out again what another agent had put back, before it is known": (
+        {"lines": 12, "mirror": [2], "editor": "full"},
+        [
+            ["write", "a2", 1, 0, [["cut", 2]]],
+            ["edit", "a2", 0, 0, ["cut", 18]],
+            ["write", "a1", 1, 0, [["line", 29]]],
+            ["write", "a1", 1, 0, [["line", 26]]],
+            ["write", "a1", 1, 2, [["front", 6]]],
+            ["write", "a2", 1, 0, [["front", 26]]],
+            ["type", 0, 9, 2],
+        ],
+    ),
 }

@@ -182,6 +182,15 @@ def test_a_hunk_whose_lines_are_back_is_open_again() -> None:
     assert (found.base, all_keys(found)) == (text("x\na\nb\nc\n"), [("c1", 0)])
 
 
+def test_what_took_a_hunk_out_is_in_again_once_the_editors_undo_of_it_is_redone() -> None:
+    found = review("a\nb\nc\n", "a\nc\n", "a\nb\nc\n")
+    undone, gone = found.typed(text("a\nc\n"))
+    assert gone == [Turned(("c2", 0), "rejected"), Turned(("c1", 0), "applied")]
+    redone, gone = undone.typed(text("a\nb\nc\n"))
+    assert gone == [Turned(("c1", 0), "superseded"), Turned(("c2", 0), "superseded")]
+    assert redone.typed(text("a\nc\n"))[0].hunks == undone.hunks
+
+
 def test_what_was_typed_at_its_place_meanwhile_does_not_come_back_with_an_undo() -> None:
     found, _ = review("a\nb\nc\n", "a\nB\nc\n").typed(text("a\nb\nc\n"))
     found, _ = found.typed(text("a\nb typed\nc\n"))
