@@ -222,10 +222,11 @@ def _review_hunk(hunk: list[Any]) -> ReviewHunk:
     over = tuple((over_id, index) for over_id, index in hunk[8]) if len(hunk) > 8 else ()
     lines = None if left is None else tuple(left)
     replaced = tuple(hunk[9]) if len(hunk) > 9 else ()
+    by = _key(hunk[10]) if len(hunk) > 10 and hunk[10] else None
     _require(str, change_id, *(over_id for over_id, _ in over), *(lines or ()), *replaced)
     _require(int, *place, *(index for _, index in over))
     mixed = any(hunk[7:8])
-    return ReviewHunk(change_id, *place, left=lines, mixed=mixed, over=over, replaced=replaced)
+    return ReviewHunk(change_id, *place, lines, mixed, over, replaced, by)
 
 
 def _trace(fields: list[Any]) -> Trace:

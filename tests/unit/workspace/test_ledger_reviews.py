@@ -24,7 +24,7 @@ REVIEW = ReviewRecord(
     base_exists=False,
     hunks=(
         ReviewHunk("1", 0, 0, 1, 0, 2, None),
-        ReviewHunk("2", 3, 1, 1, 2, 2, ("left\r\n", ""), over=(("1", 1), ("3", 0))),
+        ReviewHunk("2", 3, 1, 1, 2, 2, ("left\r\n", ""), over=(("1", 1), ("3", 0)), by=("3", 0)),
         ReviewHunk("3", 0, 1, 1, 2, 2, ("left\n",), mixed=True, replaced=("taken\n",)),
     ),
 )
