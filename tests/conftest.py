@@ -29,16 +29,18 @@ from lsp_agent.sandbox.hold import CannotHold, Holder
 # What is collected stays until the end, and is much: nobody looks through it for what is free.
 gc.disable()
 
+ALL = os.environ.get("LSP_AGENT_ALL") == "1"
+
 # No example is timed: the machine may be busy with other tests. Each run has the same examples;
 # `make fuzz` loads "fresh", whose seed it chooses (docs: Hypothesis, derandomize).
 _UNTIMED = hypothesis.settings(
     deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
-hypothesis.settings.register_profile("same", _UNTIMED, derandomize=True)
+_EXAMPLES = 100 if ALL else 30
+hypothesis.settings.register_profile("same", _UNTIMED, derandomize=True, max_examples=_EXAMPLES)
 hypothesis.settings.register_profile("fresh", _UNTIMED, derandomize=False)
 hypothesis.settings.load_profile("same")
 
-ALL = os.environ.get("LSP_AGENT_ALL") == "1"
 #: So many cases of a test that is marked ``sampled`` are quick enough together.
 SAMPLE = 4
 #: So many short tests of a file are run by one worker, one after the other.

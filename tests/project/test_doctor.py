@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from support.warm import LSP_AGENT, run
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 
 SECRET = "sk-this-is-nobodys-business"
@@ -70,7 +72,6 @@ def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
 
 
-@pytest.mark.slow
 def test_where_all_is_well_it_says_so_and_exits_with_0(person: Person) -> None:
     person.scripted()
     done = person.doctor()
@@ -85,7 +86,6 @@ def test_where_all_is_well_it_says_so_and_exits_with_0(person: Person) -> None:
     ] == []
 
 
-@pytest.mark.slow
 def test_its_json_has_a_stable_shape(person: Person) -> None:
     person.scripted()
     report = person.report()
@@ -125,7 +125,6 @@ def test_a_program_that_is_not_there_is_named_with_the_key_to_correct(person: Pe
     assert "agents.mine.command" in agent["remedy"]
 
 
-@pytest.mark.slow
 def test_an_agent_that_ends_at_its_start_is_reported(person: Person) -> None:
     person.program("broken", '[ "$1" = --version ] && echo "broken 1.2" && exit; exit 3')
     person.settings('agent = "b"\n[agents.b]\nwire = "zot"\ncommand = ["broken", "rpc"]\n')
@@ -144,7 +143,6 @@ def test_an_agent_that_starts_but_lists_no_models_is_well(person: Person) -> Non
     assert (start["status"], start["message"]) == ("ok", "m starts, and answers")
 
 
-@pytest.mark.slow
 def test_the_agent_that_a_repository_chooses_is_the_one_that_is_tried(person: Person) -> None:
     person.scripted()
     with person.settings_file.open("a") as file:
@@ -217,7 +215,6 @@ class Keyring(KeyringBackend):
 """
 
 
-@pytest.mark.slow
 def test_without_a_key_the_line_for_the_systems_keyring_runs_as_it_is_said(person: Person) -> None:
     (person.home / "drawer.py").write_text(KEYRING)
     person.variables |= {
@@ -236,7 +233,6 @@ def test_without_a_key_the_line_for_the_systems_keyring_runs_as_it_is_said(perso
     assert json.loads((person.home / "kept.json").read_text()) == {"lsp-agent anthropic": SECRET}
 
 
-@pytest.mark.slow
 def test_a_keyring_that_the_system_does_not_have_is_not_advised(person: Person) -> None:
     person.variables["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     (failure,) = found(person.report(), "agent", "failure")

@@ -13,6 +13,8 @@ from support import project as stage
 from support.project import ALLOWED, Editor, Project, Stubborn, processes_with
 from support.raw_client import Json, RpcError, wait_until
 
+pytestmark = pytest.mark.slow
+
 TIME_MACHINE = Path(__file__).parents[2] / "support" / "time_machine.py"
 DOUBLE = Path(__file__).parents[2] / "support" / "doubles" / "rkat_rpc.py"
 CLIENT: Json = {"events": True, "ask": True}

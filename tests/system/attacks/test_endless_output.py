@@ -20,6 +20,8 @@ from lsp_agent.server.turns.output_limit import (
     cost_of,
 )
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES = 20
 FLOOD = f"printf BEGIN; head -c {MEGABYTES}000000 /dev/zero | tr '\\0' '\\033'; printf END"
 ROOM = 64 * 1024  # for all that is not output

@@ -9,6 +9,8 @@ import pytest
 from ground import MODES, Ground, Json
 from support.project import Editor, bash, step
 
+pytestmark = pytest.mark.slow
+
 Report = Callable[[str, str, str, str], None]
 
 #: By the command that was allowed with its pattern: what must be asked about all the same.

@@ -12,6 +12,8 @@ from support.project import LSP_AGENT, Editor, bash, call, edit, step, write
 
 import lsp_agent
 
+pytestmark = pytest.mark.slow
+
 Report = Callable[[str, str, str, str], None]
 
 SERVER = "is what lsp-agent itself runs from"

@@ -17,6 +17,7 @@ from support.project import LSP_AGENT, Editor, bash, step
 from support.raw_client import wait_until
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.sampled,
     pytest.mark.skipif(sys.platform != "linux", reason="needs Linux"),
     pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
@@ -98,7 +99,6 @@ def decided(ground: Ground) -> list[tuple[str, int | None]]:
     return [(each["by"], each["ended"]["exit"]) for each in entries()]
 
 
-@pytest.mark.slow
 def test_what_git_keeps_needs_no_question(ground: Ground) -> None:
     ground.file("src/b.txt", "two\n")
     ground.file("new.txt", "new\n")

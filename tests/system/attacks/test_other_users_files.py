@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from support.project import EVENTS, Project, bash, new_project, step, write
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = {"name": "helper", "version": "1", "exec": "lsp-agent", "args": ["ext", "run", "h.py"]}
 PROGRAM = """
 import pathlib, sys

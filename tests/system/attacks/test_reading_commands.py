@@ -7,6 +7,8 @@ import pytest
 from ground import MODES, Ground
 from support.project import bash, step
 
+pytestmark = pytest.mark.slow
+
 Report = Callable[[str, str, str, str], None]
 
 #: ``{secret}`` is a file outside; ``up`` leads to its folder.

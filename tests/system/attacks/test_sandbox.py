@@ -15,7 +15,7 @@ from support.project import Editor, bash, call, step
 
 import lsp_agent
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="needs Linux"), pytest.mark.slow]
 
 #: How a program says that it may not write.
 REFUSED = {

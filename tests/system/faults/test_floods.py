@@ -12,6 +12,8 @@ from support.stage import Editor, puppet, within
 
 from lsp_agent.server.turns.output_limit import CALL_BYTES, TAIL_BYTES
 
+pytestmark = pytest.mark.slow
+
 MB = 1 << 20
 IN_TEXT, IN_A_COMMAND = 5, 23
 #: What a flood may add to the server's memory: bounded buffers, 8 MB of text kept for the result.

@@ -14,6 +14,8 @@ from support.rpc_process import RpcProcess, result_texts, types
 from lsp_agent.runtime.options import NotConfigured, Options
 from lsp_agent.runtime.providers import remote
 
+pytestmark = pytest.mark.sampled
+
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 THINKS = {"type": "adaptive", "display": "summarized"}
 STEP = ["turn_start", "assistant_start", "text_delta"]

@@ -18,6 +18,8 @@ from model_desk import KEY, PROVIDERS, Desk
 from support.loopback_service import Behaviour, Frame, Handler, ModelServer, answer, call, text
 from support.rpc_process import RpcProcess, result_texts, types
 
+pytestmark = pytest.mark.sampled
+
 TITLE = "A model's service that fails"
 HEAD = f"{'what it does':44}{'asked':>6}  {'stop':9}the message"
 PARTLY = "so far"

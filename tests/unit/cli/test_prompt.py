@@ -14,6 +14,8 @@ import pytest
 from support.project import LSP_AGENT, Project, Stubborn, bash, edit, step, write
 from support.raw_client import Json, wait_until
 
+pytestmark = pytest.mark.slow
+
 ESCAPE = "\x1b["
 _COMMANDS = '[permissions]\ncommand = "allow"\n'
 #: Seconds that a busy machine may need.

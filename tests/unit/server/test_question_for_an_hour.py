@@ -14,6 +14,8 @@ from support import project as stage
 from support.project import Editor, Project, bash, call, step
 from support.raw_client import Json, wait_until
 
+pytestmark = pytest.mark.slow
+
 TIME_MACHINE = str(Path(__file__).parents[2] / "support" / "time_machine.py")
 HOUR = 3600
 ASK: Json = {"events": True, "ask": True}
