@@ -1,13 +1,14 @@
 """The hunks of the ledger's changes, as a review decides on them: which are still open, which went
 with a decision on others, and what a change is once all are decided."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
+from lsp_agent.text.review_hunks import ReviewHunk
 from lsp_agent.text.traces import Key, Lines, Taken
 from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.ledger import Ledger
@@ -67,6 +68,13 @@ def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key
                 if (words(new) - words(old)) & here:
                     found.append((change_id, index))
     return found
+
+
+def out_with(ledger: Ledger, hunks: Sequence[ReviewHunk], keys: Collection[Key]) -> list[Key]:
+    """The hunks that those of ``hunks`` took over, and that are out of a text with them."""
+    elsewhere = {over for hunk in hunks if hunk.key not in keys for over in hunk.over}
+    over = dict.fromkeys(over for hunk in hunks if hunk.key in keys for over in hunk.over)
+    return [key for key in over if key not in elsewhere and _is_superseded(ledger, *key)]
 
 
 def _superseded(change: Change) -> list[int]:

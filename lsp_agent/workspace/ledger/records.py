@@ -226,7 +226,9 @@ def _review_hunk(hunk: list[Any]) -> ReviewHunk:
     _require(str, change_id, *(over_id for over_id, _ in over), *(lines or ()), *replaced)
     _require(int, *place, *(index for _, index in over))
     mixed = any(hunk[7:8])
-    return ReviewHunk(change_id, *place, lines, mixed, over, replaced, by)
+    return ReviewHunk(
+        change_id, *place, left=lines, mixed=mixed, over=over, replaced=replaced, by=by
+    )
 
 
 def _trace(fields: list[Any]) -> Trace:

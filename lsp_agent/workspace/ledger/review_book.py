@@ -94,6 +94,7 @@ class ReviewBook:
         self.put(path, state)
         if before is None or before.steps or outcomes or before.marks != state.marks:
             self._ledger.set_review(path, state.record())
+        outcomes = [*outcomes, *self._in_with(state.review, outcomes)]
         by_change: dict[str, dict[int, EditStatus]] = defaultdict(dict)
         back: set[str] = set()
         for change_id in {change_id for (change_id, _), status in outcomes if status == "applied"}:
@@ -112,6 +113,14 @@ class ReviewBook:
                 self._ledger.set_status(change_id, "applied")
             self._ledger.decide(change_id, statuses)
             self.settle(change_id)
+
+    def _in_with(self, review: Review, outcomes: Outcomes) -> Outcomes:
+        """What hunks that are in again had taken over, and went out with them."""
+        applied = {key for key, status in outcomes if status == "applied"}
+        over = (over for hunk in review.hunks if hunk.key in applied for over in hunk.over)
+        told = {key for key, _ in outcomes}
+        out = (key for key in over if key not in told and self.decided(key) == "rejected")
+        return [(key, "superseded") for key in dict.fromkeys(out)]
 
     def settle(self, change_id: str) -> None:
         """Ends the review of a change of which no hunk is open any more."""

@@ -15,7 +15,7 @@ from lsp_agent.text.lines import Text
 from lsp_agent.text.live_hunks import awaited_hunks
 from lsp_agent.text.merge import merge3_fine, words
 from lsp_agent.text.review import Review
-from lsp_agent.text.review_hunks import Turned
+from lsp_agent.text.review_hunks import ReviewHunk, Turned
 from lsp_agent.text.traces import Key, Trace
 from lsp_agent.workspace.ledger.records import ReviewRecord
 
@@ -158,10 +158,10 @@ class ReviewState:
         self, text: Text, disk: Text, decided: Callable[[Key], EditStatus | None]
     ) -> "tuple[ReviewState, Outcomes]":
         """A document that showed ``text`` was closed: what it had beyond ``disk`` is gone, but an
-        editor may show it again. Where others have written the disk, nobody knows what is in it.
+        editor may show it again. What others have written to the disk counts as typed in that.
         ``decided`` is what a hunk is that is not open."""
         state, outcomes = self.folded(text)
-        if state.other is None or state.other.text != disk or text == disk:
+        if state.other is None or text == disk:
             return replace(state, other=None), outcomes
         changed, more = state._becomes(state.other, disk, "rejected")
         now = dict(outcomes)
@@ -228,6 +228,9 @@ class ReviewState:
         were, here = set(_keys(left)), set(_keys(known))
         called = dict(self.decided)
         called.update((each.key, each.status) for each in turned if each.status != "rejected")
+        # Of what agents have put in and nobody keeps under review, the disk's was kept.
+        whole = (hunk for hunk in compared.hunks if hunk.start < hunk.end and not hunk.touched)
+        called.update((hunk.key, "kept") for hunk in whole if hunk.key not in called)
         outcomes: Outcomes = [(key, called.get(key, out)) for key in were - here]
         outcomes.extend((key, "applied") for key in here - were)
         outcomes += [each for each in outcomes_of(gone) if each[0] not in were | here]
@@ -247,7 +250,8 @@ class ReviewState:
 
     def _fitting(self, now: Text) -> "tuple[ReviewState, Outcomes]":
         """After a restart: hunks whose lines are no longer there are ``lost``, those whose lines
-        were changed meanwhile ``superseded``, since nobody can say by whom."""
+        were changed meanwhile ``superseded``, since nobody can say by whom. Where others have only
+        come between them, they are as open as they were."""
         if self.other is not None and now == self.other.text != self.review.text:
             return self._becomes(self.other, now, "lost")
         was = {hunk.key: hunk for hunk in self.review.hunks}
@@ -255,7 +259,14 @@ class ReviewState:
         outcomes: Outcomes = [
             (each.key, "lost" if each.status == "rejected" else each.status) for each in gone
         ]
-        changed = [h.key for h in review.hunks if h.touched and h.left != was[h.key].left]
+
+        def is_changed(hunk: ReviewHunk) -> bool:
+            before = was[hunk.key]
+            if not hunk.touched or hunk.left == before.left:
+                return False
+            return not _are_in(self.review.lines_of(before), review.lines_of(hunk))
+
+        changed = [hunk.key for hunk in review.hunks if is_changed(hunk)]
         outcomes.extend((key, "superseded") for key in changed)
         return replace(self, review=review.kept(changed), restored=False), outcomes
 
@@ -268,6 +279,12 @@ def _apart(one: Text, other: Text) -> int:
 
 def _is_in(before: Text, after: Text, text: Text) -> bool:
     return merge3_fine(before, text, after).text == text
+
+
+def _are_in(lines: Iterable[str], now: Iterable[str]) -> bool:
+    """Whether all of ``lines`` are in ``now``, in their order."""
+    rest = iter(now)
+    return all(line in rest for line in lines)
 
 
 def _traces(steps: Iterable[LandedStep], text: Text) -> Iterator[Trace]:

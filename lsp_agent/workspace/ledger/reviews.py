@@ -17,6 +17,7 @@ from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.change_hunks import (
     has_as_many,
     kept_with,
+    out_with,
     superseded_by,
     taken_by,
 )
@@ -158,9 +159,11 @@ class Reviews:
         was = {hunk.key for hunk in state.review.hunks} if state else set[Key]()
         review = self._taken_in(path, before)
         joined = bool(was - {hunk.key for hunk in review.hunks} - set(keys))
+        hunks = review.hunks
         review, gone, out = review.undone(after, keys, joined=joined)
         state = self.book.get(path)
         if state is not None:
+            out += out_with(self._ledger, hunks, out)
             outcomes: Outcomes = [*outcomes_of(gone), *((key, "rejected") for key in out)]
             self._decided(path, replace(state, review=review), outcomes)
 

@@ -277,7 +277,9 @@ class DiskToEditor:
             return await self._propose(change)
         if change is None:
             self._check_open()
-            return await self._came_by_itself(self._shown_before())
+            # What was withheld of the document and is taken back was never in that.
+            held = self._common != self._base
+            return await self._came_by_itself(self._common if held else self._shown_before())
         self._now_in()
         self._is_on_disk(change)
         return Brought(self._disk, "merged", open=True, change=change)

@@ -49,7 +49,7 @@ class Served:
         return self.process.stderr.readline().decode()
 
     def connection(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), 10)
+        return socket.create_connection(("127.0.0.1", self.port), 60)
 
     def said_to(self, words: bytes) -> bytes:
         """What a stranger who says this hears until the end of the connection."""

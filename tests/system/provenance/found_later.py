@@ -1,4 +1,4 @@
-"""What 40,000 more runs have found, in the fewest steps."""
+"""What later runs have found, in the fewest steps."""
 
 from provenance.hub import Json
 from provenance.storm import Step
@@ -37,6 +37,55 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 0, [["cut", 18], ["cut", 10]]],
             ["write", "a1", 0, 1, [["swap", 12]]],
             ["reject", 4, None],
+        ],
+    ),
+    "a hunk that had taken another one over is rejected, and then the turn is reverted": (
+        {},
+        [
+            ["write", "a1", 1, 0, [["swap", 4], ["swap", 18]]],
+            ["write", "a1", 0, 2, [["cut", 2], ["line", 0]]],
+            ["reject", 21, 0],
+        ],
+    ),
+    "another program writes between an agent's lines, and the server is started anew": (
+        {"open": False},
+        [
+            ["write", "a1", 0, 1, [["line", 15], ["front", 10], ["front", 28]]],
+            ["write", "a1", 0, 0, [["add", 16]]],
+            ["other", 1, 17],
+            ["restart", 0, 0],
+        ],
+    ),
+    "a kept hunk is undone and redone in unsaved text, and that is given up by closing": (
+        {},
+        [
+            ["type", 1, 28, 2],
+            ["close", 1, 1],
+            ["write", "a1", 1, 2, [["line", 26]]],
+            ["keep", 12, 3],
+            ["open", 1],
+            ["undo", 0],
+            ["redo", 0],
+            ["close", 1, 0],
+        ],
+    ),
+    "an agent takes back what waits in a proposal, where the person has typed beside it": (
+        {"lines": 6, "mirror": [1]},
+        [
+            ["write", "a1", 0, 1, [["line", 14]]],
+            ["type", 1, 26, 0],
+            ["newline", 1, 3],
+            ["write", "a1", 1, 0, [["cut", 17]]],
+        ],
+    ),
+    "another program writes what a proposal is for, and the unsaved text is given up": (
+        {"mirror": [2]},
+        [
+            ["type", 0, 24, 1],
+            ["write", "a2", 0, 0, [["swap", 12]]],
+            ["other", 0, 29],
+            ["restart", 0, 0],
+            ["close", 1, 1],
         ],
     ),
 }

@@ -588,6 +588,6 @@ def test_tcp_serves_one_client() -> None:
             connection.sendall(
                 frame({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
             )
-            connection.settimeout(5)
+            connection.settimeout(60)
             assert b"Content-Length" in connection.recv(4096)
         assert server.wait_for_exit(5) == 1

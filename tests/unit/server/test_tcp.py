@@ -53,7 +53,7 @@ def test_one_client_is_served_on_a_loopback_port(
     server, port = served
     project.file("a.txt", "one\n")
     agent = project.agent(step("Hello."))
-    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+    with socket.create_connection(("127.0.0.1", port), 60) as connection:
         stream = connection.makefile("rb")
 
         def call(number: int, method: str, params: Json) -> Json:
