@@ -69,10 +69,12 @@ def test_what_another_change_took_over_is_so_again_where_an_editor_shows_that_ag
     assert outcomes == [(KEY, "superseded")]
 
 
-def test_where_others_wrote_the_disk_it_is_compared() -> None:
-    state, outcomes = unsaved().closed(CUT, Text.of("others\n"), undecided)
-    assert (state.other, outcomes) == (None, [])
-    assert texts(state) == texts(unsaved())
+def test_what_others_wrote_to_the_disk_is_there_once_what_was_unsaved_is_given_up() -> None:
+    disk = Text.of("others\none\ntwo\n")
+    closed, outcomes = unsaved().closed(CUT, disk, undecided)
+    assert (texts(closed), closed.review.base, outcomes) == ([], disk, [(KEY, "rejected")])
+    state, outcomes = closed.opened(CUT)
+    assert (texts(state), outcomes) == (texts(unsaved()), [(KEY, "applied")])
 
 
 def test_both_are_there_after_a_restart() -> None:
