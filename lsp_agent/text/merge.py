@@ -5,7 +5,7 @@ when one is an insertion that touches the other; the same change on both sides i
 changes to neighbouring lines both stand (git calls those a conflict).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import pairwise
@@ -155,7 +155,8 @@ def _by_preferred_tokens(region: Region) -> Lines | None:
 
 def _with_same_put_in(regions: list[Region], _: Lines) -> list[Region]:
     """``regions`` in which neighbours are one where the sides, each in its own, put in the same
-    line, which would be there twice: one of more than a word, or any at the same place."""
+    line, which would be there twice: one of more than a word, perhaps with more in it, or any at
+    the same place."""
     found = regions[:1]
     for below in regions[1:]:
         above = found[-1]
@@ -198,12 +199,27 @@ def _put_in_behind(region: Region) -> Lines:
 
 
 def _put_in_the_same(above: Region, below: Region) -> bool:
+    if _has_within(_put_in(above), _put_in(below)) or _has_within(_put_in(below), _put_in(above)):
+        return True
     same = _put_in(above) & _put_in(below)
     if not same:
         return False
-    if any(len(words_of((line,))) > 1 for line in same):
-        return True
     return _meet(above.ours, below.theirs, same) or _meet(above.theirs, below.ours, same)
+
+
+def _has_within(lines: Collection[str], others: Collection[str]) -> list[str]:
+    """Those of ``others`` of more than a word all of which one of ``lines`` has as well."""
+    by_word: defaultdict[str, list[Counter[str]]] = defaultdict(list)
+    for line in lines:
+        for word in (here := words((line,))):
+            by_word[word].append(here)
+    found: list[str] = []
+    for other in others:
+        here = words((other,))
+        if here.total() > 1:
+            seldom = min((by_word.get(word, []) for word in here), key=len)
+            found += [other] if any(here <= each for each in seldom) else []
+    return found
 
 
 def _meet(above: Lines, below: Lines, same: Collection[str]) -> bool:
@@ -267,9 +283,9 @@ def _token_wise(region: Region, *, strict: bool, clash: Clash = touch) -> Lines 
 
 
 def _is_doubled(region: Region, merged: Lines) -> bool:
-    """Whether half of what one side put in the other did as well, or a line of more than a word, or
-    one of a word twice in a row, and it is there twice: where tokens are alike, the same change can
-    seem to be one in another place."""
+    """Whether half of what one side put in the other did as well, or a line of more than a word,
+    perhaps with more in it, or one of a word twice in a row, and it is there twice: where tokens
+    are alike, the same change can seem to be one in another place."""
     once = (Counter(region.ours) & Counter(region.theirs)) - Counter(region.base)
     there = Counter(merged) - (Counter(region.ours) | Counter(region.theirs))
     in_a_row = {line for line, below in pairwise(merged) if line == below}
@@ -279,4 +295,8 @@ def _is_doubled(region: Region, merged: Lines) -> bool:
     ours, theirs = words(region.ours) - base, words(region.theirs) - base
     both = ours & theirs
     twice = both & ((words(merged) - base) - (ours | theirs))
+    of_ours, of_theirs = set(region.ours) - {*region.base}, set(region.theirs) - {*region.base}
+    within = _has_within(of_ours, of_theirs) + _has_within(of_theirs, of_ours)
+    if any(words((line,)) <= twice for line in within):
+        return True
     return 0 < min(ours.total(), theirs.total()) <= 2 * twice.total()

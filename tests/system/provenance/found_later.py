@@ -88,4 +88,33 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["close", 1, 1],
         ],
     ),
+    "a line that a rejected hunk brought back is written with more in it, beside another": (
+        {},
+        [
+            ["edit", "a1", 1, 0, ["swap", 12]],
+            ["write", "a1", 0, 0, [["cut", 7]]],
+            ["type", 0, 1, 1],
+            ["reject", 17, None],
+            ["write", "a1", 1, 2, [["add", 25]]],
+        ],
+    ),
+    "two lines that a rejected hunk brought back are one that an agent writes with more in it": (
+        {},
+        [
+            ["write", "a2", 0, 0, [["add", 26], ["cut", 19]]],
+            ["write", "a1", 0, 0, [["cut", 29]]],
+            ["reject", 9, 0],
+            ["type", 0, 12, 3],
+            ["write", "a1", 0, 1, [["add", 28], ["front", 21]]],
+        ],
+    ),
+    "a line that closing brought back is written with more in it": (
+        {},
+        [
+            ["edit", "a1", 0, 0, ["line", 17]],
+            ["write", "a1", 0, 2, [["cut", 18]]],
+            ["close", 0, 0],
+            ["write", "a1", 0, 1, [["cut", 17], ["line", 0], ["front", 14]]],
+        ],
+    ),
 }

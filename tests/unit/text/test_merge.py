@@ -215,3 +215,17 @@ def test_unchanged_lines_stay_the_objects_of_ours():
     ours, theirs = Text.of("A\nb\nc\nd\n"), Text.of("a\nb\nc\nD\n")
     lines = merge3(base, ours, theirs).text.lines
     assert all(line is our for line, our in zip(lines[:3], ours.lines[:3], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs"),
+    [
+        ("a\nd\n", "a\nb c\nd e\n", "x\nb c more\nd\n"),
+        (" a b\n", " x a b\n c d\n e f\n", " a b y\n z e f w\n"),
+    ],
+    ids=["in the next place", "at the same place"],
+)
+def test_a_line_that_both_put_in_one_with_more_in_it_is_not_there_twice(
+    base: str, ours: str, theirs: str
+) -> None:
+    assert merged(merge3_fine, base, ours, theirs) is None
