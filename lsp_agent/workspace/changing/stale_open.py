@@ -105,7 +105,7 @@ class StaleOpens:
             or not alike(document.text, written.before)
         ):
             return
-        self._reviews.shown.pause(path)
+        self._reviews.documents.pause(path)
         self._on_its_way.setdefault(path, anyio.Event())
         self._opened.put_nowait((document, document.text, written, bring_in))
 
@@ -127,6 +127,6 @@ class StaleOpens:
                         document, written.before, disk, self._editor, self._timings
                     )
         finally:
-            self._reviews.shown.resume(path, opened if is_without else None)
+            self._reviews.documents.resume(path, opened if is_without else None)
             if (event := self._on_its_way.pop(path, None)) is not None:
                 event.set()

@@ -228,7 +228,7 @@ class ReviewState:
         were, here = set(_keys(left)), set(_keys(known))
         called = dict(self.decided)
         called.update((each.key, each.status) for each in turned if each.status != "rejected")
-        # Of what agents have put in and nobody keeps under review, the disk's was kept.
+        # What agents have put in and the disk has as well, though not under review, was kept there.
         whole = (hunk for hunk in compared.hunks if hunk.start < hunk.end and not hunk.touched)
         called.update((hunk.key, "kept") for hunk in whole if hunk.key not in called)
         outcomes: Outcomes = [(key, called.get(key, out)) for key in were - here]

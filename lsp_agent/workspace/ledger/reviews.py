@@ -1,8 +1,9 @@
 """The open review of each file: which hunks of the agents' changes nobody has decided on yet.
 
-Fed with each change that goes in and, of an open text, each that the editor tells (``shown``); of a
-long text or a closed file, what was typed is found by comparing when somebody asks. Every decision
-goes into the ledger, and with it what is needed to have the hunks back after a restart (``book``).
+Fed with each change that goes in and, of an open text, each that the editor tells (``documents``);
+of a long text or a closed file, what was typed is found by comparing when somebody asks. Every
+decision goes into the ledger, and with it what is needed to have the hunks back after a restart
+(``book``).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -30,7 +31,7 @@ from lsp_agent.workspace.ledger.review_state import (
     ReviewState,
     outcomes_of,
 )
-from lsp_agent.workspace.ledger.shown_texts import ShownTexts
+from lsp_agent.workspace.ledger.reviewed_documents import ReviewedDocuments
 
 
 class Reviews:
@@ -39,7 +40,7 @@ class Reviews:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self.book = ReviewBook(ledger)
-        self.shown = ShownTexts(self.book)
+        self.documents = ReviewedDocuments(self.book)
         #: Changes that were heard of before: one of them that is kept did not go in just now.
         self._heard_of = self.book.known()
         self._subscribers: list[Callable[[str], None]] = []
@@ -50,7 +51,9 @@ class Reviews:
         it could only be guessed which hunks of it are in (long texts are left to that), and what
         may come back."""
         for path, state in self.book.items():
-            if state.steps and not is_long((now := self.shown.last_seen(path, state.steps)).lines):
+            if state.steps and not is_long(
+                (now := self.documents.last_seen(path, state.steps)).lines
+            ):
                 self.book.store(path, *state.folded(now))
         for path, state in self.book.items():
             if state.review.traces and not state.steps:
@@ -69,13 +72,13 @@ class Reviews:
 
     def current(self, path: str, now: Text) -> Review:
         """The review of a file that shows ``now``."""
-        return self.peek(path, now) if self.shown.may_pass(path) else self._taken_in(path, now)
+        return self.peek(path, now) if self.documents.may_pass(path) else self._taken_in(path, now)
 
     async def refresh(self, path: str, now: Text) -> bool:
         """``current`` that compares long texts in a thread. False if the review has changed
         meanwhile, so that ``now`` may be too old."""
         state = self.book.get(path)
-        if state is None or self.shown.may_pass(path) or not is_long(now.lines):
+        if state is None or self.documents.may_pass(path) or not is_long(now.lines):
             self.current(path, now)
             return True
         folded = await anyio.to_thread.run_sync(state.folded, now)
@@ -115,13 +118,13 @@ class Reviews:
         state = self.book.get(path)
         if state is None:
             state = ReviewState(
-                Review.of(step.before), before is not None, other=self.shown.disk(path, step)
+                Review.of(step.before), before is not None, other=self.documents.disk(path, step)
             )
         elif not state.review.hunks and not state.steps:
             state = replace(state, base_exists=before is not None)
         if not is_as_on_disk:  # which hunk there is which here is not known
             state = replace(state, other=None)
-        state = state.landed(step, open_=self.shown.document(path) is not None)
+        state = state.landed(step, open_=self.documents.document(path) is not None)
         self.book.remember(path, state)
         if len(state.steps) > MAX_STEPS:
             self.book.store(path, *state.folded(step.after))
@@ -130,7 +133,7 @@ class Reviews:
     def on_disk(self, path: str, before: Text, now: Text, change: Change) -> None:
         """``change`` has come to the disk, which held ``before``, under an open document: it is in
         that as well, or a proposal for it, and is all there is if the document is closed."""
-        document = self.shown.document(path)
+        document = self.documents.document(path)
         if document is None or is_long(document.lines) or is_long(now.lines):
             return
         state = self.book.get(path)
@@ -197,11 +200,11 @@ class Reviews:
         state = self.book.get(change.path)
         if change.cold or (state is None and not change.takes_out):
             return
-        if change.after is None and self.shown.document(change.path) is not None:
+        if change.after is None and self.documents.document(change.path) is not None:
             return  # the editor shows it still
         before, after = change.before or EMPTY, change.after or EMPTY
         if state is None:
-            disk = self.shown.disk(change.path, LandedStep(before, after, change.id, None))
+            disk = self.documents.disk(change.path, LandedStep(before, after, change.id, None))
             state = ReviewState(Review.of(before), change.before is not None, other=disk)
         state, outcomes = state.folded(before)
         review, gone = state.review.settled(after, taken_by(self._ledger, change))

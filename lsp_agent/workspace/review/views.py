@@ -58,7 +58,7 @@ class EditViews:
         self._documents = documents
         self._reviews = reviews
         self._diffs = _Diffs()
-        reviews.shown.follow(documents)
+        reviews.documents.follow(documents)
 
     def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
         """Calls ``callback(path)`` when an agent or a decision changed what there is to review

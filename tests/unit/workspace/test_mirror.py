@@ -323,7 +323,7 @@ async def test_a_proposal_is_in_once_its_document_is_closed_without_saving(
     bench: MirrorBench,
 ) -> None:
     await bench.open(TEXT.replace("two", "TWO"))
-    bench.reviews.shown.follow(bench.documents)
+    bench.reviews.documents.follow(bench.documents)
     await bench.agent(AGENTS)
     bench.documents.close(bench.document.uri)
     assert await bench.texts() == [("applied", TEXT, AGENTS)]
@@ -334,7 +334,7 @@ async def test_a_proposal_is_in_once_its_document_is_closed_without_saving(
 @pytest.mark.asyncio
 async def test_a_proposal_is_in_once_the_editor_reads_the_file(bench: MirrorBench) -> None:
     editor = await bench.open(TEXT.replace("two", "TWO"))
-    bench.reviews.shown.follow(bench.documents)
+    bench.reviews.documents.follow(bench.documents)
     await bench.agent(AGENTS)
     editor.load(bench.file)
     await editor.settle()
@@ -347,7 +347,7 @@ async def test_what_is_undone_and_not_saved_is_in_once_its_document_is_closed(
     bench: MirrorBench,
 ) -> None:
     editor = await bench.open()
-    bench.reviews.shown.follow(bench.documents)
+    bench.reviews.documents.follow(bench.documents)
     await bench.agent(AGENTS)
     (hunk,) = bench.reviews.current(str(bench.file), bench.document.text).hunks
     await bench.host.undo(str(bench.file), [hunk.key], save="never")
@@ -363,7 +363,7 @@ async def test_a_proposal_that_was_applied_keeps_its_texts_when_it_is_undone_and
 ) -> None:
     typed = TEXT.replace("two", "TWO")
     editor = await bench.open(typed)
-    bench.reviews.shown.follow(bench.documents)
+    bench.reviews.documents.follow(bench.documents)
     (brought,) = await bench.agent(AGENTS)
     assert brought.proposal is not None
     await bench.host.accept(brought.proposal.id, save="never")
@@ -379,7 +379,7 @@ async def test_a_proposal_that_was_applied_keeps_its_texts_when_it_is_undone_and
 async def test_what_is_saved_over_a_proposal_is_all_there_is(bench: MirrorBench) -> None:
     typed = TEXT.replace("two", "TWO")
     editor = await bench.open(typed)
-    bench.reviews.shown.follow(bench.documents)
+    bench.reviews.documents.follow(bench.documents)
     await bench.agent(AGENTS)
     await editor.save(bench.document.uri)
     await editor.settle()

@@ -1,4 +1,4 @@
-"""What open documents show, as the reviews take it: each change of a text as it comes, since an
+"""Open documents, as the reviews take them: each change of a text as it comes, since an
 editor's undo and what is typed after it cannot be told apart once they are one; and what is on disk
 is known from what is shown. Long texts are compared when somebody asks."""
 
@@ -14,7 +14,7 @@ from lsp_agent.workspace.ledger.review_book import ReviewBook
 from lsp_agent.workspace.ledger.review_state import LandedStep, ReviewState
 
 
-class ShownTexts:
+class ReviewedDocuments:
     """Of one workspace; none is open until documents are followed."""
 
     def __init__(self, book: ReviewBook) -> None:
