@@ -1,14 +1,13 @@
 """The hunks of the ledger's changes, as a review decides on them: which are still open, which went
 with a decision on others, and what a change is once all are decided."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
-from lsp_agent.text.review_hunks import ReviewHunk
 from lsp_agent.text.traces import Key, Lines, Taken
 from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.ledger import Ledger
@@ -53,8 +52,7 @@ def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key
     """The hunks that those took over, also others of the same changes (what goes in beside each
     other in a hunk is one, by the name of the first), and of which something is in their lines
     still."""
-    # What others took over is decided with these.
-    elsewhere = {over for hunk in review.hunks if hunk.key not in keys for over in hunk.over}
+    elsewhere = _taken_over_by_others(review, keys)
     found: list[Key] = []
     for hunk in [hunk for hunk in review.hunks if hunk.key in keys]:
         here = words(review.lines_of(hunk))
@@ -70,11 +68,16 @@ def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key
     return found
 
 
-def out_with(ledger: Ledger, hunks: Sequence[ReviewHunk], keys: Collection[Key]) -> list[Key]:
-    """The hunks that those of ``hunks`` took over, and that are out of a text with them."""
-    elsewhere = {over for hunk in hunks if hunk.key not in keys for over in hunk.over}
-    over = dict.fromkeys(over for hunk in hunks if hunk.key in keys for over in hunk.over)
+def out_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key]:
+    """The hunks that those took over, and that are out of a text with them."""
+    elsewhere = _taken_over_by_others(review, keys)
+    over = dict.fromkeys(over for hunk in review.hunks if hunk.key in keys for over in hunk.over)
     return [key for key in over if key not in elsewhere and _is_superseded(ledger, *key)]
+
+
+def _taken_over_by_others(review: Review, keys: Collection[Key]) -> set[Key]:
+    """What is decided with other hunks than those."""
+    return {over for hunk in review.hunks if hunk.key not in keys for over in hunk.over}
 
 
 def _superseded(change: Change) -> list[int]:

@@ -162,13 +162,12 @@ class Reviews:
         was = {hunk.key for hunk in state.review.hunks} if state else set[Key]()
         review = self._taken_in(path, before)
         joined = bool(was - {hunk.key for hunk in review.hunks} - set(keys))
-        hunks = review.hunks
-        review, gone, out = review.undone(after, keys, joined=joined)
+        left, gone, out = review.undone(after, keys, joined=joined)
         state = self.book.get(path)
         if state is not None:
-            out += out_with(self._ledger, hunks, out)
+            out += out_with(self._ledger, review, out)
             outcomes: Outcomes = [*outcomes_of(gone), *((key, "rejected") for key in out)]
-            self._decided(path, replace(state, review=review), outcomes)
+            self._decided(path, replace(state, review=left), outcomes)
 
     def _taken_in(self, path: str, now: Text) -> Review:
         if state := self.book.get(path):
