@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import lsp_agent
+
 #: Variables that a process reads before it runs our code, or hides where the kernel shows them.
 OF_A_START = {"PYTHONPATH", "ZOTCORE_RPC_TOKEN"}
 #: Room in memory for what the kernel shows of a process: where it lies cannot be changed. The last
@@ -41,6 +43,11 @@ def _close_all_but(kept: Iterable[int]) -> None:
 def take_environment(env: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(env)
+
+
+def take_arguments(arguments: Sequence[str]) -> None:
+    """Those of ``python -m lsp_agent``."""
+    sys.argv = [str(Path(lsp_agent.__file__).with_name("__main__.py")), *arguments]
 
 
 def show(command: Sequence[str]) -> None:

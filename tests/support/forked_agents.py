@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import lsp_agent
 from lsp_agent.agents.guard import path_of, supervise
 from lsp_agent.cli.main import main
 from support import forked
@@ -95,6 +94,5 @@ def _become_agent(_program: str, command: Sequence[str]) -> NoReturn:
     Path("/proc/self/comm").write_text(_PYTHON)
     logging.getLogger().handlers.clear()
     logging.getLogger().setLevel(logging.WARNING)
-    program = Path(lsp_agent.__file__).with_name("__main__.py")
-    sys.argv = [str(program), *command[command.index("rpc") :]]
+    forked.take_arguments(command[command.index("rpc") :])
     _run(main)

@@ -20,7 +20,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-import lsp_agent
 from lsp_agent.cli.main import main
 
 _TESTS = str(Path(__file__).parents[1])
@@ -58,8 +57,8 @@ def _below(model: type[BaseModel]) -> list[type[BaseModel]]:
     return [each for below in model.__subclasses__() for each in (below, *_below(below))]
 
 
-def _serve(control: socket.socket) -> list[str]:
-    """Answers requests; returns in each forked process, with its arguments."""
+def _serve(control: socket.socket) -> None:
+    """Answers requests; returns in each forked process."""
     children: dict[int, int] = {}  # pid: whom to tell its exit code
     awake, wake = os.pipe()
     os.set_blocking(awake, False)
@@ -77,7 +76,8 @@ def _serve(control: socket.socket) -> list[str]:
                 os._exit(0)
             pid = os.fork()
             if pid == 0:
-                return _become(json.loads(packet), descriptors)
+                _become(json.loads(packet), descriptors)
+                return
             for descriptor in descriptors[:3]:
                 os.close(descriptor)
             children[pid] = descriptors[3]
@@ -94,7 +94,7 @@ def _tell_ends(children: dict[int, int]) -> None:
             os.close(told)
 
 
-def _become(request: dict[str, Any], descriptors: list[int]) -> list[str]:
+def _become(request: dict[str, Any], descriptors: list[int]) -> None:
     forked.take_streams(descriptors[:3])
     forked.take_signals()
     os.chdir(request["cwd"])
@@ -102,11 +102,11 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> list[str]:
     forked.take_environment(request["env"])
     arguments: list[str] = request["arguments"]
     forked.show([sys.executable, "-P", "-m", "lsp_agent", *arguments])
-    return [str(Path(lsp_agent.__file__).with_name("__main__.py")), *arguments]
+    forked.take_arguments(arguments)
 
 
 _import_all(sys.argv[1])
 if sys.argv[1] == "serve":
     forked_agents.fork_agents()
-sys.argv = _serve(socket.socket(fileno=int(sys.argv[2])))
+_serve(socket.socket(fileno=int(sys.argv[2])))
 sys.exit(main())

@@ -22,7 +22,7 @@ from vscode_product import ProductWorkbench, build
 pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
-    pytest.mark.timeout(1200),
+    pytest.mark.timeout(size(1200, 3600)),
     pytest.mark.xdist_group("vscode of its own"),
 ]
 
