@@ -212,10 +212,15 @@ class ReviewState:
 
     def kept(self, keys: Iterable[Key], over: Iterable[Key] = ()) -> "ReviewState":
         """A person keeps these hunks, wherever they are, and with them what is in of those ``over``
-        which they had taken: the editor's undo does not open that again."""
+        which they had taken: the editor's undo does not open that again, nor what comes back with
+        what had taken it over."""
         chosen, decided = tuple(keys), set(over)
         kept = self.review.kept(chosen)
-        traces = tuple(trace for trace in kept.traces if trace.key not in decided)
+        traces = tuple(
+            replace(trace, over=tuple(key for key in trace.over if key not in decided))
+            for trace in kept.traces
+            if trace.key not in decided
+        )
         other = None if self.other is None else self.other.kept(chosen)
         return replace(self, review=replace(kept, traces=traces), other=other)
 

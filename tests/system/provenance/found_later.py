@@ -117,4 +117,17 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 1, [["cut", 17], ["line", 0], ["front", 14]]],
         ],
     ),
+    "undo brings back what a kept edit had taken over, and that goes over what was kept with it": (
+        {"lines": 6},
+        [
+            ["write", "a1", 0, 0, [["add", 12], ["front", 3]]],
+            ["reject", 9, 1],
+            ["write", "a1", 0, 2, [["add", 18]]],
+            ["write", "a1", 1, 2, [["front", 16]]],
+            ["keep", 23, None],
+            ["undo", 1],
+            ["edit", "a1", 1, 2, ["swap", 0]],
+            ["reject", 17, 2],
+        ],
+    ),
 }
