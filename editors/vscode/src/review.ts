@@ -5,21 +5,18 @@ import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
 import type { ChangedFile } from "./chat/changed_files";
-import { changedFiles, isOpen } from "./chat/changed_files";
+import { changedFiles } from "./chat/changed_files";
 import type { ReviewAction } from "./chat/messages";
 import type { Turn } from "./chat/transcript";
 import type { Client } from "./client";
 import { Line } from "./line";
+import type { ListEdits, OpenHunk } from "./open_hunks";
+import { OpenHunks, openHunks } from "./open_hunks";
 import type { Edit, Hunk, NextChange, RevertResult } from "./protocol";
 import { tellLeft } from "./rewind";
 
 const SCHEME = "lsp-agent-text";
 const REFRESH_MILLISECONDS = 150;
-
-interface OpenHunk {
-  edit: Edit;
-  hunk: Hunk;
-}
 
 /** Which of an edit's two texts a virtual document shows, and of which hunks of it. */
 interface Shown {
@@ -30,8 +27,10 @@ interface Shown {
 
 export class Review implements vscode.Disposable, vscode.TextDocumentContentProvider {
   private agent!: Agent;
-  private openCount = 0;
+  private readonly open = new OpenHunks((uri) => vscode.Uri.parse(uri).toString());
+  private shownCount = 0;
   private timer: NodeJS.Timeout | undefined;
+  private readonly refreshes = new Line();
   /** A decision that is typed ahead is on the change that the key before it goes to. */
   private readonly line = new Line();
   private readonly changes = new vscode.EventEmitter<void>();
@@ -54,10 +53,10 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     this.removed,
     this.changes,
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-    vscode.window.onDidChangeVisibleTextEditors(() => this.refreshSoon()),
-    vscode.window.onDidChangeActiveTextEditor(() => this.refreshSoon()),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => {
-      if (document.uri.scheme === "file" && this.openCount > 0) this.refreshSoon();
+    vscode.window.onDidChangeVisibleTextEditors((editors) => this.look(editors)),
+    vscode.window.onDidChangeActiveTextEditor((editor) => this.look(editor ? [editor] : [])),
+    vscode.workspace.onDidChangeTextDocument(({ document: { uri } }) => {
+      if (uri.scheme === "file" && this.count > 0) this.refreshSoon(uri.toString());
     }),
     ...this.commands(),
   ];
@@ -65,14 +64,14 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   attach(agent: Agent): void {
     this.agent = agent;
     this.disposables.push(
-      agent.onEdit(() => this.refreshSoon()),
+      agent.onEdit(({ uri }) => this.refreshSoon(uri)),
       agent.onChange(() => this.refreshSoon()),
     );
   }
 
   /** How many hunks wait for a decision, in all files. */
   get count(): number {
-    return this.openCount;
+    return this.open.count;
   }
 
   /** What the extension shows better than the server's commands can. */
@@ -124,8 +123,8 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   /** The hunk at that line that waits for a decision. */
   async hunkIn(uri: vscode.Uri, line: number): Promise<OpenHunk | undefined> {
     const client = this.agent.connection.running;
-    const hunks = client === undefined ? [] : await openHunks(client);
-    return of(hunks, uri).find(
+    const hunks = client === undefined ? [] : await openHunks(lister(client), uri.toString());
+    return hunks.find(
       ({ hunk }) => toLines(hunk).start.line <= line && line <= toLines(hunk).end.line,
     );
   }
@@ -161,27 +160,40 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
 
   // Marks
 
-  private refreshSoon(): void {
+  /** Where other programs have changed a file that was not open, nothing told of it. */
+  private look(editors: readonly vscode.TextEditor[]): void {
+    const files = editors.map(({ document }) => document.uri).filter(({ scheme }) => scheme === "file");
+    if (files.length > 0) this.open.change(...files.map(String));
+    this.showSoon();
+  }
+
+  private refreshSoon(...uris: string[]): void {
+    this.open.change(...uris);
+    this.showSoon();
+  }
+
+  private showSoon(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      void this.refresh();
+      void this.refreshes.inTurn(() => this.refresh());
     }, REFRESH_MILLISECONDS);
   }
 
   private async refresh(): Promise<void> {
     const client = this.agent.connection.running;
-    const hunks = client === undefined ? [] : await openHunks(client).catch(() => []);
-    for (const editor of vscode.window.visibleTextEditors) this.decorate(editor, hunks);
-    const active = vscode.window.activeTextEditor?.document.uri;
-    setContext("hasChanges", hunks.length > 0);
-    setContext("fileHasChanges", active !== undefined && of(hunks, active).length > 0);
-    if (this.openCount === hunks.length) return;
-    this.openCount = hunks.length;
+    if (client === undefined) this.open.clear();
+    else await this.open.refresh(lister(client)).catch(() => undefined); // asked again at the next change
+    for (const editor of vscode.window.visibleTextEditors) this.decorate(editor);
+    const active = vscode.window.activeTextEditor?.document.uri.toString();
+    setContext("hasChanges", this.count > 0);
+    setContext("fileHasChanges", active !== undefined && this.open.in(active).length > 0);
+    if (this.shownCount === this.count) return;
+    this.shownCount = this.count;
     this.changes.fire();
   }
 
-  private decorate(editor: vscode.TextEditor, all: OpenHunk[]): void {
-    const hunks = of(all, editor.document.uri);
+  private decorate(editor: vscode.TextEditor): void {
+    const hunks = this.open.in(editor.document.uri.toString());
     const options = (wanted: (each: OpenHunk) => boolean): vscode.DecorationOptions[] =>
       hunks.filter(wanted).map(({ hunk }) => ({ range: toLines(hunk), hoverMessage: hover(hunk) }));
     const isProposal = ({ hunk }: OpenHunk): boolean => hunk.status === "proposed";
@@ -225,7 +237,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   // Diffs
 
   private async openAll(): Promise<void> {
-    const hunks = await openHunks(await this.agent.connection.ensure());
+    const hunks = await openHunks(lister(await this.agent.connection.ensure()));
     const edits = new Map(hunks.map(({ edit }) => [edit.editId, edit]));
     await this.openChanges("The agent's changes", [...edits.values()]);
   }
@@ -294,19 +306,8 @@ async function apply(client: Client, params: { editId: string; hunks?: string[] 
   if (!applied) throw new Error(failureReason ?? "The proposal is not in.");
 }
 
-async function openHunks(client: Client): Promise<OpenHunk[]> {
-  const statuses = ["applied", "proposed"] as const;
-  const answers = await Promise.all(
-    statuses.map((status) => client.request<{ edits: Edit[] }>("edits", { status })),
-  );
-  return answers
-    .flatMap(({ edits }) => edits)
-    .flatMap((edit) => (edit.hunks ?? []).map((hunk) => ({ edit, hunk })))
-    .filter(({ hunk }) => isOpen(hunk.status));
-}
-
-function of(hunks: OpenHunk[], uri: vscode.Uri): OpenHunk[] {
-  return hunks.filter(({ edit }) => vscode.Uri.parse(edit.uri).toString() === uri.toString());
+function lister(client: Client): ListEdits {
+  return async (params) => (await client.request<{ edits: Edit[] }>("edits", params)).edits;
 }
 
 function mark(color: string, style = "solid"): vscode.TextEditorDecorationType {

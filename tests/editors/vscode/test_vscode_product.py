@@ -152,13 +152,13 @@ def test_an_edit_lands_in_an_unsaved_document_while_typing_goes_on(person: Produ
 
 
 def test_a_file_that_is_not_open_is_changed_on_disk_alone(person: Product) -> None:
-    (person.folder / "closed.txt").write_text("one\n")
-    person.begin(step(edit("closed.txt", ("one", "two"))), done())
+    (person.folder / "unopened.txt").write_text("one\n")
+    person.begin(step(edit("unopened.txt", ("one", "two"))), done())
     person.say("Go")
     person.wait_for_end()
-    assert person.on_disk("closed.txt") == "two\n"
+    assert person.on_disk("unopened.txt") == "two\n"
     time.sleep(1.2)  # VS Code opens a tab for what is unsaved after a second
-    assert not person.is_open("closed.txt")
+    assert not person.is_open("unopened.txt")
 
 
 def test_hunks_are_reviewed_by_key(person: Product) -> None:
