@@ -80,9 +80,9 @@ globalThis.denier.timer = setInterval(async () => {
   }
 }, 150);
 """
-# For the settings of a screen reader there is no reader here that moves the cursor, but VS Code puts
-# it where it was whenever it learns of its own last selection late (editContext's selectionchange;
-# measured without us: told 120 ms late, a line's keys come before those of the line above).
+# With the settings of a screen reader, of which there is none here to move the cursor, VS Code puts
+# it back whenever it learns of its own last selection late (editContext's selectionchange; measured
+# without us: told 120 ms late, a line's keys come before those of the line above).
 NO_READER = """
 window.addEventListener('selectionchange', (event) => event.stopImmediatePropagation(), true)
 """

@@ -1,6 +1,6 @@
 // A person's hands at files in VS Code, and every text that each was, for the oracle of provenance.
 // Evaluated once, beside the extension.
-const person = { shown: new Map() };
+const person = { shown: new Map(), deletes: "deleteRight" };
 
 const found = (path) => vscode.workspace.textDocuments.find((each) => each.uri.fsPath === path);
 const run = (...command) => vscode.commands.executeCommand(...command);
@@ -50,7 +50,9 @@ person.change = async ({ path, before, range: [start, end], text, isWord }) => {
   const mark = texts.length;
   if (isWord) {
     editor.selection = new vscode.Selection(range.start, range.end);
-    await (text === "" ? run("deleteLeft") : run("type", { text }));
+    // The same key twice is one step of undo.
+    if (text === "") person.deletes = person.deletes === "deleteLeft" ? "deleteRight" : "deleteLeft";
+    await (text === "" ? run(person.deletes) : run("type", { text }));
   } else if (!(await editor.edit((edit) => edit.replace(range, text)))) {
     return false;
   }
