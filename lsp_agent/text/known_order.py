@@ -7,7 +7,7 @@ Pure.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lsp_agent.text.diff import diff
-from lsp_agent.text.lines import Text
+from lsp_agent.text.lines import Text, is_long
 from lsp_agent.text.token_diff import words_of
 
 #: A line, and which of its words.
@@ -20,7 +20,8 @@ _FAR = 50
 def in_known_order(left: Text, now: Text, earlier: Sequence[Text]) -> Text:
     """``left``, which was made of ``now``, with each line that came back on that side of its
     neighbours on which ``now`` or the first of the ``earlier`` texts with both of them has it,
-    or most words of both. Lines that are there more than once stay where they are."""
+    or most words of both; of a long text only lines are asked for. Lines that are there more than
+    once stay where they are."""
     back = [
         at for hunk in diff(now.lines, left.lines) for at in range(hunk.new_start, hunk.new_end)
     ]
@@ -53,7 +54,7 @@ class _Order:
         self._lines = {line for line in _once(asked, _lines_of(left)) if line.strip()}
         self._words_of = {line: words_of((line,)) for line in self._lines}
         own = {word for line_words in self._words_of.values() for word in line_words}
-        self._words = _once(own, _words_of(left)).keys()
+        self._words = set[str]() if is_long(left.lines) else {*_once(own, _words_of(left))}
         self._texts = texts
         self._found: list[dict[str, tuple[_Place, _Place]]] = []
 
@@ -74,7 +75,7 @@ class _Order:
         of them do."""
         whole = _once(self._lines, _lines_of(text))
         ranges = {line: ((at, 0), (at, len(line))) for line, (at, _) in whole.items()}
-        if len(whole) < len(self._lines):
+        if self._words and len(whole) < len(self._lines):
             at = _once(self._words, _words_of(text))
             for line in self._lines - whole.keys():
                 found = [at[word] for word in self._words_of[line] if word in at]
