@@ -23,7 +23,7 @@ from bench.keystroke import keystroke
 from bench.measure import Row
 from bench.opened import opened_files
 from bench.reopened import chat_reopened
-from bench.review import hunk_list, revert, undo
+from bench.review import hunk_list, hunk_list_kept, revert, undo
 from bench.seen import write_seen, write_seen_many
 from bench.setting import FULL, QUICK, Setting
 from bench.slow import slow_stop
@@ -42,6 +42,7 @@ BENCHES: Sequence[Callable[[Setting], Row | None]] = (
     write_seen,
     write_seen_many,
     hunk_list,
+    hunk_list_kept,
     undo,
     revert,
     opened_files,

@@ -29,6 +29,8 @@ _HUNKS = 20
 _APART = 50
 # What the agent makes of these words, in turn.
 _WORDS = ("1.5", "2.5")
+# Turns that were kept, before the one that waits.
+_KEPT = 8
 
 
 def hunk_list(setting: Setting) -> Row:
@@ -42,6 +44,22 @@ def hunk_list(setting: Setting) -> Row:
         )
     what = f"list of {_HUNKS} hunks, {document.lines:,} lines, to their diff"
     return Row("hunk_list", what, "ms", floor, ours, Limit(times=1))
+
+
+def hunk_list_kept(setting: Setting) -> Row:
+    """``agent/edits`` of a document of which many edits were kept, to one of which none was."""
+    with (
+        Reviewed(setting, "fresh.py", turns=1) as fresh,
+        Reviewed(setting, "kept.py", turns=_KEPT + 1) as document,
+    ):
+        for _ in range(_KEPT):
+            document.take_turn()
+            document.keep()
+        for each in (fresh, document):
+            each.take_turn()
+        floor, ours = in_turns(setting.sizes.rounds, fresh.list_hunks, document.list_hunks)
+    what = f"list of {_HUNKS} hunks, {_KEPT} edits kept before, to none"
+    return Row("hunk_list_kept", what, "ms", floor, ours, Limit(times=1.5))
 
 
 def undo(setting: Setting) -> Row:
@@ -87,8 +105,8 @@ class Reviewed:
         self.lines = setting.sizes.lines
         self._path = setting.folder / name
         self._path.write_text(long_text(self.lines), encoding="ascii")
-        script = setting.home / "reviewed.json"
-        steps = [step for _ in range(turns) for step in self._steps()]
+        script = setting.home / f"{name}.json"
+        steps = [step for number in range(turns) for step in self._steps(number)]
         script.write_text(json.dumps({"steps": steps}), encoding="ascii")
         self._params = scripted(setting.folder, script)
         self._client = EditingClient(SERVER, setting.env, setting.folder)
@@ -123,8 +141,12 @@ class Reviewed:
             raise RuntimeError(f"the turn's edit is not in: {self._tool_said}")
         self._edit_id = result["edits"][0]["editId"]
 
+    def keep(self) -> None:
+        self._client.call("agent/keepAll", {})
+
     def list_hunks(self) -> float:
-        result, milliseconds = self._timed("agent/edits", {"uri": self._path.as_uri()})
+        open_ = {"uri": self._path.as_uri(), "open": True}
+        result, milliseconds = self._timed("agent/edits", open_)
         if [len(edit["hunks"]) for edit in result["edits"]] != [_HUNKS]:
             raise RuntimeError("hunks are missing")
         return milliseconds
@@ -154,9 +176,9 @@ class Reviewed:
         result = self._client.call(method, params)
         return result, 1000 * (time.perf_counter() - begun)
 
-    def _steps(self) -> Sequence[Json]:
+    def _steps(self, turn: int) -> Sequence[Json]:
         old, new = _WORDS
-        first = self.lines // 2 + 1
+        first = self.lines // 2 + 1 + turn
         olds = [f"compute({first + _APART * place}, scale={old})" for place in range(_HUNKS)]
         edits = [{"oldText": line, "newText": line.replace(old, new)} for line in olds]
         call = {"name": "edit", "args": {"path": self._path.name, "edits": edits}}

@@ -36,11 +36,13 @@ class EditTextResult(Model):
 
 
 class EditsParams(Model, extra="forbid"):
-    """All sessions' edits if no session is named."""
+    """All sessions' edits if no session is named. ``open``: those that wait for a decision, and of
+    those that are in only the hunks that do; the places of others take longer to find."""
 
     session_id: str | None = None
     uri: str | None = None
     status: EditStatus | None = None
+    open: bool = False
 
 
 class EditsResult(Model):

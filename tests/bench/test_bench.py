@@ -55,6 +55,7 @@ def test_every_figure_comes_with_the_floor_of_the_same_run() -> None:
         "write_seen",
         "write_seen_many",
         "hunk_list",
+        "hunk_list_kept",
         "undo",
         "revert",
         "opened_files",

@@ -2,7 +2,7 @@
 // server looks at each file that it lists. Pure.
 
 import { isOpen } from "./chat/changed_files";
-import type { Edit, EditStatus, Hunk } from "./protocol";
+import type { Edit, Hunk } from "./protocol";
 
 /** More files than these are asked for together. */
 const APART = 8;
@@ -13,15 +13,12 @@ export interface OpenHunk {
 }
 
 /** What `agent/edits` answers. */
-export type ListEdits = (params: { status: EditStatus; uri?: string }) => Promise<Edit[]>;
+export type ListEdits = (params: { open: true; uri?: string }) => Promise<Edit[]>;
 
 /** Those of one file, or of all. Raises what `list` does. */
 export async function openHunks(list: ListEdits, uri?: string): Promise<OpenHunk[]> {
-  const statuses = ["applied", "proposed"] as const;
-  const of = uri === undefined ? {} : { uri };
-  const answers = await Promise.all(statuses.map((status) => list({ status, ...of })));
-  return answers
-    .flat()
+  const edits = await list({ open: true, ...(uri !== undefined && { uri }) });
+  return edits
     .flatMap((edit) => (edit.hunks ?? []).map((hunk) => ({ edit, hunk })))
     .filter(({ hunk }) => isOpen(hunk.status));
 }

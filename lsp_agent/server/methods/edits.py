@@ -18,6 +18,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice
 from lsp_agent.server.context import Context, path_of
+from lsp_agent.server.review.open_review import OPEN
 from lsp_agent.sessions.reverts.reverts import Reverted
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.disk.paths import uri_to_path
@@ -51,8 +52,11 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
         context.sessions.get(params.session_id)
     path = path_of(params.uri, "uri") if params.uri is not None else None
     await context.recovery.judged(params.session_id, path)
-    statuses = None if params.status is None else (params.status,)
-    return EditsResult(edits=await context.edits.find(params.session_id, path, statuses))
+    statuses = None if params.status is None else {params.status}
+    if params.open:
+        statuses = {*OPEN} if statuses is None else statuses.intersection(OPEN)
+    found = await context.edits.find(params.session_id, path, statuses, open_only=params.open)
+    return EditsResult(edits=found)
 
 
 async def revert(context: Context, params: RevertParams) -> RevertResult:

@@ -13,11 +13,11 @@ const files = Array.from({ length: 40 }, (_, number) => `file:///w/${number}.py`
 const asked = [];
 let fails = false;
 const hunk = { status: "applied" };
-const list = async ({ status, uri }) => {
-  if (status === "applied") asked.push(uri ?? "all");
+const list = async ({ uri }) => {
+  asked.push(uri ?? "all");
   if (fails) throw new Error("gone");
   const found = files.filter((file) => uri === undefined || file === uri);
-  return found.map((file) => ({ uri: file, hunks: status === "applied" ? [hunk] : [] }));
+  return found.map((file) => ({ uri: file, hunks: [hunk] }));
 };
 const open = new hunks.OpenHunks((uri) => uri.toLowerCase());
 await open.refresh(list);

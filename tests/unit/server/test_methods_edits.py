@@ -79,6 +79,11 @@ def test_edits_are_found_by_session_file_and_status(project: Project) -> None:
     assert names(uri=(project.folder / "b.txt").as_uri()) == ["b.txt"]
     assert names(status="applied") == ["a.txt", "b.txt"]
     assert names(status="proposed") == []
+    assert names(open=True) == names(open=True, status="applied") == ["a.txt", "b.txt"]
+    assert names(open=True, status="kept") == []
+    editor.call("agent/keepAll", {"uri": (project.folder / "a.txt").as_uri()})
+    assert names(open=True) == ["b.txt"]
+    assert names(status="kept") == ["a.txt"]
     assert editor.failure("agent/edits", {"status": "odd"}).data == {"field": "status"}
     assert editor.failure("agent/edits", {"uri": "untitled:1"}).data == {"field": "uri"}
 

@@ -227,7 +227,8 @@ function M.refresh(bufnr)
   review.pending = true
   review.asked = review.asked + 1
   local asked, tick = review.asked, api.nvim_buf_get_changedtick(bufnr)
-  client.request(found, "agent/edits", { uri = vim.uri_from_bufnr(bufnr) }, function(result)
+  local params = { uri = vim.uri_from_bufnr(bufnr), open = true }
+  client.request(found, "agent/edits", params, function(result)
     if not api.nvim_buf_is_loaded(bufnr) or review.asked ~= asked then
       return
     end
