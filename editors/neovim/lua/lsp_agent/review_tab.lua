@@ -91,7 +91,7 @@ local function refresh(on_shown)
   if not of or not to then
     return
   end
-  client.request(to, "agent/edits", {}, function(result)
+  client.request(to, "agent/edits", { open = true }, function(result)
     if open_tab() == of then
       local before = chosen(of)
       of.files = review_list.render(of.bufnr, of.files, review_files.of(result.edits, of.root))
