@@ -53,8 +53,11 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     this.removed,
     this.changes,
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-    vscode.window.onDidChangeVisibleTextEditors((editors) => this.look(editors)),
-    vscode.window.onDidChangeActiveTextEditor((editor) => this.look(editor ? [editor] : [])),
+    vscode.window.onDidChangeVisibleTextEditors(() => this.refreshSoon()),
+    vscode.window.onDidChangeActiveTextEditor(() => this.refreshSoon()),
+    // The server calls a file by the URI of its document, while that is open.
+    vscode.workspace.onDidOpenTextDocument(() => this.refreshSoon()),
+    vscode.workspace.onDidCloseTextDocument(() => this.refreshSoon()),
     vscode.workspace.onDidChangeTextDocument(({ document: { uri } }) => {
       if (uri.scheme === "file" && this.count > 0) this.refreshSoon(uri.toString());
     }),
@@ -160,19 +163,9 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
 
   // Marks
 
-  /** Where other programs have changed a file that was not open, nothing told of it. */
-  private look(editors: readonly vscode.TextEditor[]): void {
-    const files = editors.map(({ document }) => document.uri).filter(({ scheme }) => scheme === "file");
-    if (files.length > 0) this.open.change(...files.map(String));
-    this.showSoon();
-  }
-
+  /** Of these files, or of all. */
   private refreshSoon(...uris: string[]): void {
     this.open.change(...uris);
-    this.showSoon();
-  }
-
-  private showSoon(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       void this.refreshes.inTurn(() => this.refresh());
