@@ -17,6 +17,8 @@ Step = list[Any]
 Hunks = list[tuple[str, str, str]]
 
 WORKS = ("add", "front", "swap", "cut", "line")
+#: What a read says in place of nothing.
+_EMPTY = "(the file is empty)"
 
 
 @dataclass
@@ -111,7 +113,7 @@ class World(Editor):
         result, is_error = self._call(agent, "read", file, {})
         if not is_error:
             answer = self.minds[agent].takes_note(result, self._names())
-            self.minds[agent].learns(file.name, answer)
+            self.minds[agent].learns(file.name, "" if answer == _EMPTY else answer)
             self.minds[agent].unsure.discard(file.name)
 
     def write(self, agent: str, number: int, age: int, works: list[Work]) -> None:
