@@ -52,9 +52,10 @@ class _Order:
 
     def __init__(self, asked: Collection[str], left: Text, texts: Sequence[Text]) -> None:
         self._lines = {line for line in _once(asked, _lines_of(left)) if line.strip()}
-        self._words_of = {line: words_of((line,)) for line in self._lines}
+        of_words = () if is_long(left.lines) else self._lines
+        self._words_of = {line: words_of((line,)) for line in of_words}
         own = {word for line_words in self._words_of.values() for word in line_words}
-        self._words = set[str]() if is_long(left.lines) else {*_once(own, _words_of(left))}
+        self._words = {*_once(own, _words_of(left))} if own else own
         self._texts = texts
         self._found: list[dict[str, tuple[_Place, _Place]]] = []
 
