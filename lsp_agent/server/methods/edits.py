@@ -52,9 +52,9 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
         context.sessions.get(params.session_id)
     path = path_of(params.uri, "uri") if params.uri is not None else None
     await context.recovery.judged(params.session_id, path)
-    statuses = None if params.status is None else {params.status}
+    statuses = None if params.status is None else (params.status,)
     if params.open:
-        statuses = {*OPEN} if statuses is None else statuses.intersection(OPEN)
+        statuses = [each for each in OPEN if statuses is None or each in statuses]
     found = await context.edits.find(params.session_id, path, statuses, open_only=params.open)
     return EditsResult(edits=found)
 
