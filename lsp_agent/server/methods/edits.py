@@ -52,10 +52,10 @@ async def edits(context: Context, params: EditsParams) -> EditsResult:
         context.sessions.get(params.session_id)
     path = path_of(params.uri, "uri") if params.uri is not None else None
     await context.recovery.judged(params.session_id, path)
-    statuses = None if params.status is None else (params.status,)
+    wanted: Collection[EditStatus] | None = None if params.status is None else (params.status,)
     if params.open:
-        statuses = [each for each in OPEN if statuses is None or each in statuses]
-    found = await context.edits.find(params.session_id, path, statuses, open_only=params.open)
+        wanted = OPEN if wanted is None else [each for each in OPEN if each == params.status]
+    found = await context.edits.find(params.session_id, path, wanted, open_only=params.open)
     return EditsResult(edits=found)
 
 
