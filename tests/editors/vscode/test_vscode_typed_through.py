@@ -82,7 +82,7 @@ globalThis.denier.timer = setInterval(async () => {
 """
 # With the settings of a screen reader, of which there is none here to move the cursor, VS Code puts
 # it back whenever it learns of its own last selection late (editContext's selectionchange; measured
-# with no turn and no question: told 120 ms late, a line's keys come before those of the line above).
+# with no turn and no question: told 120 ms late, a line's keys come before those of the one above).
 NO_READER = """
 window.addEventListener('selectionchange', (event) => event.stopImmediatePropagation(), true)
 """
