@@ -117,6 +117,8 @@ class OpenCode(_Agent):
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            # In each new home it installs a package for plugins that nobody has.
+            "npm_config_offline": "true",
         }
         command = [str(INSTALLED / "opencode"), "acp"]
         return {"wire": "acp", "command": command, "env": self._environment() | own}
