@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines, holds
-from lsp_agent.text.live_hunks import place_after
+from lsp_agent.text.live_hunks import LiveHunk, place_after
+from lsp_agent.text.merge import words
 from lsp_agent.text.review_base import BaseBuilder, joined
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
 from lsp_agent.text.review_step import stepped, trace_of, with_agents
@@ -90,6 +91,32 @@ class Review(Reviewed):
             return self
         base.add(self.base.lines[at:])
         made, found = base.with_hunks(self.base, self.text, hunks)
+        return Review(made, self.text, found, self.traces)
+
+    def with_open(self, hunk: LiveHunk, key: Key) -> "Review":
+        """With a hunk that is in the text, and that nobody is to decide on yet. As it is where
+        nothing of it is there, or others stand there."""
+        start, end = hunk.start_line, hunk.end_line
+        own = words(hunk.new_lines) - words(hunk.old_lines)
+        there = hunk.intact or bool(own & words(self.text.lines[start:end]))
+        if not there or any(overlap(start, end, *other.range) for other in self.hunks):
+            return self
+        above = [other for other in self.hunks if other.end <= start]
+        below = self.hunks[len(above) :]
+        shift = above[-1].base_end - above[-1].end if above else 0
+        at = start + shift
+        longer = len(hunk.old_lines) - (end - start)
+        base = BaseBuilder()
+        base.add(self.base.lines[:at])
+        base.add(hunk.old_lines)
+        base.add(self.base.lines[end + shift :])
+        left = None if hunk.intact else hunk.new_lines
+        opened = ReviewHunk(*key, at, at + len(hunk.old_lines), start, end, left)
+        moved = [
+            replace(h, base_start=h.base_start + longer, base_end=h.base_end + longer)
+            for h in below
+        ]
+        made, found = base.with_hunks(self.base, self.text, [*above, opened, *moved])
         return Review(made, self.text, found, self.traces)
 
     def without_change(

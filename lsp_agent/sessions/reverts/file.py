@@ -108,7 +108,7 @@ class FileReverts:
 
     async def _parts(self, changes: Sequence[Change], shown: View) -> list[Part]:
         """What of them is in. Of the rest it is known from now on that it is out."""
-        unsaved = {c.id for c in changes if not shown.open and self._is_unsaved(c)}
+        unsaved = {c.id for c in changes if self._is_unsaved(c)}
         given_up = await anyio.to_thread.run_sync(parts_given_up, changes, unsaved, _text_of(shown))
         out = {part.change_id: part.hunks for part in given_up}
         self._taken_out.found_out(out)
@@ -118,8 +118,11 @@ class FileReverts:
 
     def _is_unsaved(self, change: Change) -> bool:
         """Whether it has never been on disk, and no other change is known to have put it there;
-        nor, of a revert, what it takes out."""
+        nor, of a revert, what it takes out. And no document has it still from when it was made."""
         ledger = self._services.ledger
+        document = self._services.documents.at(change.path)
+        if document is not None and not document.opened_since(change.time):
+            return False
         taken_out = any(change.id in each.takes_out for each in ledger.changes(path=change.path))
         takes_out = [found for each in change.takes_out if (found := ledger.get(each)) is not None]
         if takes_out and not any(found.on_disk for found in takes_out):

@@ -96,6 +96,8 @@ class OpenDocument:
         # written, in nanoseconds of the wall clock.
         self._stamp: _Stamp | None = None
         self._read_of = -math.inf
+        # When it was opened, likewise in seconds, and that again if it showed the file then.
+        self._opened_at = self._opened_as_on_disk = -math.inf
         # When it changed first since it was clean; None while it is.
         self._stirred_at: float | None = None
         self._observers: list[Observer] = []
@@ -129,6 +131,12 @@ class OpenDocument:
         newer than that time of the wall clock, in seconds."""
         self._settle()
         return self._read_of > written * 1e9
+
+    def opened_since(self, time: float) -> bool:
+        """Whether it was opened after that time of the wall clock, in seconds, and was found to
+        show its file: without what had never been on disk."""
+        self._settle()
+        return self._opened_as_on_disk > time
 
     def shown(self, disk: Text) -> Text:
         """The text that this editor shows of a file that holds ``disk``, as far as the last one
@@ -231,6 +239,7 @@ class OpenDocument:
         before = self.text if self.seq else None
         self.version = version
         self.closed = False
+        self._opened_at = time.time()
         self.tells = None
         self._saved = self._dirty = None
         self.lines[:] = split_lines(content)
@@ -360,6 +369,7 @@ class OpenDocument:
                 self._stirred_at = None
                 if read and self._stamp is not None:
                     self._read_of = self._stamp[0]
+                    self._opened_as_on_disk = self._opened_at
             elif _without_cr(opened, disk):
                 self._saved = Text.of(disk.content.replace("\r\n", "\n"), like=disk)
                 self._stored = disk

@@ -7,12 +7,12 @@ was decided on, typed and found in each of the two goes with it.
 Pure.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
-from lsp_agent.text.live_hunks import awaited_hunks
+from lsp_agent.text.live_hunks import awaited_hunks, live_hunks
 from lsp_agent.text.merge import merge3_fine, words
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import ReviewHunk, Turned
@@ -138,12 +138,16 @@ class ReviewState:
 
     def reloaded(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """A document shows ``text``, which is what is on disk."""
-        other = self.other
-        if self.restored or other is None or other.text != text:
+        if self.restored or self.other is None:
             return self.saved(text)
-        if not set(_keys(other)) - set(_keys(self.review)):
-            return self.saved(text)
-        state, outcomes = self.opened(text)
+        saved = self.saved(text)
+        other, _ = self.other.typed(text)  # by other programs
+        there = set(_keys(other))
+        # What is on disk is known to the end where it is that, or has all that is found here.
+        is_known = self.other.text == text or there > set(_keys(saved[0].review))
+        if not is_known or not there - set(_keys(self.review)):
+            return saved
+        state, outcomes = replace(self, other=other).opened(text)
         return replace(state, other=state.review), outcomes
 
     def saved(self, text: Text) -> "tuple[ReviewState, Outcomes]":
@@ -198,11 +202,12 @@ class ReviewState:
         # What one of them did a later one may have changed: only all of them have to be in.
         if not self.since or not _is_in(self.since[0].before, self.since[-1].after, text):
             return None
-        for step in self.since:
+        for at, step in enumerate(self.since):
             merge = merge3_fine(step.before, known.text, step.after)
-            if not merge.clean:
+            merged = merge.text if merge.clean else _without(self.since[at + 1 :], text)
+            if not merge.clean and _apart(known.text, merged) != _apart(step.before, step.after):
                 return None
-            known, _ = known.edited(merge.text, step.change_id, step.indexes)
+            known, _ = known.edited(merged, step.change_id, step.indexes)
         if _apart(text, self.review.text) < _apart(text, known.text):
             return None  # the file, with what other programs have written
         still = {hunk.key for hunk in self.review.hunks}
@@ -214,7 +219,8 @@ class ReviewState:
         """A person keeps these hunks, wherever they are, and with them what is in of those ``over``
         which they had taken: the editor's undo does not open that again, nor what comes back with
         what had taken it over."""
-        chosen, decided = tuple(keys), set(over)
+        chosen = tuple(keys)
+        decided = {*chosen, *over}
         kept = self.review.kept(chosen)
         traces = tuple(
             replace(trace, over=tuple(key for key in trace.over if key not in decided))
@@ -223,6 +229,20 @@ class ReviewState:
         )
         other = None if self.other is None else self.other.kept(chosen)
         return replace(self, review=replace(kept, traces=traces), other=other)
+
+    def taken_out(self, change_id: str, before: Text, after: Text) -> "ReviewState":
+        """A change is out of what is shown. The text beside may have it still: what nobody is to
+        review of it there is open from now on."""
+        if self.other is None:
+            return self
+        known = self.other
+        open_ = set(_keys(known))
+        for hunk in live_hunks(before, after, known.text):
+            # Whether one that only takes out was ever there cannot be told beside others.
+            puts_in = words(hunk.new_lines) - words(hunk.old_lines)
+            if (key := (change_id, hunk.index)) not in open_ and (puts_in or not open_):
+                known = known.with_open(hunk, key)
+        return replace(self, other=known)
 
     def _becomes(self, known: Review, now: Text, out: EditStatus) -> "tuple[ReviewState, Outcomes]":
         """The file shows ``now``, of which ``known`` was the review; ``out`` is what a hunk that is
@@ -280,6 +300,13 @@ def _apart(one: Text, other: Text) -> int:
     """How many words only one of them has."""
     own, theirs = words(one.lines), words(other.lines)
     return (own - theirs).total() + (theirs - own).total()
+
+
+def _without(steps: Sequence[LandedStep], text: Text) -> Text:
+    """``text`` as it was before these went in, as far as they can be taken out of it."""
+    for step in reversed(steps):
+        text = merge3_fine(step.after, text, step.before).text
+    return text
 
 
 def _is_in(before: Text, after: Text, text: Text) -> bool:

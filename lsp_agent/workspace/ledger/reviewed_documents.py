@@ -2,7 +2,7 @@
 editor's undo and what is typed after it cannot be told apart once they are one; and what is on disk
 is known from what is shown. Long texts are compared when somebody asks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lsp_agent.text.lines import Text, is_long
@@ -21,6 +21,7 @@ class ReviewedDocuments:
         self._book = book
         self._paused: set[str] = set()
         self._documents: Documents | None = None
+        self._may_be_claimed: Callable[[], bool] = lambda: False
 
     def follow(self, documents: Documents) -> None:
         self._documents = documents
@@ -28,6 +29,10 @@ class ReviewedDocuments:
         documents.on_open(self._opened)
         documents.on_save(self._saved)
         documents.on_close(self._closed)
+
+    def claimed_while(self, watched: Callable[[], bool]) -> None:
+        """Until that is false, what a closed file holds may be an agent's, heard of later."""
+        self._may_be_claimed = watched
 
     def pause(self, path: str) -> None:
         """What a file shows until ``resume`` is not remembered, from its opening on."""
@@ -51,7 +56,9 @@ class ReviewedDocuments:
         """Whether what a file shows is not to be remembered: it may be passing, or an agent's edit
         that is not known to be in, which would be taken for the person's."""
         document = self.document(path)
-        return path in self._paused or (document is not None and document.observed)
+        if document is None:
+            return path in self._paused or self._may_be_claimed()
+        return path in self._paused or document.observed
 
     def last_seen(self, path: str, steps: Sequence[LandedStep]) -> Text:
         """What the file shows after these, with what was typed since."""

@@ -229,7 +229,11 @@ class Reviews:
         if other is not None and change.status == "kept":
             # What was taken out of one text alone is in the other, and open if that is shown again.
             own = [hunk for hunk in other.hunks if hunk.change_id == change.id]
-            other = other.kept([h.key for h in own if change.decided.get(h.index) != "rejected"])
+            there = ("rejected", "superseded")
+            other = other.kept([h.key for h in own if change.decided.get(h.index) not in there])
+        if out and not change.cold:
+            beside = (change.id, change.before or EMPTY, change.after or EMPTY)
+            other = replace(state, other=other).taken_out(*beside).other
         if review == state.review and other == state.other:
             return
         self.book.store(change.path, replace(state, review=review, other=other), [])

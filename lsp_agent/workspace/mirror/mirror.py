@@ -98,6 +98,7 @@ class Mirror:
         #: Files that are looked at again and again, since they may be half written.
         self._begun: list[str] = []
         self._recording = anyio.Semaphore(_AT_ONCE)
+        reviews.documents.claimed_while(lambda: bool(self._watchers))
         host.on_written(self._written)
         host.wait_for(self._settled)
         documents.on_save(self._saved)
