@@ -4,7 +4,7 @@ had them.
 Pure.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text, is_long
@@ -51,11 +51,11 @@ class _Order:
     """Of those of the lines ``asked`` about that ``left`` has once."""
 
     def __init__(self, asked: Collection[str], left: Text, texts: Sequence[Text]) -> None:
-        self._lines = {line for line in _once(asked, _lines_of(left)) if line.strip()}
+        self._lines = {line for line in _once(_lines_of(left, asked)) if line.strip()}
         of_words = () if is_long(left.lines) else self._lines
         self._words_of = {line: words_of((line,)) for line in of_words}
         own = {word for line_words in self._words_of.values() for word in line_words}
-        self._words = {*_once(own, _words_of(left))} if own else own
+        self._words = {*_once(_words_of(left, own))} if own else own
         self._texts = texts
         self._found: list[dict[str, tuple[_Place, _Place]]] = []
 
@@ -74,10 +74,10 @@ class _Order:
     def _ranges(self, text: Text) -> dict[str, tuple[_Place, _Place]]:
         """From where to where the lines are. Of one that is another there its words tell, if most
         of them do."""
-        whole = _once(self._lines, _lines_of(text))
+        whole = _once(_lines_of(text, self._lines))
         ranges = {line: ((at, 0), (at, len(line))) for line, (at, _) in whole.items()}
         if self._words and len(whole) < len(self._lines):
-            at = _once(self._words, _words_of(text))
+            at = _once(_words_of(text, self._words))
             for line in self._lines - whole.keys():
                 found = [at[word] for word in self._words_of[line] if word in at]
                 if 2 * len(found) > len(self._words_of[line]):
@@ -85,25 +85,27 @@ class _Order:
         return ranges
 
 
-def _lines_of(text: Text) -> Iterator[tuple[str, _Place]]:
-    return ((line, (at, 0)) for at, line in enumerate(text.lines))
+def _lines_of(text: Text, asked: Collection[str]) -> list[tuple[str, _Place]]:
+    return [(line, (at, 0)) for at, line in enumerate(text.lines) if line in asked]
 
 
-def _words_of(text: Text) -> Iterator[tuple[str, _Place]]:
-    for at, line in enumerate(text.lines):
-        for number, word in enumerate(words_of((line,))):
-            yield word, (at, number)
+def _words_of(text: Text, asked: Collection[str]) -> list[tuple[str, _Place]]:
+    return [
+        (word, (at, number))
+        for at, line in enumerate(text.lines)
+        for number, word in enumerate(words_of((line,)))
+        if word in asked
+    ]
 
 
-def _once(asked: Collection[str], there: Iterable[tuple[str, _Place]]) -> dict[str, _Place]:
-    """Where those of ``asked`` are that are there once."""
+def _once(there: Iterable[tuple[str, _Place]]) -> dict[str, _Place]:
+    """Where those are that are there once."""
     places: dict[str, _Place] = {}
     more: set[str] = set()
     for each, place in there:
-        if each in asked:
-            if each in places:
-                more.add(each)
-            places[each] = place
+        if each in places:
+            more.add(each)
+        places[each] = place
     return {each: place for each, place in places.items() if each not in more}
 
 

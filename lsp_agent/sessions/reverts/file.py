@@ -41,6 +41,9 @@ Outcome = Literal["restored", "merged", "created", "deleted", "conflict", "uncha
 _LONG = 100_000
 _TRIES = 5
 _MOST_OTHERS = 20
+#: In lines: of a long text fewer of them are looked at. To read one, and to forget it, takes a
+#: moment.
+_MUCH = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +163,14 @@ class FileReverts:
     async def _last_with_texts(self, changes: Sequence[Change]) -> list[Change]:
         """Without those whose texts are gone: a revert does not depend on them."""
         found: list[Change] = []
-        for change in changes[-_MOST_OTHERS:]:
+        size = 0
+        for change in reversed(changes[-_MOST_OTHERS:]):
+            if size >= _MUCH:
+                break
             with suppress(KeyError, LedgerFailed):
                 found.append(await self._services.ledger.loaded(change.id))
-        return found
+                size += len((found[-1].before or EMPTY).lines)
+        return found[::-1]
 
     async def _take_out(
         self, origin: Origin, path: SafePath, parts: Sequence[Part], earlier: Sequence[Text]
