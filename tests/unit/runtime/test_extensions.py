@@ -357,6 +357,8 @@ def test_what_it_does_not_read_does_not_fill_the_memory(cwd: Path):
             if number == 19:
                 before = memory(agent)
         assert memory(agent) - before < 10 << 20
+        agent.close_stdin()  # killed, it could not end one that reads nothing
+        assert agent.wait() == 0
 
 
 def memory(agent: RpcProcess) -> int:
