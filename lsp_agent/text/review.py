@@ -94,11 +94,12 @@ class Review(Reviewed):
         return Review(made, self.text, found, self.traces)
 
     def with_open(self, hunk: LiveHunk, key: Key) -> "Review":
-        """With a hunk that is in the text, and that nobody is to decide on yet. As it is where
-        nothing of it is there, or others stand there."""
+        """With a hunk that is in the text, and that nobody is to decide on yet. As it is where no
+        word that it puts in is there (of one that only takes out it cannot be told), or others
+        stand there."""
         start, end = hunk.start_line, hunk.end_line
         own = words(hunk.new_lines) - words(hunk.old_lines)
-        there = hunk.intact or bool(own & words(self.text.lines[start:end]))
+        there = own & words(self.text.lines[start:end])
         if not there or any(overlap(start, end, *other.range) for other in self.hunks):
             return self
         above = [other for other in self.hunks if other.end <= start]

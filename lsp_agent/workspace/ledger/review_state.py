@@ -238,9 +238,7 @@ class ReviewState:
         known = self.other
         open_ = set(_keys(known))
         for hunk in live_hunks(before, after, known.text):
-            # Whether one that only takes out was ever there cannot be told beside others.
-            puts_in = words(hunk.new_lines) - words(hunk.old_lines)
-            if (key := (change_id, hunk.index)) not in open_ and (puts_in or not open_):
+            if (key := (change_id, hunk.index)) not in open_:
                 known = known.with_open(hunk, key)
         return replace(self, other=known)
 

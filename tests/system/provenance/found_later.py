@@ -296,4 +296,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["open", 0],
         ],
     ),
+    "what a revert takes out of a text was a deletion, which the text beside has not": (
+        {},
+        [
+            ["type", 0, 26, 3],
+            ["write", "a1", 0, 1, [["cut", 1]]],
+            ["undo", 1],
+            ["close", 0, 0],
+            ["reject", 26, 2],
+        ],
+    ),
 }
