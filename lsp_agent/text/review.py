@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines, holds
-from lsp_agent.text.live_hunks import LiveHunk, place_after
+from lsp_agent.text.live_hunks import LiveHunk, live_hunks, place_after
 from lsp_agent.text.merge import words
 from lsp_agent.text.review_base import BaseBuilder, joined
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
@@ -93,10 +93,18 @@ class Review(Reviewed):
         made, found = base.with_hunks(self.base, self.text, hunks)
         return Review(made, self.text, found, self.traces)
 
-    def with_open(self, hunk: LiveHunk, key: Key) -> "Review":
-        """With a hunk that is in the text, and that nobody is to decide on yet. As it is where no
-        word that it puts in is there (of one that only takes out it cannot be told), or others
-        stand there."""
+    def with_open(self, change_id: str, before: Text, after: Text) -> "Review":
+        """With the hunks of a change that are in the text, and that nobody is to decide on yet."""
+        review = self
+        keys = {hunk.key for hunk in self.hunks}
+        for hunk in live_hunks(before, after, self.text):
+            if (key := (change_id, hunk.index)) not in keys:
+                review = review._with_open(hunk, key)
+        return review
+
+    def _with_open(self, hunk: LiveHunk, key: Key) -> "Review":
+        """As it is where no word that the hunk puts in is there (of one that only takes out it
+        cannot be told), or others stand there."""
         start, end = hunk.start_line, hunk.end_line
         own = words(hunk.new_lines) - words(hunk.old_lines)
         there = own & words(self.text.lines[start:end])

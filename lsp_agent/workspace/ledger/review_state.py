@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
-from lsp_agent.text.live_hunks import awaited_hunks, live_hunks
+from lsp_agent.text.live_hunks import awaited_hunks
 from lsp_agent.text.merge import merge3_fine, words
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import ReviewHunk, Turned
@@ -229,18 +229,6 @@ class ReviewState:
         )
         other = None if self.other is None else self.other.kept(chosen)
         return replace(self, review=replace(kept, traces=traces), other=other)
-
-    def taken_out(self, change_id: str, before: Text, after: Text) -> "ReviewState":
-        """A change is out of what is shown. The text beside may have it still: what nobody is to
-        review of it there is open from now on."""
-        if self.other is None:
-            return self
-        known = self.other
-        open_ = set(_keys(known))
-        for hunk in live_hunks(before, after, known.text):
-            if (key := (change_id, hunk.index)) not in open_:
-                known = known.with_open(hunk, key)
-        return replace(self, other=known)
 
     def _becomes(self, known: Review, now: Text, out: EditStatus) -> "tuple[ReviewState, Outcomes]":
         """The file shows ``now``, of which ``known`` was the review; ``out`` is what a hunk that is

@@ -231,9 +231,9 @@ class Reviews:
             own = [hunk for hunk in other.hunks if hunk.change_id == change.id]
             there = ("rejected", "superseded")
             other = other.kept([h.key for h in own if change.decided.get(h.index) not in there])
-        if out and not change.cold:
-            beside = (change.id, change.before or EMPTY, change.after or EMPTY)
-            other = replace(state, other=other).taken_out(*beside).other
+        if other is not None and out and not change.cold:
+            # The text beside may have it still: what was kept of it there is to be decided on.
+            other = other.with_open(change.id, change.before or EMPTY, change.after or EMPTY)
         if review == state.review and other == state.other:
             return
         self.book.store(change.path, replace(state, review=review, other=other), [])

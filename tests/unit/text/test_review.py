@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_agent.text.lines import Text
-from lsp_agent.text.live_hunks import live_hunks
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import Turned
 
@@ -50,17 +49,10 @@ def test_keeping_a_hunk_puts_it_into_the_base() -> None:
     assert found.undo(all_keys(found)).text == found.base
 
 
-def reopened(kept: Review, before: str, after: str) -> Review:
-    """With what stands in the text of the change to ``after``, whose name is c1, open again."""
-    for hunk in live_hunks(text(before), text(after), kept.text):
-        kept = kept.with_open(hunk, ("c1", hunk.index))
-    return kept
-
-
 def test_a_hunk_that_was_kept_is_open_again_between_others() -> None:
     before, kept, after = "a\nb\nc\nd\ne\n", "a\nb\nC\nC2\nd\ne\n", "A\nA2\nb\nC\nC2\nd\nE\n"
     found = review(before, kept).kept([("c1", 0)]).edited(text(after), "c2")[0]
-    again = reopened(found, before, kept)
+    again = found.with_open("c1", text(before), text(kept))
     assert all_keys(again) == [("c2", 0), ("c1", 0), ("c2", 1)]
     assert (again.text, again.base) == (text(after), text(before))
     assert again.undo([("c1", 0)]).text == text("A\nA2\nb\nc\nd\nE\n")
@@ -69,20 +61,20 @@ def test_a_hunk_that_was_kept_is_open_again_between_others() -> None:
 def test_a_hunk_that_was_kept_and_typed_in_is_open_again_with_what_was_typed() -> None:
     before, kept = "a\none two\nz\n", "a\nONE\nz\n"
     found = review(before, kept).kept([("c1", 0)]).typed(text("a\nONE mine\nz\n"))[0]
-    (hunk,) = reopened(found, before, kept).hunks
+    (hunk,) = found.with_open("c1", text(before), text(kept)).hunks
     assert (hunk.key, hunk.start, hunk.end, hunk.touched) == (("c1", 0), 1, 2, True)
 
 
 @pytest.mark.parametrize("now", ["a\nc\n", "a\nX\nc\n"])
 def test_of_a_hunk_that_is_not_there_nothing_is_open_again(now: str) -> None:
     found = Review.of(text(now))
-    assert reopened(found, "a\nc\n", "a\nB\nc\n") == found
+    assert found.with_open("c1", text("a\nc\n"), text("a\nB\nc\n")) == found
 
 
 def test_what_others_have_a_hunk_in_is_not_open_again_beneath_it() -> None:
     before, kept = "a\nb\nc\n", "a\nB\nc\n"
     found = review(before, kept).kept([("c1", 0)]).edited(text("a\nB B\nc\n"), "c2")[0]
-    assert reopened(found, before, kept) == found
+    assert found.with_open("c1", text(before), text(kept)) == found
 
 
 def test_typing_elsewhere_goes_into_both_texts_and_moves_the_hunk() -> None:
