@@ -18,7 +18,8 @@ from support import warm
 
 Json = dict[str, Any]
 
-PATIENCE = 20.0
+#: In seconds. Machines have stood still for longer than half a minute.
+PATIENCE = 60.0
 
 
 class Late(Exception):

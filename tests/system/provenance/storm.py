@@ -47,7 +47,7 @@ _WAIT = 0.15
 #: A file that an editor may be in the middle of writing is looked at again for so long.
 _HALF_WRITTEN = 1.2
 #: How long it may take to make true what it tells of its edits: so often, so many seconds apart.
-_LOOKS, _BETWEEN_LOOKS = 100, 0.05
+_LOOKS, _BETWEEN_LOOKS = 400, 0.05
 
 
 @dataclass
