@@ -19,8 +19,7 @@ from support.sizes import size
 pytestmark = [
     pytest.mark.neovim,
     pytest.mark.timeout(900),
-    # They wait more than they work: one after the other, beside others.
-    pytest.mark.xdist_group("typed through"),
+    pytest.mark.xdist_group("at a keyboard"),
 ]
 
 TITLE = "Neovim, keys typed through the appearance of questions"

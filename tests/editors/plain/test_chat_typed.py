@@ -30,8 +30,7 @@ from support.chat_typing import (
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(400),
-    # They wait more than they work: one after the other, beside others.
-    pytest.mark.xdist_group("typed into a conversation"),
+    pytest.mark.xdist_group("at a keyboard"),
 ]
 
 

@@ -11,8 +11,7 @@ from support import neovim_versions
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(300),
-    # They wait more than they work: one after the other, beside others.
-    pytest.mark.xdist_group("day in plain editors"),
+    pytest.mark.xdist_group("at a keyboard"),
 ]
 
 

@@ -12,8 +12,7 @@ pytestmark = [
     pytest.mark.neovim,
     pytest.mark.slow,
     pytest.mark.timeout(400),
-    # They wait more than they work: one after the other, beside others.
-    pytest.mark.xdist_group("typing in Neovim"),
+    pytest.mark.xdist_group("at a keyboard"),
 ]
 
 TITLE = "Neovim, beside a person who types 15 keys a second"

@@ -22,8 +22,7 @@ from support.sizes import size
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    # They wait more than they work: one after the other, beside others.
-    pytest.mark.xdist_group("typed through"),
+    pytest.mark.xdist_group("at a keyboard"),
 ]
 
 SENT = "agent: nap for a while"

@@ -13,8 +13,7 @@ from typing_client import TypingProject
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents.editor import EditorTraits
 
-#: They wait more than they work: on one worker, beside which the others have the processors.
-pytestmark = pytest.mark.xdist_group("keystrokes")
+pytestmark = pytest.mark.xdist_group("at a keyboard")
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 EVERY_ENCODING = [(policy, encoding) for policy in POLICIES for encoding in ENCODINGS]

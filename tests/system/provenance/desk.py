@@ -113,6 +113,7 @@ class Desk:
             self.server.kill()
         else:
             self.server.shut_down()
+        self._seats.all_gone()
 
     def close(self) -> None:
         self.server.kill()

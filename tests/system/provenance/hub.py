@@ -258,6 +258,11 @@ class Seats:
         self._hub.until(come, f"the agent {name}")
         return self.by_name[name]
 
+    def all_gone(self) -> None:
+        """Returns when they are: they go with their server, be it killed, and a moment later."""
+        self._hub.until(lambda: all(seat.gone for seat in self._seats), "the agents' end")
+        self._seats.clear()
+
     def close(self) -> None:
         self._hub.forget(self._listener.fileno())
         self._listener.close()
