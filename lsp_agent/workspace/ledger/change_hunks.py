@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
+from lsp_agent.text.live_hunks import with_hunks
 from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
 from lsp_agent.text.traces import Key, Lines, Taken
@@ -21,17 +22,31 @@ def open_indexes(change: Change) -> list[int]:
     return [i for i in range(len(hunks)) if change.decided.get(i, undecided) == "lost"]
 
 
-def has_as_many(change: Change, before: Text, now: Text) -> bool:
-    """Whether a change has as many hunks as there are between these texts."""
-    own = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
-    return len(own) == len(diff(before.lines, now.lines))
+def written_by_others(change: Change, before: Text, now: Text) -> Text | None:
+    """``before`` with what is not of the change in ``now``. None where its hunks cannot be told
+    there: they are others, and not as many."""
+    own = [(old, new) for _, old, new in hunk_lines(change)]
+    steps = diff(before.lines, now.lines)
+    others: list[int] = []
+    for index, hunk in enumerate(steps):
+        old = before.lines[hunk.old_start : hunk.old_end]
+        new = now.lines[hunk.new_start : hunk.new_end]
+        if own and own[0] == (old, new):
+            del own[0]
+        else:
+            others.append(index)
+    if not own:
+        return with_hunks(before, now, others, steps)
+    return before if len(own) == len(others) else None
 
 
-def hunk_lines(change: Change, indexes: Collection[int]) -> Iterator[tuple[int, Lines, Lines]]:
-    """Of these of its hunks, the lines before and after."""
+def hunk_lines(
+    change: Change, indexes: Collection[int] | None = None
+) -> Iterator[tuple[int, Lines, Lines]]:
+    """Of these of its hunks, or all, the lines before and after."""
     before, after = (change.before or EMPTY).lines, (change.after or EMPTY).lines
     for index, hunk in enumerate(diff(before, after)):
-        if index in indexes:
+        if indexes is None or index in indexes:
             yield (
                 index,
                 before[hunk.old_start : hunk.old_end],

@@ -97,6 +97,24 @@ class ReviewState:
         other = None if record.beside is None else review(record.beside)
         return cls(review(record), record.base_exists, restored=True, other=other)
 
+    def is_of_other(self, step: LandedStep) -> bool:
+        """Of a closed file: whether it went into what was unsaved, a moment before."""
+        shown = self.steps[-1].after if self.steps else self.review.text
+        if self.other is None or shown == step.before:
+            return False
+        return _apart(self.other.text, step.before) < _apart(shown, step.before)
+
+    def has_in_other(self, change_id: str) -> bool:
+        return self.other is not None and change_id in {h.change_id for h in self.other.hunks}
+
+    def landed_in_other(self, step: LandedStep) -> "tuple[ReviewState, Outcomes]":
+        """As if it had been in when the document was closed."""
+        assert self.other is not None
+        other, _ = self.other.typed(step.before)
+        other, _ = other.edited(step.after, step.change_id, step.indexes)
+        own = [key for key in _keys(other) if key[0] == step.change_id]
+        return replace(self, other=other), [(key, "rejected") for key in own]
+
     def landed(self, step: LandedStep, *, open_: bool) -> "ReviewState":
         state = replace(self, steps=(*self.steps, step))
         if open_ or self.other is None:
@@ -123,8 +141,9 @@ class ReviewState:
             outcomes += outcomes_of(gone)
         return replace(state, review=review, steps=()), outcomes
 
-    def on_disk(self, before: Text, now: Text, change_id: str) -> "ReviewState":
-        """An agent made ``now`` of what was on disk, ``before``, under an open document."""
+    def on_disk(self, before: Text, others: Text, now: Text, change_id: str) -> "ReviewState":
+        """An agent made ``now`` of what was on disk, ``before``, under an open document; ``others``
+        is without its hunks."""
         known = self.other
         if known is None and self.review.text == now and not self.steps:
             return replace(self, other=self.review)  # it came to the document as well
@@ -132,9 +151,19 @@ class ReviewState:
             known = self.review
         if known is None:
             return self
-        known, _ = known.typed(before)
+        known, _ = known.typed(others)
         known, _ = known.edited(now, change_id)
         return replace(self, other=known)
+
+    def also_on_disk(
+        self, others: Text, now: Text, change_id: str
+    ) -> "tuple[ReviewState, Outcomes]":
+        """As ``on_disk``, of a change that went into what was unsaved when its document was
+        closed."""
+        landed = self.landed(LandedStep(others, now, change_id, None), open_=False)
+        state, outcomes = landed.folded(None)
+        own = [key for key in _keys(state.review) if key[0] == change_id]
+        return state, [*outcomes, *((key, "applied") for key in own)]
 
     def reloaded(self, text: Text) -> "tuple[ReviewState, Outcomes]":
         """A document shows ``text``, which is what is on disk."""

@@ -76,6 +76,8 @@ class ReviewedDocuments:
         return None if is_there else Review.of(document.saved)
 
     def _typed(self, document: OpenDocument) -> None:
+        if document.observed and document.dirty:
+            return  # until it is known what it shows; what is on disk stays as it was
         if (found := self._followed(document)) is not None:
             path, state = found
             is_saved = not document.dirty  # a reload shows what others wrote
@@ -102,19 +104,31 @@ class ReviewedDocuments:
             # An editor may show it again, without what agents do to the file until then.
             unsaved = ReviewState(Review.of(document.text), True, other=Review.of(saved))
             self._book.remember(path, unsaved)
-        if (found := self._followed(document)) is not None:
-            path, state = found
-            self._book.store(path, *state.closed(document.text, saved, self._book.decided))
+        if (found := self._reviewed(document)) is None:
+            return
+        path, state = found
+        shown = document.text
+        if document.observed and not unknown and not is_long(document.lines):
+            # An agent's edit was on its way, and is heard of later (``ReviewState.is_of_other``).
+            shown = state.folded(None)[0].review.text
+        elif self._followed(document) is None:
+            return
+        self._book.store(path, *state.closed(shown, saved, self._book.decided))
 
-    def _followed(self, document: OpenDocument) -> tuple[str, ReviewState] | None:
-        """Where it has a review that may be taken further here and now. Where it may not, nobody
-        knows what the disk has of it."""
+    def _reviewed(self, document: OpenDocument) -> tuple[str, ReviewState] | None:
+        """Where it has a review."""
         path = document.path
         state = None if path is None else self._book.get(path)
         if path is None or state is None or self.document(path) not in (document, None):
             return None
-        if path in self._paused:
+        return None if path in self._paused else (path, state)
+
+    def _followed(self, document: OpenDocument) -> tuple[str, ReviewState] | None:
+        """Where it has a review that may be taken further here and now. Where it may not, nobody
+        knows what the disk has of it."""
+        if (found := self._reviewed(document)) is None:
             return None
+        path, state = found
         if document.observed or is_long(document.lines):
             if state.other is not None:
                 self._book.remember(path, replace(state, other=None, since=()))

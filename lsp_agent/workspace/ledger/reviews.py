@@ -16,11 +16,11 @@ from lsp_agent.text.review import Review
 from lsp_agent.text.traces import Key
 from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.change_hunks import (
-    has_as_many,
     kept_with,
     out_with,
     superseded_by,
     taken_by,
+    written_by_others,
 )
 from lsp_agent.workspace.ledger.ledger import MAX_CHANGES, Ledger
 from lsp_agent.workspace.ledger.review_book import ReviewBook
@@ -124,26 +124,36 @@ class Reviews:
             state = replace(state, base_exists=before is not None)
         if not is_as_on_disk:  # which hunk there is which here is not known
             state = replace(state, other=None)
-        state = state.landed(step, open_=self.documents.document(path) is not None)
-        self.book.remember(path, state)
-        if len(state.steps) > MAX_STEPS:
-            self.book.store(path, *state.folded(step.after))
+        is_open = self.documents.document(path) is not None
+        if not is_open and state.is_of_other(step):
+            self.book.store(path, *state.landed_in_other(step))
+        else:
+            state = state.landed(step, open_=is_open)
+            self.book.remember(path, state)
+            if len(state.steps) > MAX_STEPS:
+                self.book.store(path, *state.folded(step.after))
         self._tell(path)
 
     def on_disk(self, path: str, before: Text, now: Text, change: Change) -> None:
         """``change`` has come to the disk, which held ``before``, under an open document: it is in
-        that as well, or a proposal for it, and is all there is if the document is closed."""
+        that as well, or a proposal for it, and is all there is if the document is closed. Or it was
+        closed meanwhile."""
         document = self.documents.document(path)
-        if document is None or is_long(document.lines) or is_long(now.lines):
-            return
         state = self.book.get(path)
+        if is_long(now.lines) or (document is not None and is_long(document.lines)):
+            return
+        others = written_by_others(change, before, now)
+        if document is None:
+            if state is not None and others is not None and state.has_in_other(change.id):
+                self.book.store(path, *state.also_on_disk(others, now, change.id))
+            return
         if state is None:
             state = ReviewState(Review.of(document.text), True, other=Review.of(before))
-        is_as_here = has_as_many(change, before, now)
-        if change.status == "proposed":
-            self.book.proposals[change.id] = is_as_here
-        if change.status == "proposed" or is_as_here:
-            state = state.on_disk(before, now, change.id)
+        if change.status == "proposed":  # what is not of it may have gone in with it
+            self.book.proposals[change.id] = others == before
+            state = state.on_disk(before, before, now, change.id)
+        elif others is not None:
+            state = state.on_disk(before, others, now, change.id)
         else:
             state = replace(state, other=None)  # as in ``landed``
         self.book.store(path, state, [])

@@ -306,4 +306,24 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 26, 2],
         ],
     ),
+    "a document is closed with another edit on its way into it, and the disk has a proposal": (
+        {"lines": 12, "mirror": [1]},
+        [
+            ["newline", 0, 24],
+            ["edit", "a1", 0, 0, ["cut", 23]],
+            ["end", "a1"],
+            ["write", "a1", 0, 0, [["front", 15]]],
+            ["other", 1, 9],
+            ["close", 0, 1],
+        ],
+    ),
+    "of a write under a text that was typed in one part goes in, and one is a proposal": (
+        {"lines": 12, "mirror": [1]},
+        [
+            ["write", "a1", 1, 1, [["front", 11], ["cut", 9]]],
+            ["newline", 0, 11],
+            ["write", "a2", 0, 2, [["front", 19]]],
+            ["close", 1, 0],
+        ],
+    ),
 }

@@ -93,7 +93,7 @@ def test_what_a_document_read_from_the_disk_is_on_disk_though_its_undo_takes_it_
         .landed(LandedStep(TYPED, CUT, "c1", None), open_=True)
         .folded(CUT)
     )
-    undone, _ = read.on_disk(TYPED, CUT, "c1").folded(TYPED)
+    undone, _ = read.on_disk(TYPED, TYPED, CUT, "c1").folded(TYPED)
     state, outcomes = undone.closed(TYPED, CUT, undecided)
     assert (texts(state), outcomes) == (texts(read), [(KEY, "applied")])
 
@@ -106,3 +106,32 @@ def test_what_was_unsaved_is_known_with_what_has_come_to_the_file_since() -> Non
     shown, outcomes = state.opened(both)
     assert [hunk.change_id for hunk in shown.review.hunks] == ["c2", "c1"]
     assert outcomes == [(KEY, "applied")]
+
+
+def test_what_went_into_unsaved_text_right_before_it_was_closed_is_known_there() -> None:
+    closed, _ = unsaved().closed(CUT, DISK, undecided)
+    late = LandedStep(CUT, Text.of("late\none\n2\n"), "c2", None)
+    assert closed.is_of_other(late)
+    state, outcomes = closed.landed_in_other(late)
+    assert (state.review, outcomes) == (closed.review, [(("c2", 0), "rejected")])
+    shown, outcomes = state.opened(late.after)
+    assert {hunk.key for hunk in shown.review.hunks} == {KEY, ("c2", 0)}
+    assert dict(outcomes) == {KEY: "applied", ("c2", 0): "applied"}
+
+
+def test_what_went_into_the_closed_file_is_not_taken_for_that() -> None:
+    closed, _ = unsaved().closed(CUT, DISK, undecided)
+    written = Text.of("one\ntwo\nlate\n")
+    assert not closed.is_of_other(LandedStep(DISK, written, "c2", None))
+
+
+def test_it_is_in_the_file_as_well_where_its_agent_wrote_the_disk() -> None:
+    closed, _ = unsaved().closed(CUT, DISK, undecided)
+    late = LandedStep(CUT, Text.of("late\none\n2\n"), "c2", None)
+    state, _ = closed.landed_in_other(late)
+    assert state.has_in_other("c2")
+    others, now = Text.of("x\none\ntwo\n"), Text.of("x\none\ntwo\nlate\n")
+    both, outcomes = state.also_on_disk(others, now, "c2")
+    assert [hunk.key for hunk in both.review.hunks] == [("c2", 0)]
+    assert both.review.base == others
+    assert outcomes == [(("c2", 0), "applied")]
