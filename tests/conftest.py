@@ -30,6 +30,7 @@ from lsp_agent.sandbox.hold import CannotHold, Holder
 gc.disable()
 
 ALL = os.environ.get("LSP_AGENT_ALL") == "1"
+EDITORS = Path(__file__).parent / "editors"
 
 # No example is timed: the machine may be busy with other tests. Each run has the same examples;
 # `make fuzz` loads "fresh", whose seed it chooses (docs: Hypothesis, derandomize).
@@ -251,10 +252,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if removed := [item for item, markers in marked if left_out & markers]:
         config.hook.pytest_deselected(items=removed)
         marked = [(item, markers) for item, markers in marked if not left_out & markers]
-    # Last come the short ones, so that no worker is alone with a long one at the end.
+    # Those at editors come first: beside a workbench, which works all of the time, others wait for
+    # the next key. Last come the short ones, so that no worker is alone with a long one at the end.
     sizes = Counter(_group(item) for item, _ in marked)
     sizes[None] = 1
-    marked.sort(key=lambda each: (-sizes[_group(each[0])], "slow" not in each[1]))
+    marked.sort(
+        key=lambda each: (
+            EDITORS not in each[0].path.parents,
+            -sizes[_group(each[0])],
+            "slow" not in each[1],
+        )
+    )
     items[:] = [item for item, _ in marked]
     _put_together([item for item, markers in marked if not markers & {"slow", "xdist_group"}])
     for name, missing in TOOLS.items():
