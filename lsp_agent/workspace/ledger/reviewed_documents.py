@@ -108,7 +108,8 @@ class ReviewedDocuments:
             return
         path, state = found
         shown = document.text
-        if document.observed and not unknown and not is_long(document.lines):
+        is_unsaved = document.dirty and not unknown and not is_long(document.lines)
+        if document.observed and is_unsaved:
             # An agent's edit was on its way, and is heard of later (``ReviewState.is_of_other``).
             shown = state.folded(None)[0].review.text
         elif self._followed(document) is None:

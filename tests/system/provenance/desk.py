@@ -33,6 +33,10 @@ CAPABILITIES: Json = {
 
 
 class Desk:
+    #: In seconds, how long the server may take to look at what an agent has written: on a busy
+    #: machine longer than it waits.
+    looks_within = 0.5
+
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.hub = Hub()

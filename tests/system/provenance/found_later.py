@@ -326,4 +326,15 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["close", 1, 0],
         ],
     ),
+    "a document has read what an agent and others wrote, and is closed before it is known": (
+        {"lines": 6, "mirror": [3]},
+        [
+            ["write", "a2", 0, 1, [["cut", 12]]],
+            ["write", "a3", 1, 1, [["cut", 1], ["front", 20]]],
+            ["undo", 0],
+            ["other", 1, 1],
+            ["close", 1, 1],
+            ["write", "a2", 0, 0, [["cut", 7]]],
+        ],
+    ),
 }

@@ -163,7 +163,8 @@ def done(world: World, step: Step) -> None:
         world.revert(numbers[0], only=numbers[1])
     elif name == "other" and world.mirror:
         # What is written before a call is looked after, is the call's.
-        world.desk.hub.rest(_HALF_WRITTEN if world.may_be_half_written else _WAIT)
+        desk = world.desk
+        desk.hub.rest(_HALF_WRITTEN if world.may_be_half_written else desk.looks_within)
         world.other(*numbers)
     else:
         getattr(world, name)(*numbers)

@@ -195,6 +195,7 @@ class VirtualDesk:
     """Has what ``World`` asks of a ``Desk``; is its own server and its own hub."""
 
     MOST_RUNS = 25
+    looks_within = 0.15
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
