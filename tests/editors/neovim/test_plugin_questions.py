@@ -152,6 +152,17 @@ def test_a_question_is_opened_by_a_key_of_the_persons_own(desk: PluginDesk) -> N
     wait_until((desk.folder / "ran").exists)
 
 
+#: Of a busy machine: it stands still for longer than a key has to be left alone.
+SLOW_SELECT = """
+package.loaded['vim.ui'] = nil
+local select = require('vim.ui').select
+vim.ui.select = function(...)
+  vim.uv.sleep(600)
+  select(...)
+end
+"""
+
+
 def test_keys_typed_as_a_picker_opens_are_no_answer(desk: PluginDesk) -> None:
     ask(desk, "touch ran")
     desk.wait_for_chat("1. Allow")
@@ -170,6 +181,16 @@ def test_keys_typed_as_a_picker_opens_are_no_answer(desk: PluginDesk) -> None:
     time.sleep(REST)
     desk.nvim.keys("1<CR>")
     wait_until((desk.folder / "ran").exists)
+
+
+def test_keys_typed_while_neovim_stands_still_are_no_answer(desk: PluginDesk) -> None:
+    ask(desk, "touch ran")
+    desk.wait_for_chat("1. Allow")
+    desk.nvim.lua(SLOW_SELECT)
+    desk.nvim.keys(":Agent answer<CR>1<CR>")
+    wait_until(lambda: "not answered: that" in desk.nvim.command_output("messages"))
+    assert corner(desk)[0] == "bash: touch ran"
+    assert not (desk.folder / "ran").exists()
 
 
 def test_keys_typed_as_a_question_opens_in_a_window_are_no_answer(desk: PluginDesk) -> None:

@@ -3,17 +3,29 @@
 
 local M = {}
 
-local REST_MS = 300
+-- A rest is 300 ms, counted in turns of Neovim's loop and not by a clock: keys that waited while
+-- Neovim, or the whole machine, stood still were typed before it could show anything.
+local TICK_MS, REST = 100, 3
+
+local clock = assert(vim.uv.new_timer())
+local ticks, left = 0, 0
 
 -- When the question came up, or the last key that was not meant for it.
----@type number
-local since = 0
+---@type integer
+local since = -REST
 local was_early, is_meant = false, false
 
---- Milliseconds, of now: `vim.uv.now()` stands still while Neovim is busy.
----@return number
+--- In ticks: for |M.is_new|. The clock runs until what is of now is no longer new.
+---@return integer
 function M.now()
-  return vim.uv.hrtime() / 1e6
+  left = REST
+  clock:start(TICK_MS, TICK_MS, function()
+    ticks, left = ticks + 1, left - 1
+    if left == 0 then
+      clock:stop()
+    end
+  end)
+  return ticks
 end
 
 --- A question has the keys from now on.
@@ -21,10 +33,10 @@ function M.begin()
   since, was_early, is_meant = M.now(), false, false
 end
 
----@param came_at number
+---@param came_at integer
 ---@return boolean
 function M.is_new(came_at)
-  return M.now() - came_at < REST_MS
+  return ticks - came_at < REST
 end
 
 --- Whether the last key was: before it the person had left the keyboard alone for a moment.

@@ -45,7 +45,7 @@ local M = {}
 ---@field title string
 ---@field detail? string
 ---@field options { optionId: string, name: string, kind: string }[]
----@field came_at number milliseconds, see ask_guard.lua
+---@field came_at integer see ask_guard.lua
 
 ---@type table<string, lsp_agent.Project>
 local projects = {}
