@@ -344,6 +344,9 @@ class DiskToEditor:
         that both have changed."""
         if change is None:
             self._check_open()
+            if await self._has_read_the_disk():  # as this was on its way
+                return await self._came_by_itself(self._shown_before())
+            self._check_open()
         ours = self._document.text
         preferred = await away(preferring, self._common or EMPTY, self._theirs, ours)
         theirs = ours.with_lines(preferred.lines)

@@ -143,6 +143,29 @@ async def test_a_reload_that_comes_as_the_edit_is_made_is_recorded(
     assert await bench.after() == []
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+@pytest.mark.asyncio
+async def test_what_another_program_makes_of_it_as_the_edit_is_made_is_recorded(
+    bench: MirrorBench, monkeypatch: pytest.MonkeyPatch, wanted: bool
+) -> None:
+    editor = await bench.open()
+    replace_ = bench.host.replace
+    both = AGENTS.replace("2", "x\n2")
+
+    async def replaced(*args: Any, **options: Any) -> Placed:
+        bench.file.write_text(both)
+        editor.load(bench.file)
+        await editor.settle()
+        if not wanted:
+            raise NotWanted
+        return await replace_(*args, **options)
+
+    monkeypatch.setattr(bench.host, "replace", replaced)
+    (brought,) = await bench.agent(AGENTS)
+    assert (brought.what, bench.shown, editor.sends) == ("merged", both, 0)
+    assert await bench.texts() == [("applied", TEXT.replace("two", "x\ntwo"), both)]
+
+
 @pytest.mark.parametrize("policy", CLIENTS, ids=lambda policy: policy.name)
 @pytest.mark.parametrize("style", ["a change", "a new didOpen"])
 @pytest.mark.asyncio
