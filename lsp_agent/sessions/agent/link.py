@@ -48,7 +48,7 @@ REPLY_SECONDS = 10.0
 BRIDGE_SECONDS = 4.0
 #: How long an agent may take to end by itself once its stdin is closed.
 GRACE_SECONDS = 1.0
-#: How long an agent has to act on a stop before it reads that what it asked leave for is refused.
+#: How long an agent has to act on a stop before it reads that what it asked for is refused.
 STOP_SECONDS = 0.3
 #: Frames that the session takes before it is looked whether the client reads: up to 1 MiB of them
 #: is read at once, and a person who stops the agent would have to wait for all of it.
@@ -390,8 +390,7 @@ class AgentLink:
         finally:
             if self._requests.get(request.key) is scope:  # an agent may ask twice by one id
                 del self._requests[request.key]
-        if isinstance(request, Approve):
-            await anyio.sleep_until(self._refused_from)
+        await anyio.sleep_until(self._refused_from)
         frame = self.wire.answer(request.key, answer)
         if frame is not None and self.alive:
             self._post(frame)

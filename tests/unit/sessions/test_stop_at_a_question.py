@@ -1,4 +1,4 @@
-"""What an agent reads once it is stopped while it waits for leave, in virtual time."""
+"""What an agent reads once it is stopped while it waits for an answer, in virtual time."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -30,10 +30,19 @@ ASKS: Frame = {
 }
 
 
-class Asking:
-    """An agent's process, which asks for leave as soon as it is prompted."""
+READS: Frame = {
+    "jsonrpc": "2.0",
+    "id": 7,
+    "method": "fs/read_text_file",
+    "params": {"sessionId": "s1", "path": "/a.txt"},
+}
 
-    def __init__(self) -> None:
+
+class Asking:
+    """An agent's process, which asks for leave, or for a file, as soon as it is prompted."""
+
+    def __init__(self, request: Frame) -> None:
+        self._request = request
         #: What it has read, and when.
         self.read: list[tuple[float, Frame]] = []
         self._says, self._said = anyio.create_memory_object_stream[list[object]](10)
@@ -48,7 +57,7 @@ class Asking:
             answer = {"jsonrpc": "2.0", "id": frame["id"], "result": RESULTS[method]}
             self._says.send_nowait([answer])
         elif method == "session/prompt":
-            self._says.send_nowait([ASKS])
+            self._says.send_nowait([self._request])
 
     async def batches(self) -> AsyncIterator[list[object]]:
         async with self._said:
@@ -65,10 +74,11 @@ class Asking:
         return Exit(0, "")
 
 
-def test_it_has_a_moment_to_act_on_that_before_it_reads_that_leave_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("request_", [ASKS, READS], ids=lambda each: each["method"])
+def test_it_has_a_moment_to_act_on_that_before_it_reads_that_it_is_refused(
+    monkeypatch: pytest.MonkeyPatch, request_: Frame
 ) -> None:
-    agent = Asking()
+    agent = Asking(request_)
 
     async def start(*_argv: object, **_options: object) -> Asking:
         return agent
@@ -106,4 +116,4 @@ def test_it_has_a_moment_to_act_on_that_before_it_reads_that_leave_is_refused(
 
     run(main)
     times = {frame.get("method", frame.get("id")): time for time, frame in agent.read}
-    assert times[ASKS["id"]] == pytest.approx(times["session/cancel"] + STOP_SECONDS)
+    assert times[request_["id"]] == pytest.approx(times["session/cancel"] + STOP_SECONDS)
