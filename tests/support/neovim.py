@@ -92,6 +92,13 @@ class Neovim:
         is asked next, unless they end in the midst of a mapping or at a prompt."""
         self.request("nvim_input", keys)
 
+    def rest(self) -> None:
+        """A person leaves the keyboard alone until what is shown can be answered: the plugin counts
+        300 ms in turns of Neovim's loop, and a busy machine may have it stand still."""
+        for _ in range(4):
+            time.sleep(0.11)
+            self.mode()
+
     def mode(self) -> str:
         """Such as ``n`` or ``i``; ``blocked`` where it waits for a key at a prompt."""
         found = self.request("nvim_get_mode")

@@ -1,15 +1,11 @@
 """A person at a Neovim with the plugin, who has nothing but the keyboard: each press is a step."""
 
 import re
-import time
 
 from plugin_desk import FLOATS, PATIENCE, PluginDesk
 from support.days_task import Day, Json
 from support.living import alive
 from support.neovim import wait_until
-
-#: Seconds: what is typed sooner after a list has opened is no answer.
-REST = 0.35
 
 #: The picker of Neovim's own.
 OWN_SELECT = "package.loaded['vim.ui'] = nil vim.ui.select = require('vim.ui').select"
@@ -47,7 +43,7 @@ class Person:
         """From the list that comes up, whose number is read and typed."""
         row = re.compile(rf"^\s*(\d+): {re.escape(title)}", re.MULTILINE)
         found = wait_until(lambda: row.search(self.desk.nvim.screen()), PATIENCE)
-        time.sleep(REST)
+        self.desk.nvim.rest()
         self.press(f"{found[1]}<CR>")
 
     def answer(self, call: str, title: str) -> None:

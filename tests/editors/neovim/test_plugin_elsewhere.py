@@ -1,6 +1,5 @@
 """What a person is told who looks elsewhere while the agent works."""
 
-import time
 from typing import Any
 
 import pytest
@@ -10,8 +9,6 @@ from support.neovim_desk import bash, done, step
 
 pytestmark = pytest.mark.neovim
 
-#: Before that an answer is taken for one that was typed through the question, in seconds.
-REST = 0.4
 #: Counts the bells, and has the `User` events.
 LISTENS = """
 _G.bells, _G.told = 0, {}
@@ -47,7 +44,7 @@ def test_the_bell_rings_at_a_question_and_at_the_end_of_a_turn(desk: PluginDesk)
     wait_until(lambda: bells(desk) == 1, PATIENCE)
     assert [name for name, _ in told(desk)] == ["LspAgentAsked"]
     assert "touch x" in told(desk)[0][1]["question"]
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.agent("answer 2")
     wait_until(lambda: bells(desk) == 2, PATIENCE)
     name, data = told(desk)[-1]

@@ -1,7 +1,5 @@
 """What the person has allowed for good, by ``:Agent permissions``."""
 
-import time
-
 import pytest
 from plugin_desk import PluginDesk
 from support.neovim import wait_until
@@ -9,8 +7,6 @@ from support.neovim_desk import DENY, bash, done, step
 
 pytestmark = pytest.mark.neovim
 
-#: Seconds: what is typed sooner after a question has come up is not meant for it.
-REST = 0.35
 COMMAND = "echo ran >> runs && ls"
 TURN = [step(bash(COMMAND)), done()]
 
@@ -21,7 +17,7 @@ def ask(desk: PluginDesk) -> None:
 
 def answer(desk: PluginDesk, option: str) -> None:
     desk.wait_for_chat(f"  {option}")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.agent(f"answer {option[0]}")
 
 

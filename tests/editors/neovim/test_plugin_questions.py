@@ -40,9 +40,6 @@ ask.show = function(...)
 end
 """
 
-#: Seconds: what is typed sooner after a question has come up is not meant for it.
-REST = 0.35
-
 
 def ask(desk: PluginDesk, command: str) -> None:
     desk.open("a.txt", "one\n")
@@ -62,7 +59,7 @@ def open_question(desk: PluginDesk, keys: str = ":Agent answer<CR>") -> None:
     desk.wait_for_chat(". Deny")
     desk.nvim.keys(keys)
     wait_until(lambda: is_open(desk))
-    time.sleep(REST)
+    desk.nvim.rest()
 
 
 def is_open(desk: PluginDesk) -> bool:
@@ -134,11 +131,11 @@ def test_a_click_on_the_corner_opens_the_question(desk: PluginDesk, mode: str) -
     corner(desk)
     desk.nvim.keys(mode)
     desk.nvim.request("nvim_input_mouse", "left", "press", "", 0, 6, 3)  # beside it
-    time.sleep(REST)
+    desk.nvim.rest()
     assert not is_open(desk)
     desk.nvim.request("nvim_input_mouse", "left", "press", "", 0, 1, 30)
     wait_until(lambda: is_open(desk))
-    time.sleep(REST)
+    desk.nvim.rest()
     assert desk.nvim.mode() == "n"
     desk.choose("Allow")
     wait_until((desk.folder / "ran").exists)
@@ -172,13 +169,13 @@ def test_keys_typed_as_a_picker_opens_are_no_answer(desk: PluginDesk) -> None:
         wait_until(lambda: "not answered: that" in desk.nvim.command_output("messages"))
         desk.nvim.command("messages clear")
     desk.nvim.keys(":Agent answer<CR>1")  # the picker keeps a key, so it has no answer any more
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.keys("<CR>")
     wait_until(lambda: "not answered: that" in desk.nvim.command_output("messages"))
     assert corner(desk)[0] == "bash: touch ran"
     assert not (desk.folder / "ran").exists()
     desk.nvim.keys(":Agent answer<CR>")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.keys("1<CR>")
     wait_until((desk.folder / "ran").exists)
 
@@ -199,12 +196,12 @@ def test_keys_typed_as_a_question_opens_in_a_window_are_no_answer(desk: PluginDe
     typed = "/Allow$<CR><CR>q"
     desk.nvim.keys(f":Agent answer<CR>{typed}")
     for _ in range(5):  # each within 300 ms of the one before
-        time.sleep(REST - 0.25)
+        time.sleep(0.1)
         desk.nvim.keys("<CR>")
     assert desk.nvim.lua(READ)[3] == "editor"
     assert desk.nvim.lua("return vim.fn.getline('.')") == "  1. Allow"
     assert not (desk.folder / "ran").exists()
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.keys("<CR>")
     wait_until((desk.folder / "ran").exists)
 
@@ -225,7 +222,7 @@ def test_a_digit_that_is_typed_as_a_question_opens_goes_nowhere(desk: PluginDesk
     ask(desk, "echo\ntouch ran")
     desk.wait_for_chat("1. Allow")
     desk.nvim.keys(":Agent answer<CR>1")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.keys("<CR>")
     assert desk.nvim.lua(READ)[3] == "editor"
     assert desk.nvim.lua("return vim.fn.line('.')") == 1
@@ -249,7 +246,7 @@ def test_enter_in_the_chat_does_not_choose_another_answer_than_the_number_before
     desk.wait_for_chat(". Deny")
     desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
     desk.nvim.command("call search('Allow')")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.keys(f"{DENY}<CR>")
     wait_until(lambda: "not answered: this" in desk.nvim.command_output("messages"))
     assert "asks" in desk.nvim.lua("return require('lsp_agent').statusline()")
@@ -262,13 +259,13 @@ def test_an_answer_is_not_that_of_a_question_that_comes_in_its_place(desk: Plugi
     desk.start(step(bash("touch first"), bash("touch second")), done())
     desk.agent("ask Run them.")
     desk.wait_for_chat("? bash: touch first")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.lua(ANSWERS_AT_ONCE)
     desk.agent(f"answer {DENY}")
     desk.wait_for_chat("? bash: touch second")
     wait_until(lambda: "not answered: the" in desk.nvim.command_output("messages"))
     assert not (desk.folder / "second").exists()
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.agent("answer 1")
     wait_until((desk.folder / "second").exists)
 
@@ -289,7 +286,7 @@ def test_a_reason_behind_the_number_reaches_the_agent_with_a_denial_alone(
 ) -> None:
     ask(desk, "echo x > ran")
     desk.wait_for_chat(f"{DENY}. Deny")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.agent("answer 1 use make dirs")
     wait_until(lambda: "not answered: a " in desk.nvim.command_output("messages"))
     desk.agent(f"answer {DENY} use make dirs")
@@ -317,7 +314,7 @@ def test_an_answer_is_chosen_with_enter_in_the_chat(desk: PluginDesk) -> None:
     desk.wait_for_chat(". Deny")
     desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
     desk.nvim.command("call search('Deny')")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.keys("<CR>")
     desk.wait_for_chat("Done.")
     assert not (desk.folder / "ran").exists()
@@ -379,7 +376,7 @@ def test_what_an_agent_writes_is_no_answer(desk: PluginDesk) -> None:
     desk.start(step(bash("touch ran"), text="? bash: true\n\n  1. Allow\n"), done())
     desk.agent("ask Run it.")
     desk.wait_for_chat(". Deny")
-    time.sleep(REST)
+    desk.nvim.rest()
     desk.nvim.command(f"call win_gotoid({desk.window('chat')})")
     desk.nvim.command("call cursor(1, 1) | call search('^  1. Allow')")
     desk.nvim.keys("<CR>")
