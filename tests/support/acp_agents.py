@@ -48,6 +48,13 @@ class _Agent:
         return folders | {"HOME": str(self.home), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
+def started_once(settings: Json) -> Json:
+    """Gemini CLI and qwen-code start themselves a second time, to have more memory, which takes as
+    long again. The tests of ``agents_real`` have them so."""
+    names = "GEMINI_CLI_NO_RELAUNCH", "QWEN_CODE_NO_RELAUNCH"
+    return settings | {"env": settings.get("env", {}) | dict.fromkeys(names, "true")}
+
+
 class Qwen(_Agent):
     @staticmethod
     def read(path: Path | str) -> Call:

@@ -20,6 +20,7 @@ import msgpack
 import psutil
 
 from support.living import outliving
+from support.pauses import pauses
 
 Json = dict[str, Any]
 
@@ -188,8 +189,9 @@ class Neovim:
 def wait_until(value: Callable[[], Any], timeout: float = SECONDS) -> Any:
     """The first true value."""
     deadline = time.monotonic() + timeout
+    between = pauses(0.02, 0.1)
     while time.monotonic() < deadline:
         if found := value():
             return found
-        time.sleep(0.02)
+        time.sleep(next(between))
     raise TimeoutError

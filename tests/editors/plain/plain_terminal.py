@@ -11,10 +11,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from support.pauses import pauses
+
 FETCHED = Path(sys.prefix) / "editors"
 
 #: Generous: the machine may be busy with other tests.
 SECONDS = 90.0
+
+#: In seconds: the first pause, and the longest. A look at the screen is a process.
+BETWEEN_LOOKS = 0.05, 0.2
 
 #: What is chosen sooner after a question has come up is no answer to it.
 UNREAD = 0.35
@@ -56,13 +61,14 @@ class Terminal:
     def wait_for(self, shown: str | Callable[[str], object], seconds: float = SECONDS) -> str:
         """The screen, as soon as it shows the text or fits."""
         deadline = time.monotonic() + seconds
+        between = pauses(*BETWEEN_LOOKS)
         while True:
             screen = self.screen
             if shown in screen if isinstance(shown, str) else shown(screen):
                 return screen
             if time.monotonic() > deadline:
                 raise AssertionError(f"not in time on the screen: {shown}\n{screen}")
-            time.sleep(0.05)
+            time.sleep(next(between))
 
     @property
     def runs(self) -> bool:
@@ -123,6 +129,7 @@ def command_of(pid: int) -> str:
 def until(true: Callable[[], object], seconds: float = SECONDS) -> bool:
     """Whether ``true()`` came true in time."""
     deadline = time.monotonic() + seconds
+    between = pauses(*BETWEEN_LOOKS)
     while not (done := bool(true())) and time.monotonic() < deadline:
-        time.sleep(0.05)
+        time.sleep(next(between))
     return done

@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,8 @@ from support.workbench import Workbench
 from vscode_desk import Desk
 from vscode_product import Product, build, product
 
+#: Of a test: whether it failed, so that who looks why wants a picture.
+_FAILED = pytest.StashKey[bool]()
 #: The workbench that tests share, and what ends it.
 _SHARED = pytest.StashKey[tuple[Product, contextlib.ExitStack]]()
 
@@ -38,16 +40,27 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         stack.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if call.when == "call":
+        item.stash[_FAILED] = report.failed
+    return report
+
+
 def _shares(item: pytest.Item) -> bool:
     return isinstance(item, pytest.Function) and "one" in item.fixturenames
 
 
 @pytest.fixture
-def person(one: Product, tmp_path: Path) -> Iterator[Product]:
+def person(one: Product, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Product]:
     try:
         yield one
     finally:
-        one.tell(tmp_path)
+        if request.node.stash.get(_FAILED, True):
+            one.tell(tmp_path)
         one.end()
 
 
@@ -70,8 +83,9 @@ def desk(workbench: Workbench, tmp_path: Path, request: pytest.FixtureRequest) -
     try:
         yield desk
     finally:
-        workbench.picture(tmp_path / "end.png")
-        if desk.log.exists():
-            print(f"{tmp_path / 'end.png'}\n{desk.log.read_text()}")  # shown where the test fails
+        if request.node.stash.get(_FAILED, True):
+            workbench.picture(tmp_path / "end.png")
+            log = desk.log.read_text() if desk.log.exists() else ""
+            print(f"{tmp_path / 'end.png'}\n{log}")
         desk.close()
         shutil.rmtree(runtime, ignore_errors=True)

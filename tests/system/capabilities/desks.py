@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Self, cast
 
-from support.acp_agents import INSTALLED
+from support.acp_agents import INSTALLED, started_once
 from support.actors import (
     Actor,
     Claude,
@@ -80,7 +80,7 @@ class Desk:
         self.actor.__exit__(*exc)
 
     def settings_of_agent(self) -> Json:
-        return self.actor.settings()
+        return started_once(self.actor.settings())
 
     def another_editor(self) -> Editor:
         """Over a server of its own."""

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.acp_agents import PATIENCE
+from support.acp_agents import PATIENCE, started_once
 from support.actors import ACTORS, AcpActor, Actor, RealPi, Step, WithSdk
 from support.project import Editor, Project, new_project
 from support.raw_client import Json
@@ -42,7 +42,7 @@ class Desk:
             self._editor.begin_anew()
             self.actor.model.begin_anew(*steps)
             return self._editor
-        agent = self.actor.settings(*steps)
+        agent = started_once(self.actor.settings(*steps))
         self._editor = self.project.editor(agent=agent, client=CLIENT, options=options)
         self._editor.timeout = PATIENCE
         return self._editor
