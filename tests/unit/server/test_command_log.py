@@ -108,12 +108,12 @@ def test_a_turn_that_is_stopped_decides_as_well(project: Project) -> None:
 
 
 def test_it_is_for_the_person_alone_and_has_no_output_and_no_environment(project: Project) -> None:
-    turn(project, "echo $((40 + 2))7 $HOME", answers=["allow"])
+    turn(project, "echo is$((40 + 2))said $HOME", answers=["allow"])
     entries(project, 1, ended=1)
     path = file_of(project)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert "427" not in path.read_text()
+    assert "is42said" not in path.read_text()
     assert str(project.home) not in path.read_text()
 
 
