@@ -5,6 +5,7 @@ Arguments: the command, the descriptor of a socket, and room. A packet on it is 
 told its exit code. The answer is its id. It ends when the socket is closed.
 """
 
+import atexit
 import contextlib
 import gc
 import json
@@ -14,6 +15,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -105,8 +107,15 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> None:
     forked.take_arguments(arguments)
 
 
+def _end(code: int) -> None:
+    """As an interpreter does, but for the modules: to take them down is 60 ms of processor."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    os._exit(code)
+
+
 _import_all(sys.argv[1])
 if sys.argv[1] == "serve":
     forked_agents.fork_agents()
 _serve(socket.socket(fileno=int(sys.argv[2])))
-sys.exit(main())
+_end(main())
