@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,25 @@ async def test_what_the_editor_showed_before_the_agent_wrote_it_again_is_brought
     assert bench.shown == editor.buffer.text == f"{AGENTS}six\n"
 
 
+def as_the_edit_is_made(
+    bench: MirrorBench,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[], Awaitable[None]],
+    *,
+    wanted: bool,
+) -> None:
+    """What ``happens`` then; the edit may be not ``wanted`` any more."""
+    replace_ = bench.host.replace
+
+    async def replaced(*args: Any, **options: Any) -> Placed:
+        await happens()
+        if not wanted:
+            raise NotWanted
+        return await replace_(*args, **options)
+
+    monkeypatch.setattr(bench.host, "replace", replaced)
+
+
 @pytest.mark.parametrize("style", ["a change", "a new didOpen"])
 @pytest.mark.parametrize("wanted", [True, False])
 @pytest.mark.asyncio
@@ -127,16 +146,12 @@ async def test_a_reload_that_comes_as_the_edit_is_made_is_recorded(
     bench: MirrorBench, monkeypatch: pytest.MonkeyPatch, style: Style, wanted: bool
 ) -> None:
     editor = await bench.open(style=style)
-    replace_ = bench.host.replace
 
-    async def replaced(*args: Any, **options: Any) -> Placed:
+    async def read() -> None:
         editor.load(bench.file)
         await editor.settle()
-        if not wanted:
-            raise NotWanted
-        return await replace_(*args, **options)
 
-    monkeypatch.setattr(bench.host, "replace", replaced)
+    as_the_edit_is_made(bench, monkeypatch, read, wanted=wanted)
     (brought,) = await bench.agent(AGENTS)
     assert (brought.what, bench.shown, editor.sends) == ("merged", AGENTS, 0)
     assert await bench.texts() == [("applied", TEXT, AGENTS)]
@@ -149,18 +164,14 @@ async def test_what_another_program_makes_of_it_as_the_edit_is_made_is_recorded(
     bench: MirrorBench, monkeypatch: pytest.MonkeyPatch, wanted: bool
 ) -> None:
     editor = await bench.open()
-    replace_ = bench.host.replace
     both = AGENTS.replace("2", "x\n2")
 
-    async def replaced(*args: Any, **options: Any) -> Placed:
+    async def written_and_read() -> None:
         bench.file.write_text(both)
         editor.load(bench.file)
         await editor.settle()
-        if not wanted:
-            raise NotWanted
-        return await replace_(*args, **options)
 
-    monkeypatch.setattr(bench.host, "replace", replaced)
+    as_the_edit_is_made(bench, monkeypatch, written_and_read, wanted=wanted)
     (brought,) = await bench.agent(AGENTS)
     assert (brought.what, bench.shown, editor.sends) == ("merged", both, 0)
     assert await bench.texts() == [("applied", TEXT.replace("two", "x\ntwo"), both)]
