@@ -252,13 +252,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if removed := [item for item, markers in marked if left_out & markers]:
         config.hook.pytest_deselected(items=removed)
         marked = [(item, markers) for item, markers in marked if not left_out & markers]
-    # Those at editors come first: beside a workbench, which works all of the time, others wait for
-    # the next key. Last come the short ones, so that no worker is alone with a long one at the end.
+    # Those at editors come first: beside a workbench and the storms, which work all of the time,
+    # others wait for the next key. Last come the short ones, so that no worker is alone with a long
+    # one at the end.
     sizes = Counter(_group(item) for item, _ in marked)
     sizes[None] = 1
     marked.sort(
         key=lambda each: (
-            EDITORS not in each[0].path.parents,
+            EDITORS not in each[0].path.parents and _group(each[0]) != "storms",
             -sizes[_group(each[0])],
             "slow" not in each[1],
         )

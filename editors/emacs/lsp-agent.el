@@ -71,14 +71,17 @@ Set it before the package is loaded."
    &key uri version &allow-other-keys)
   "Save the buffer of URI for SERVER, where it is still at VERSION.
 What was saved before the agent's edit is saved after it;
-what was typed since is not."
+what was typed since is not, and nothing that Emacs would ask about:
+whoever types would answer."
   (lsp-agent--send-typing server)
   (let ((buffer (find-buffer-visiting (eglot-uri-to-path uri))))
     (when buffer
       (with-current-buffer buffer
         (when (or (null version)
                   (eql version (plist-get (eglot--VersionedTextDocumentIdentifier) :version)))
-          (save-buffer))))
+          (let ((inhibit-interaction t))
+            (save-window-excursion ; an explanation comes before the question
+              (condition-case nil (save-buffer) (inhibited-interaction nil)))))))
     `(:saved ,(if (and buffer (not (buffer-modified-p buffer))) t :json-false))))
 
 ;; Emacs asks what to do with a buffer whose file has changed on disk as soon as it is edited, and
@@ -92,6 +95,7 @@ Nil where it is shown, or where something is unsaved."
       (with-current-buffer buffer (revert-buffer t t t))
       t)))
 
+;; So would it who is to have a file that another Emacs is changing.
 (cl-defmethod eglot-handle-request :around
   ((_server lsp-agent-server) (_method (eql workspace/applyEdit)) &key edit &allow-other-keys)
   "Apply EDIT without a question about a file, or read that again first."
@@ -100,7 +104,13 @@ Nil where it is shown, or where something is unsaved."
                  thereis (lsp-agent--read-again
                           (plist-get (plist-get change :textDocument) :uri)))
         '(:applied :json-false :failureReason "The file had changed on disk, and was read again")
-      (cl-call-next-method))))
+      (condition-case locked
+          (cl-letf (((symbol-function 'ask-user-about-lock)
+                     (lambda (&rest told) (signal 'file-locked told))))
+            (cl-call-next-method))
+        (file-locked
+         `(:applied :json-false
+           :failureReason ,(apply #'format "%s is being changed by %s" (cdr locked))))))))
 
 (cl-defmethod eglot-handle-request
   ((server lsp-agent-server) (_method (eql agent/reloadDocument)) &key uri &allow-other-keys)

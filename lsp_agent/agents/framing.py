@@ -28,12 +28,26 @@ def encoded(frame: Mapping[str, object]) -> bytes:
 
 
 def decoded(line: bytes) -> object:
-    """What is nested more deeply than 200 levels is left out, and says so. Raises
-    ``orjson.JSONDecodeError``."""
-    frame = orjson.loads(line)
+    """What is nested more deeply than 200 levels is left out, and says so. Half a surrogate pair,
+    which an agent in JavaScript writes where it has cut a string, is U+FFFD.
+
+    :raises orjson.JSONDecodeError:
+    """
+    try:
+        frame = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        frame = _mended(line, error)
     if len(line) > 2 * _LEVELS and line.count(b"{") + line.count(b"[") > _LEVELS:
         cut_at(frame, _LEVELS, _CUT)
     return frame
+
+
+def _mended(line: bytes, error: orjson.JSONDecodeError) -> object:
+    try:
+        value = json.loads(line.decode())
+        return orjson.loads(whole(json.dumps(value, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        raise error from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ frames come; the supervisor says when, and how, the agent itself has ended.
 """
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -234,10 +235,10 @@ class AgentProcess:
             self._stdio.transport.send_signal(signal.SIGCONT)
 
     def _decode(self, lines: Sequence[bytes | TooLong]) -> list[object]:
-        try:
-            return list(map(decoded, cast(Sequence[bytes], lines)))
-        except orjson.JSONDecodeError:  # rare, and so for a TooLong: each is looked at by itself
-            return [self._frame(line) for line in lines if line and not _is_blank(line)]
+        if TooLong not in map(type, lines):
+            with contextlib.suppress(orjson.JSONDecodeError):  # rare: each is looked at by itself
+                return list(map(decoded, cast(Sequence[bytes], lines)))
+        return [self._frame(line) for line in lines if line and not _is_blank(line)]
 
     def _frame(self, line: bytes | TooLong) -> object:
         if isinstance(line, TooLong):

@@ -21,7 +21,7 @@ from lsp_agent.protocol.providers import KEY_VARIABLES, how_to_get_a_model, prov
 from lsp_agent.protocol.settings.files import WORKSPACE_FILE, user_settings_path
 from lsp_agent.protocol.settings.settings import BUILTIN_AGENT, AgentSettings
 from lsp_agent.protocol.settings.sources import Loaded
-from lsp_agent.sandbox import holders
+from lsp_agent.sandbox import bubblewrap, holders
 from lsp_agent.sandbox.hold import CannotHold, Holder
 from lsp_agent.sandbox.landlock import Landlock
 from lsp_agent.sessions.agent.launcher import choose_agent
@@ -241,7 +241,7 @@ def sandbox(loaded: Loaded) -> Iterator[Finding]:
             yield from _whole(holder, {name: settings.agents[name].network for name in whole})
         if isinstance(holder, Landlock) and (wanted or whole):
             message = "what it holds makes no new file at the top of the workspace"
-            yield Finding("sandbox", "note", message, "install bubblewrap (the program bwrap)")
+            yield Finding("sandbox", "note", message, bubblewrap.NEEDED)
 
 
 def _whole(holder: Holder, agents: Mapping[str, Literal["allow"] | list[str]]) -> Iterator[Finding]:
@@ -257,7 +257,7 @@ def _whole(holder: Holder, agents: Mapping[str, Literal["allow"] | list[str]]) -
             yield Finding("sandbox", "ok", message)
         else:
             message = f"{holder.name} cannot hold {name} to the hosts named: it does not start"
-            yield Finding("sandbox", "warning", message, "install bubblewrap (the program bwrap)")
+            yield Finding("sandbox", "warning", message, bubblewrap.NEEDED)
 
 
 def _network(holder: Holder, network: Literal["allow", "deny"] | list[str]) -> Finding:

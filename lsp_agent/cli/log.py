@@ -47,7 +47,7 @@ def _list(entries: Sequence[Entry]) -> None:
     for each in entries:
         decided = each.decided
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(decided.at))
-        who = f"{escaped_line(decided.agent)} {decided.session}"
+        who = f"{escaped_line(decided.agent)} {escaped_line(decided.session)}"
         background = ", in the background" if decided.background else ""
         head = f"{when}  {decided.verdict} by {decided.by}{background}{_end(each)}"
         where, command = escaped_line(decided.folder), escaped_line(decided.command)

@@ -16,6 +16,24 @@ BASE_URL_VARIABLES: Mapping[str, str] = {
     "openai": "OPENAI_BASE_URL",
 }
 
+#: All that are known to hold a key of some provider's, which no command has a use for.
+MODEL_KEYS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CEREBRAS_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "KIMI_API_KEY",
+    "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "XAI_API_KEY",
+    "ZAI_API_KEY",
+)
+
 #: Under this name the system's keyring keeps the keys, each under its provider's.
 KEYRING_SERVICE = "lsp-agent"
 

@@ -4,10 +4,9 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from lsp_agent.sandbox import starting, trial
-from lsp_agent.sandbox.hold import CannotHold, Hold, Place, Store
+from lsp_agent.sandbox.hold import CannotHold, Hold, Place, Store, lies_in
 from lsp_agent.sandbox.starter.temporary import caches_at_home
 
 #: Not the person's PATH, on which a repository may have put a folder of its own.
@@ -23,10 +22,10 @@ _DOOR = "/run/lsp-agent/door"
 
 _TRIAL_SECONDS = 2.5
 
-_NOT_INSTALLED = "install bubblewrap (the program bwrap)"
+NEEDED = "install bubblewrap 0.8 or newer (the program bwrap)"
 _FAILS = (
-    "bubblewrap fails ({fault}); it needs the right to make namespaces, which the system's"
-    " administrator gives"
+    "bubblewrap fails ({fault}); it needs version 0.8 or newer, and the right to make namespaces,"
+    " which the system's administrator gives"
 )
 
 
@@ -50,7 +49,7 @@ def working() -> Bubblewrap:
     """Raises CannotHold where it is missing or fails."""
     found = program()
     if found is None:
-        raise CannotHold(_NOT_INSTALLED)
+        raise CannotHold(NEEDED)
     if reason := fault(found):
         raise CannotHold(_FAILS.format(fault=reason))
     return Bubblewrap(found)
@@ -71,12 +70,14 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
     """What goes before the command. A later mount covers an earlier one, so the order counts:
     a folder may lie in what is hidden, and what is hidden in a folder."""
     hidden = _outermost(hold.hidden)
-    outer = [place for place in hidden if not _in_any(place.path, hold.folders)]
-    inner = [place for place in hidden if _in_any(place.path, hold.folders)]
+    outer = [place for place in hidden if not lies_in(place.path, hold.folders)]
+    inner = [place for place in hidden if lies_in(place.path, hold.folders)]
     bind = "--ro-bind" if hold.store else "--bind"
     return [
         *(bwrap, "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+        # As root of one of its own a command could put the mounts below out of its way.
+        *("--unshare-user", "--disable-userns"),
         *([] if hold.network else ["--unshare-net"]),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
         *(word for path in _OWN for word in ("--tmpfs", path)),
@@ -101,10 +102,6 @@ def arguments(bwrap: str, hold: Hold, cwd: str) -> list[str]:
     ]
 
 
-def _in_any(path: str, folders: Sequence[str]) -> bool:
-    return any(PurePath(path).is_relative_to(folder) for folder in folders)
-
-
 def _above(hold: Hold) -> Iterator[str]:
     """The folders between a workspace folder and what is held in it: as mounts of their own they
     cannot be renamed, which would put what is held out of the way."""
@@ -113,7 +110,7 @@ def _above(hold: Hold) -> Iterator[str]:
     for folder in hold.folders:
         for place in held:
             parent = place.path.rpartition("/")[0]
-            while parent != folder and _in_any(parent, [folder]):
+            while parent != folder and lies_in(parent, [folder]):
                 found.add(parent)
                 parent = parent.rpartition("/")[0]
     return iter(sorted(found))
@@ -138,7 +135,7 @@ def _sealed(place: Place) -> list[str]:
 def _outermost(places: Sequence[Place]) -> list[Place]:
     """Without those that lie in another."""
     folders = {place.path for place in places if place.kind == "folder"}
-    return [place for place in places if not _in_any(place.path, [*folders - {place.path}])]
+    return [place for place in places if not lies_in(place.path, [*folders - {place.path}])]
 
 
 def _read_only(place: Place) -> list[str]:

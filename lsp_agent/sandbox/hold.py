@@ -1,6 +1,8 @@
 """What is let through to a held command, and what each way of holding one does."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Literal, Protocol
 
 from lsp_agent.protocol.errors import LspAgentError
@@ -52,6 +54,11 @@ class Hold:
     def written(self) -> tuple[str, ...]:
         """The folders that may be written."""
         return (self.store.path,) if self.store else self.folders
+
+
+def lies_in(path: str, folders: Iterable[str]) -> bool:
+    """Whether it is one of the folders or lies in one."""
+    return any(PurePath(path).is_relative_to(folder) for folder in folders)
 
 
 class Holder(Protocol):

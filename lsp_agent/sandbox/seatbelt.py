@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from lsp_agent.sandbox import trial
-from lsp_agent.sandbox.hold import CannotHold, Hold, Place
+from lsp_agent.sandbox.hold import CannotHold, Hold, Place, lies_in
 
 _PROGRAM = "/usr/bin/sandbox-exec"
 #: A folder of the command's own, removed after it; then the folder to start in, and the profile.
@@ -86,7 +86,7 @@ def profile(hold: Hold) -> str:
 
 
 def _rules(hold: Hold) -> Iterator[str]:
-    inner = [place for place in hold.hidden if _in_any(place, hold)]
+    inner = [place for place in hold.hidden if lies_in(place.path, hold.folders)]
     outer = [place for place in hold.hidden if place not in inner]
     seen, written = (
         " ".join(f"(subpath {_text(folder)})" for folder in folders)
@@ -115,10 +115,6 @@ def _rules(hold: Hold) -> Iterator[str]:
         yield f"(allow network-outbound (literal {_text(_DNS)}))"
     else:
         yield "(deny network*)"
-
-
-def _in_any(place: Place, hold: Hold) -> bool:
-    return any(PurePath(place.path).is_relative_to(folder) for folder in hold.folders)
 
 
 def _above(place: Place, hold: Hold) -> Iterator[PurePath]:

@@ -127,6 +127,7 @@ class App:
             host=host,
             mirror=Mirror(documents, editor, host, self._ledger, reviews),
             ledger=self._ledger,
+            reviews=reviews,
             saves=Saves(self._ledger, documents, tasks),
             edits=edits,
             questions=questions,

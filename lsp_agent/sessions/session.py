@@ -21,6 +21,7 @@ from lsp_agent.protocol.session_methods import ImageInput
 from lsp_agent.protocol.settings.settings import Settings
 from lsp_agent.sessions.agent.keeper import AgentKeeper
 from lsp_agent.sessions.agent.launcher import AgentChoice
+from lsp_agent.sessions.agent.link import AgentLink
 from lsp_agent.sessions.agent_events import AgentEvents
 from lsp_agent.sessions.compaction import Compaction
 from lsp_agent.sessions.files.hosting import Hosting
@@ -103,13 +104,8 @@ class Session:
         if confinement is not None and not self.hosting.state.hosts_files:
             message = "The agent writes files itself, so it cannot be confined to lines."
             raise RequestFailed("unsupported", message, {"feature": "confined"})
-        prompt, words = whole(prompt), whole(prompt if words is None else words)
-        notes = [confinement.note] if confinement is not None else []
-        notes += [rejected] if (rejected := self.hosting.served.rejections()) else []
-        text = prompt_with_context(prompt, excerpts, "\n".join(notes))
-        turn = Turn(_turn_id(), text, words, tuple(images), confinement)
-        self.title = self.title or _title(words)
-        self._enqueue(turn)
+        turn = _turn(prompt, excerpts, images, confinement, words)
+        self._accept(turn)
         return turn
 
     def retry(self) -> Turn:
@@ -124,36 +120,47 @@ class Session:
         failed = self.runner.last
         if failed is None or failed.stop_reason != "error":
             raise RequestFailed("conflict", "The last turn did not fail; prompt the agent instead.")
-        self.runner.recap = self.runner.recap or failed.recap
         turn = Turn(_turn_id(), failed.prompt, failed.words, failed.images, failed.confinement)
         self._enqueue(turn)
         return turn
 
-    async def steer(
+    def steer(
         self, prompt: str, excerpts: Sequence[Excerpt] = (), images: Sequence[ImageInput] = ()
-    ) -> Turn:
+    ) -> Coroutine[Any, Any, Turn]:
         """Hands the words to the turn that runs, and returns it; the turn of a prompt of its own
         where none runs, as while the agent starts, or it ended before they arrived.
+
+        What they are for is chosen now, so a stop that comes after this call drops them where the
+        turn has not taken them up: theirs is a turn that ends as one that waited.
 
         :raises RequestFailed: "unsupported"; "conflict" with the agent's own words
         """
         self._require_open()
-        turn, link = self._events.sent_turn, self.agent.link
+        running, link = self._events.sent_turn, self.agent.link
         if link is not None:  # only then is it known
             self.agent.require("steer")
-        if turn is None or link is None:
-            return self.prompt(prompt, excerpts, images)
-        await turn.started.wait()  # before, an agent may know of no turn
-        if turn.aborted or self._events.is_over(turn):
-            return self.prompt(prompt, excerpts, images)
-        text = prompt_with_context(prompt, excerpts)
-        text = await self.hosting.covering.covered(text, "the prompt")
-        reply = await link.request(Steer(text, tuple(images)))
-        if reply.error is None:
-            return turn
-        if self._events.is_over(turn):
-            return self.prompt(prompt, excerpts, images)
-        raise RequestFailed("conflict", f"The agent did not take it up: {reply.error}")
+        own = _turn(prompt, excerpts, images)
+        if link is None or running is None or running.aborted or self._events.is_over(running):
+            self._accept(own)
+            return _at_once(own)
+        return self._steer(running, link, own)
+
+    async def _steer(self, running: Turn, link: AgentLink, own: Turn) -> Turn:
+        """``own`` is what the words become where they are too late."""
+        await running.started.wait()  # before, an agent may know of no turn
+        if not (running.aborted or self._events.is_over(running)):
+            text = await self.hosting.covering.covered(own.prompt, "the prompt")
+            reply = await link.request(Steer(text, own.images))
+            if reply.error is None:
+                return running
+            if not (running.aborted or self._events.is_over(running)):
+                raise RequestFailed("conflict", f"The agent did not take it up: {reply.error}")
+        if running.aborted:
+            self._end_dropped(own)
+        else:
+            self._require_open()
+            self._accept(own)
+        return own
 
     def abort(self, turn_id: str | None = None) -> Coroutine[Any, Any, bool]:
         """Ends the running turn and drops the queue, or drops one queued turn; False where
@@ -335,6 +342,10 @@ class Session:
         """At once: it runs commands that nobody gates."""
         self._tasks.start_soon(self.agent.kill)
 
+    def _accept(self, turn: Turn) -> None:
+        self.title = self.title or _title(turn.words)
+        self._enqueue(turn)
+
     def _enqueue(self, item: Turn | Compaction) -> None:
         self._queue.put(item)
         if self.turn is not None or len(self._queue) > 1:
@@ -345,13 +356,16 @@ class Session:
         dropped = self._queue.drop(turn_id)
         for item in dropped:
             if isinstance(item, Turn):
-                item.aborted = True
-                self._events.end(item, "aborted", None)
+                self._end_dropped(item)
             else:
                 item.end(None)
         if dropped:
             self._tell_queue()
         return bool(dropped)
+
+    def _end_dropped(self, turn: Turn) -> None:
+        turn.aborted = True
+        self._events.end(turn, "aborted", None)
 
     def _tell_queue(self) -> None:
         self.emit(QueueChanged(self.queued), None)
@@ -359,6 +373,22 @@ class Session:
     def _require_open(self) -> None:
         if self.status in ("closing", "closed"):
             raise RequestFailed("unknownSession", "The session is closed; open a new one.")
+
+
+async def _at_once(turn: Turn) -> Turn:
+    return turn
+
+
+def _turn(
+    prompt: str,
+    excerpts: Sequence[Excerpt],
+    images: Sequence[ImageInput],
+    confinement: Confinement | None = None,
+    words: str | None = None,
+) -> Turn:
+    prompt, words = whole(prompt), whole(prompt if words is None else words)
+    text = prompt_with_context(prompt, excerpts, confinement.note if confinement else "")
+    return Turn(_turn_id(), text, words, tuple(images), confinement)
 
 
 def _title(prompt: str) -> str:

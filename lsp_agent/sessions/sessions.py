@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -25,7 +26,7 @@ from lsp_agent.sessions.shared.event_log import EventLog
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.stored.cut import Asked, Cut, cut_before, prompts
 from lsp_agent.sessions.stored.place import About
-from lsp_agent.sessions.stored.recap import markdown, recap
+from lsp_agent.sessions.stored.recap import markdown, recap, recap_of
 from lsp_agent.sessions.stored.store import Entry, SessionStore, new_id
 from lsp_agent.sessions.stored.transcript import Transcript, replayed
 from lsp_agent.workspace.disk.paths import is_os_text
@@ -143,6 +144,7 @@ class Sessions:
             )
             entry = self._store.new(about)
         self._recorders[session.id] = Recorder(session, entry)
+        session.runner.account = partial(recap_of, entry)
         if earlier is None:
             self._opened(session)
         self._services.tasks.start_soon(self._run, session)

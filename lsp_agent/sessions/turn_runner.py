@@ -1,7 +1,7 @@
 """Runs what a session's agent is to do: one turn or one compaction at a time, until it has ended or
 was stopped."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Literal
 
@@ -18,12 +18,17 @@ from lsp_agent.sessions.files.hosting import Hosting
 from lsp_agent.sessions.shared.services import Services
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.sessions.shared.turn import Turn
+from lsp_agent.sessions.stored.excerpts import prompt_with_context
 from lsp_agent.wires.wire import Prompt
 
 #: How long an agent may take to settle after a stop, before it is ended and started again.
 SETTLE_SECONDS = 5.0
 #: How long ``agent/abort`` waits for the agent's own account before it is answered.
 ABORT_SECONDS = 0.5
+
+_TOLD = "so it is told in short what was in it."
+_FORGETS = f"The agent does not remember this session, {_TOLD}"
+_FORGETS_ANEW = f"The agent runs in a new process, which does not remember this session, {_TOLD}"
 
 
 class TurnRunner:
@@ -41,6 +46,8 @@ class TurnRunner:
         self.status: Literal["idle", "starting", "running", "failed"] = "idle"
         #: Stands before the next prompt of an agent that has no memory of this session.
         self.recap = ""
+        #: Makes that of what is kept of the session; "" where nothing was said.
+        self.account: Callable[[], Awaitable[str]] = _nothing_kept
         #: The turn that was begun last.
         self.last: Turn | None = None
         self._services = services
@@ -48,6 +55,8 @@ class TurnRunner:
         self._hosting = hosting
         self._agent = agent
         self._events = events
+        #: The process that was prompted last.
+        self._prompted: AgentLink | None = None
 
     async def run_turn(self, turn: Turn) -> None:
         self.last = turn
@@ -70,9 +79,18 @@ class TurnRunner:
             self._events.fail(
                 turn, RequestFailed("agentExited", "The session ended.")
             )  # if it did not
+            self._take_back(turn)
             self._events.turn = None
             self._hosting.turn_ended()
         self._at_rest()
+
+    def _take_back(self, turn: Turn) -> None:
+        """What an agent may not have read goes with the next prompt."""
+        if turn.sent and turn.stop_reason != "error":
+            return
+        self._hosting.served.reject_again(turn.rejected)
+        if turn.recap:
+            self.recap, self._agent.untold = turn.recap, True
 
     async def run_compaction(self, compaction: Compaction) -> None:
         self._events.compaction = compaction
@@ -134,25 +152,29 @@ class TurnRunner:
     async def _agent_for(self, turn: Turn) -> AgentLink:
         """One that refuses to take up the session is started without."""
         with turn.starting:
+            refusal: RequestFailed | None = None
             try:
-                return await self._agent.running()
+                link = await self._agent.running()
             except RequestFailed as failure:
                 if self._agent.resume is None or failure.kind != "notConfigured":
                     raise
-                link = await self._agent.running_anew()
-                if not self.recap:
-                    told = f"The agent begins a new session: {failure}"
-                    self._session.emit(Notice("warning", told, "lsp-agent"), turn.id)
-                return link
+                link, refusal = await self._agent.running_anew(), failure
+            if link is not self._prompted and not self._agent.resumed:
+                self.recap = await self.account() or self.recap
+            if refusal is not None and not self.recap:
+                told = f"The agent begins a new session: {refusal}"
+                self._session.emit(Notice("warning", told, "lsp-agent"), turn.id)
+            return link
         raise RequestFailed("agentExited", "The turn was stopped while the agent started.")
 
-    def _recapped(self, turn: Turn, text: str) -> str:
+    def _recapped(self, link: AgentLink, turn: Turn, text: str) -> str:
         """The prompt ``text`` as the agent gets it. What is kept of the session has no secrets."""
+        former, self._prompted = self._prompted, link
         self._agent.untold = False
         if not self.recap or self._agent.resumed:
             self.recap = ""
             return text
-        note = "The agent does not remember this session, so it is told in short what was in it."
+        note = _FORGETS if former in (None, link) else _FORGETS_ANEW
         self._session.emit(Notice("info", note, "lsp-agent"), turn.id)
         turn.recap, self.recap = self.recap, ""
         return turn.recap + text
@@ -161,14 +183,16 @@ class TurnRunner:
         await self._services.settings_ready()
         if turn.aborted:
             return
-        text = await self._hosting.covering.covered(turn.prompt, "the prompt")
+        turn.rejected = self._hosting.served.rejections()
+        text = prompt_with_context(turn.prompt, (), turn.rejected)
+        text = await self._hosting.covering.covered(text, "the prompt")
         if self._agent.background:
             await link.keep_background()
         if turn.aborted:
             return
         turn.sent = True
         try:
-            prompt = Prompt(self._recapped(turn, text), turn.images)
+            prompt = Prompt(self._recapped(link, turn, text), turn.images)
             reply = await link.request(prompt, timeout=None)
         except RequestFailed as failure:
             self._events.fail(turn, failure)
@@ -219,3 +243,7 @@ class TurnRunner:
         if (turn and turn.running_calls) or self._services.questions.open(self._session.id):
             return None
         return self._agent.link.heard_at if self._agent.link else None
+
+
+async def _nothing_kept() -> str:
+    return ""

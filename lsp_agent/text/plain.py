@@ -16,6 +16,8 @@ _UNSEEN = re.compile(
     "\U0001d159\U000e0100-\U000e01ef]"
 )
 _MOST_NAMES = 10
+#: As VS Code's ``linkedText.ts`` has it.
+_LINK = re.compile(r"\]\((?=(?:https?|command|file):)", re.IGNORECASE)
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 
 
@@ -44,6 +46,12 @@ def printable_line(line: str) -> str:
 def without_escapes(text: str) -> str:
     """``text`` without colours and other escape sequences of terminals."""
     return _ESCAPE_SEQUENCES.sub("", text)
+
+
+def without_links(text: str) -> str:
+    """VS Code makes a link of ``[words](address)`` in a message, and ``command:`` runs what it
+    names: the words would be an agent's. A blank between the brackets leaves it a text."""
+    return _LINK.sub("] (", text)
 
 
 def is_seen(text: str) -> bool:

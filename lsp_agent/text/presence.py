@@ -59,6 +59,25 @@ def unwound(
     return found[::-1]
 
 
+def back_without(step: Step, outs: Sequence[Step], now: Text | None) -> tuple[int, ...]:
+    """The hunks of ``step`` that tell nothing of its being in: what they put in, one of ``outs``
+    had taken out, which is not in either, and there is no more of it in ``now`` than before that.
+    """
+    before, after = (text or EMPTY for text in step)
+    here = words((now or EMPTY).lines)
+    known = [(words((old or EMPTY).lines), words((new or EMPTY).lines)) for old, new in outs]
+
+    def is_back(came: Counter[str]) -> bool:
+        return any(
+            came <= old - new and all(here[word] <= old[word] for word in came)
+            for old, new in known
+        )
+
+    hunks = enumerate(_diff(step))
+    came = {index: _came(hunk, before, after) for index, hunk in hunks}
+    return tuple(index for index, each in came.items() if each and is_back(each))
+
+
 def with_only(step: Step, hunks: Collection[int]) -> Step:
     """The change with these hunks of it alone."""
     before, after = step

@@ -9,7 +9,7 @@ that undoing it always leads to what was there before the agents.
 Pure. Lines are 0-based, ranges half-open.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, diff, overlap
@@ -93,22 +93,33 @@ class Review(Reviewed):
         made, found = base.with_hunks(self.base, self.text, hunks)
         return Review(made, self.text, found, self.traces)
 
-    def with_open(self, change_id: str, before: Text, after: Text) -> "Review":
-        """With the hunks of a change that are in the text, and that nobody is to decide on yet."""
+    def with_open(
+        self, change_id: str, before: Text, after: Text, *, was_in: bool = False
+    ) -> "Review":
+        """With the hunks of a change that are in the text, and that nobody is to decide on yet.
+        ``was_in``: all of it is known to have been there."""
         review = self
         keys = {hunk.key for hunk in self.hunks}
         for hunk in live_hunks(before, after, self.text):
-            if (key := (change_id, hunk.index)) not in keys:
+            own = words(hunk.new_lines) - words(hunk.old_lines)
+            went = words(hunk.old_lines) - words(hunk.new_lines)
+            if own:
+                is_in = bool(own & words(self.text.lines[hunk.start_line : hunk.end_line]))
+            else:  # of one that only takes out the text alone does not tell
+                is_in = was_in and bool(went) and self._has_no_more_than(after, went)
+            if is_in and (key := (change_id, hunk.index)) not in keys:
                 review = review._with_open(hunk, key)
         return review
 
+    def _has_no_more_than(self, after: Text, asked: Iterable[str]) -> bool:
+        """Of these words."""
+        here, left = words(self.text.lines), words(after.lines)
+        return all(here[word] <= left[word] for word in asked)
+
     def _with_open(self, hunk: LiveHunk, key: Key) -> "Review":
-        """As it is where no word that the hunk puts in is there (of one that only takes out it
-        cannot be told), or others stand there."""
+        """As it is where others stand there."""
         start, end = hunk.start_line, hunk.end_line
-        own = words(hunk.new_lines) - words(hunk.old_lines)
-        there = own & words(self.text.lines[start:end])
-        if not there or any(overlap(start, end, *other.range) for other in self.hunks):
+        if any(overlap(start, end, *other.range) for other in self.hunks):
             return self
         above = [other for other in self.hunks if other.end <= start]
         below = self.hunks[len(above) :]

@@ -1,6 +1,8 @@
-"""``bash``: what is answered of a command that was run."""
+"""``bash``: the line of a command that runs elsewhere, and what is answered of one that was run."""
 
+import os
 import re
+import shlex
 from dataclasses import dataclass
 
 from lsp_agent.toolset.reading import MAX_BYTES, MAX_LINES
@@ -20,6 +22,13 @@ class CommandOutput:
     cut_bytes: bool = False
     full_path: str | None = None
     more: str = ""
+
+
+def run_in(folder: str, command: str, cwd: str) -> str:
+    """The line that does in ``cwd`` what ``command`` does in ``folder``, which may be relative."""
+    if os.path.normpath(os.path.join(cwd, folder)) == os.path.normpath(cwd):  # noqa: PTH118
+        return command
+    return f"cd {shlex.quote(folder)} && {command}"
 
 
 def bash_result(command: str, output: CommandOutput, exit_code: int | None, seconds: float) -> str:

@@ -4,14 +4,15 @@ One file for all servers, in the log folder; never a command's environment or ou
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from lsp_agent.user_data.data_folder import log_folder
 from lsp_agent.user_data.private_log import PrivateLog, put_aside
+from lsp_agent.user_data.seconds import is_seconds
 
 #: Of a command, in characters.
 _LONGEST = 8192
@@ -105,14 +106,34 @@ def _records() -> Iterator[Decided | Ended]:
             continue
         for line in lines:
             try:
-                yield _record(cast(Mapping[str, Any], json.loads(line)))
-            except (ValueError, TypeError, KeyError):
+                yield _record(json.loads(line))
+            except (ValueError, TypeError, RecursionError):
                 continue
 
 
-def _record(fields: Mapping[str, Any]) -> Decided | Ended:
-    if "by" not in fields:
-        return Ended(**fields)
-    if fields["by"] not in get_args(DecidedBy):
-        raise ValueError(fields["by"])
-    return Decided(**fields)
+def _record(fields: Any) -> Decided | Ended:
+    """Raises ValueError or TypeError where a field is missing, odd or too many."""
+    match fields:
+        case {
+            "at": at,
+            "session": str(),
+            "agent": str(),
+            "call": str() | None,
+            "command": str(),
+            "folder": str(),
+            "verdict": verdict,
+            "by": by,
+        } if is_seconds(at) and verdict in get_args(Verdict) and by in get_args(DecidedBy):
+            if not isinstance(fields.get("background", False), bool):
+                raise TypeError("background")
+            return Decided(**fields)
+        case {
+            "session": str(),
+            "call": str(),
+            "exit": int() | None,
+            "failed": bool(),
+            "seconds": seconds,
+        } if is_seconds(seconds):
+            return Ended(**fields)
+        case _:
+            raise ValueError("no record")

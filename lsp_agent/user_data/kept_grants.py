@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.user_data.data_folder import data_folder
 from lsp_agent.user_data.private_files import make_private, why_not_private, write_private
+from lsp_agent.user_data.seconds import is_seconds
 
 _FORMAT = 1
 
@@ -102,7 +103,7 @@ def _grant(each: dict[str, Any]) -> KeptGrant:
     kind, command, folder, since = (each[key] for key in ("kind", "command", "folder", "since"))
     if kind not in ("pattern", "command") or not isinstance(command, str):
         raise ValueError(kind)
-    if not isinstance(folder, str | None) or not isinstance(since, int | float):
+    if not isinstance(folder, str | None) or not is_seconds(since):
         raise TypeError(folder)
     return KeptGrant(kind, command, folder, since)
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the embedded agent uses the texts in here, and is to start quickly
+if TYPE_CHECKING:
     from lsp_agent.protocol.settings.settings import WireName
     from lsp_agent.wires.wire import Wire
 

@@ -3,23 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from lsp_agent.protocol.providers import MODEL_KEYS
 from lsp_agent.toolset.covering import is_secret_name
 
-#: Variables with a provider's key, which commands have no use for.
-_KEYS = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "OPENAI_API_KEY",
-    "KIMI_API_KEY",
-    "MOONSHOT_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "XAI_API_KEY",
-)
 #: Levels of a configuration that are looked into.
 _DEEPEST = 32
 
@@ -28,7 +14,7 @@ def credentials(own: Iterable[str], *more: str) -> tuple[str, ...]:
     """Those of the agent's ``own`` variables that are called so, ``more``, and all that hold a
     provider's key."""
     named = [name for name in own if is_secret_name(name)]
-    return tuple(dict.fromkeys((*named, *_KEYS, *more)))
+    return tuple(dict.fromkeys((*named, *MODEL_KEYS, *more)))
 
 
 def without_secrets(configuration: object, depth: int = 0) -> object:

@@ -187,14 +187,16 @@ class Send:
 class Approve:
     """The agent waits for leave to make a call. ``tool`` and ``args`` are in the embedded agent's
     form where it has such a tool (``read``, ``write``, ``edit`` with ``path``; ``bash`` with
-    ``command``), else the agent's own; ``paths`` are all that it would touch. ``key`` names this
-    request until it is answered (``Wire.answer``)."""
+    ``command``), else the agent's own; ``paths`` are all that it would touch. ``folder`` is where
+    a command would run, as the agent puts it; empty for the session's. ``key`` names this request
+    until it is answered (``Wire.answer``)."""
 
     key: str
     tool: str
     args: Mapping[str, object]
     tool_call_id: str | None
     paths: tuple[str, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.plain import first_of
-from lsp_agent.text.presence import Step, unwound, with_only, without
+from lsp_agent.text.presence import Step, back_without, unwound, with_only, without
 from lsp_agent.workspace.changing.file_host import FileHost, View
 from lsp_agent.workspace.disk.files import LEFTOVER
 from lsp_agent.workspace.disk.paths import from_ledger, open_folder
@@ -144,6 +144,8 @@ class Recovery:
         await self._reviews.refresh(path, view.text or EMPTY)
         review = self._reviews.peek(path, view.text or EMPTY)
         live = {hunk.change_id for hunk in review.hunks}
+        # Taken over, perhaps since the start.
+        under = {change_id for hunk in review.hunks for change_id, _ in hunk.over}
         self._let_go(path)
         wanted = [
             change
@@ -157,6 +159,8 @@ class Recovery:
             change = each.change
             now = self._ledger.get(change.id)
             if change.id not in self._doubtful[path] or now is None or now.status != change.status:
+                continue
+            if change.status == "superseded" and change.id in under:
                 continue
             if (not again or change.status == "lost") and (each.reopened or change.id not in live):
                 self._settle(each, view.text)
@@ -291,11 +295,26 @@ class _Found:
 
 def _look_for(changes: Sequence[Change], now: Text | None) -> list[_Found]:
     reverts = [place for place, change in enumerate(changes) if change.takes_out]
-    found = unwound([(change.before, change.after) for change in changes], now, reverts)
-    return [
-        _found(change, hunks, rest, now)
-        for change, (hunks, rest) in zip(changes, found, strict=True)
-    ]
+    unwinding = unwound([(change.before, change.after) for change in changes], now, reverts)
+    outs: list[Step] = []
+    found: list[_Found] = []
+    for change, (hunks, rest) in zip(changes, unwinding, strict=True):
+        each = _found(change, hunks, rest, now)
+        if outs and each.is_in and not change.on_disk and not change.takes_out:
+            no_sign = back_without((change.before, change.after), outs, now)
+            each = _but_for(no_sign, each, rest, now) if no_sign else each
+        elif not each.is_in and hunks is None and change.status in IN | {"unknown"}:
+            outs.append((change.before, change.after))
+        found.append(each)
+    return found
+
+
+def _but_for(no_sign: Sequence[int], found: _Found, rest: Text | None, now: Text | None) -> _Found:
+    """What is found of a change by its other hunks alone."""
+    left = tuple(index for index in found.hunks or () if index not in no_sign)
+    if left:
+        return _found(found.change, left, rest, now)
+    return _Found(found.change, None, is_in=False, back=(), reopened=False, without=now)
 
 
 def _found(

@@ -25,8 +25,8 @@ BELOW = {
 BELOW["sessions"] = {*BELOW} - {"runtime"}
 BELOW["server"] = {*BELOW} - {"runtime", "toolset", "wires"}
 BELOW["cli"] = {*BELOW}
-#: The rooms of a layer, by floors from the lowest: a room imports from those below it. Rooms of one
-#: floor do not import each other.
+#: The rooms of a layer or of a room, by floors from the lowest: a room imports from those below it.
+#: Rooms of one floor do not import each other.
 ROOMS: dict[str, list[set[str]]] = {
     "agents": [{"guard"}],
     "cli": [{"editors"}],
@@ -42,6 +42,7 @@ ROOMS: dict[str, list[set[str]]] = {
         {"mirror", "review"},
     ],
     "sessions": [{"shared", "stored"}, {"permissions"}, {"files"}, {"agent"}, {"reverts"}],
+    "sessions/permissions": [{"shell"}, {"reading"}, {"keeping"}],
     "server": [{"rpc"}, {"client"}, {"review", "turns"}, {"questions"}, {"chat"}, {"methods"}],
 }
 LSP = {"pygls", "lsprotocol"}
@@ -100,23 +101,25 @@ def test_imports_only_go_down():
 
 
 def test_every_room_is_on_a_floor():
-    rooms = {
-        (folder.parent.name, folder.name)
-        for folder in PACKAGE.glob("*/*/")
-        if folder.name[0] != "_"
-    }
+    folders = {module.relative_to(PACKAGE).parent for module in MODULES}
+    rooms = {folder.as_posix() for folder in folders if len(folder.parts) > 1}
     assert rooms == {
-        (layer, room) for layer, floors in ROOMS.items() for floor in floors for room in floor
+        f"{place}/{room}" for place, floors in ROOMS.items() for floor in floors for room in floor
     }
 
 
 def test_rooms_import_only_from_the_floors_below():
     def not_below(module: Path) -> set[str]:
-        layer, room, *_ = *module.relative_to(PACKAGE).parts, ""
-        floors = ROOMS.get(layer, [])
+        parts = module.relative_to(PACKAGE).parts
+        return {name for depth in range(1, len(parts)) for name in within(module, *parts[:depth])}
+
+    def within(module: Path, *place: str) -> set[str]:
+        room = module.relative_to(PACKAGE).parts[len(place)]
+        floors = ROOMS.get("/".join(place), [])
         mine = next((number for number, rooms in enumerate(floors) if room in rooms), len(floors))
         closed = set[str]().union(*floors[mine:]) - {room}
-        taken = {name.removeprefix(f"lsp_agent.{layer}.").split(".")[0] for name in imports(module)}
+        inside = f"lsp_agent.{'.'.join(place)}."
+        taken = {n.removeprefix(inside).split(".")[0] for n in imports(module) if inside in n}
         return taken & closed
 
     assert faults(not_below) == {}

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GUARD = "lsp_agent/agents/guard"
 HEAVY = {"pygls", "lsprotocol", "cattrs", "attrs", "pydantic", "anyio", "asyncio"}
-HEAVY |= {"rapidfuzz", "rich", "platformdirs", "tree_sitter", "tree_sitter_bash"}
+HEAVY |= {"rapidfuzz", "rich", "platformdirs"}
 
 MAIN = "import sys; from lsp_agent.cli.main import main; sys.argv[1:] = {!r}; main()"
 INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}'

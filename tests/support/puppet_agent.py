@@ -103,7 +103,8 @@ class Puppet:
         self.turn.start()
 
     def play(self, prompt: Json) -> None:
-        order: Json = json.loads(prompt["message"])
+        # Before it may stand what the process before this one was told.
+        order: Json = json.loads(prompt["message"].splitlines()[-1])
         self.deaf = order.get("deaf", False)
         for number, frame in enumerate(recorded_turn()):
             if number == order.get("at"):

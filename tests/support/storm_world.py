@@ -131,6 +131,7 @@ class World:
         self.path = confinement.confine("doc.txt", str(folder), write=True)
         services = SimpleNamespace(
             ledger=self.ledger,
+            reviews=self.reviews,
             saves=Saves(self.ledger, self.documents, cast(TaskGroup, LooseTasks())),
             edits=self.edits,
             host=self.host,

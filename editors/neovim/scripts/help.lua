@@ -215,7 +215,12 @@ wrapped(
   0
 )
 add("")
-wrapped("An edit waits while you select or an operator is pending, at most three seconds.", 0)
+wrapped(
+  "An edit waits while you select, an operator is pending, you type in several lines at once "
+    .. "(|blockwise-operators|), or a command that you type has numbers of lines in its range, at "
+    .. "most three seconds. So does reading a file again that a command of the agent's has changed.",
+  0
+)
 add("")
 wrapped(
   "`:Agent review` opens a tab page with the files of the project that have open changes, how many "

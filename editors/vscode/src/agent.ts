@@ -5,35 +5,25 @@ import * as vscode from "vscode";
 
 import { ChatStore } from "./chat/store";
 import type { Chat, Touched, Turn } from "./chat/transcript";
-import { accept, cut, endAll, excerpt, newChat, steer, take, takeDecision } from "./chat/transcript";
-import { labelOf } from "./chat/suggestions";
-import { sentAlong } from "./chat/along";
+import { cut, endAll, excerpt, newChat, take, takeDecision } from "./chat/transcript";
 import { emptyDraft, joined } from "./chat/drafts";
 import type { Draft } from "./chat/messages";
 import type { Asker, Client, CommandOverrides } from "./client";
 import { kindOf } from "./client";
 import type { Mend } from "./connect/mend";
 import { Connection } from "./connection";
+import { prune } from "./chat/requests";
 import { retell } from "./chat/retelling";
-import type { Sending } from "./outbox";
-import { Outbox } from "./outbox";
+import type { CommandPrompt } from "./prompting";
+import { Prompting } from "./prompting";
 import type {
   AgentEvent,
-  ContextItem,
   Edit,
   Message,
   PromptStarted,
   SessionInfo,
   State,
 } from "./protocol";
-
-interface CommandPrompt {
-  text: string;
-  sessionId?: string;
-  context?: ContextItem[];
-  /** Whether only the ranges of `context` may be changed. */
-  range?: "free" | "confined";
-}
 
 export interface Surroundings {
   ask: Asker;
@@ -49,10 +39,10 @@ export class Agent implements vscode.Disposable {
   readonly chats = new Map<string, Chat>();
   readonly states = new Map<string, State>();
   readonly connection: Connection;
+  readonly prompting = new Prompting(this, () => this.store.changed());
   draft: Draft | undefined;
   current: string | undefined;
 
-  private readonly outbox = new Outbox(() => this.store.changed());
   private readonly openings = new Map<string | undefined, Promise<string>>();
   private readonly store: ChatStore;
   private readonly touches = new vscode.EventEmitter<{ chat: Chat; touched: Touched }>();
@@ -78,7 +68,7 @@ export class Agent implements vscode.Disposable {
       ...surroundings,
       commands: {
         ...surroundings.commands,
-        "lspAgent.prompt": (argument: unknown) => this.promptByCommand(argument as CommandPrompt),
+        "lspAgent.prompt": (argument: unknown) => this.prompting.byCommand(argument as CommandPrompt),
       },
       event: (event: AgentEvent) => this.take(event),
       decided: (edits: Edit[]) => this.decided(edits),
@@ -122,85 +112,25 @@ export class Agent implements vscode.Disposable {
     return [...this.chats.values()].some((chat) => this.isBusy(chat));
   }
 
-  /** The prompts that are on their way to the server, in order. */
-  get sending(): Draft[] {
-    return this.outbox.sending.map(({ draft }) => draft);
-  }
-
   /** All that was written and did not reach the server. */
   private get unsent(): Draft | undefined {
-    const written = this.draft ? [...this.sending, this.draft] : this.sending;
+    const { sending } = this.prompting;
+    const written = this.draft ? [...sending, this.draft] : sending;
     return written.length === 0 ? undefined : written.reduce(joined);
   }
 
-  private stopped(): void {
+  /** The server ended. */
+  stopped(): void {
     this.surroundings.stopped();
     for (const chat of this.chats.values()) {
       if (this.isBusy(chat)) this.store.changed(chat);
       endAll(chat, ENDED);
+      prune(chat);
       chat.earlier = true;
     }
     this.states.clear();
     this.switches.fire();
     this.store.changed();
-  }
-
-  /** Sends a prompt to the session that is the current one now, or to a new one, after those before
-   * it. Where a turn runs it waits, or with `steers` is for that turn, if it can take it. Raises
-   * Error. */
-  async prompt(draft: Draft, steers = false, sessionId = this.current): Promise<void> {
-    await this.outbox.send({ draft, sessionId }, (sending) => this.send(sending, steers));
-  }
-
-  private async send(sending: Sending, steers: boolean): Promise<void> {
-    const { text, attachments, images } = sending.draft;
-    const client = await this.connection.ensure();
-    const running = steers ? this.running(sending.sessionId) : undefined;
-    const sessionId = await this.openSession(sending.sessionId);
-    const along = await sentAlong(attachments, images);
-    const whenBusy = running === undefined ? "queue" : "steer";
-    const params = { sessionId, text, ...along, whenBusy };
-    const { turnId } = await client.command<PromptStarted>("prompt", params);
-    const chat = this.chatOf(sessionId);
-    const labels = [...images, ...attachments].map(({ label }) => label);
-    if (running?.id === turnId) this.touched(chat, steer(running, text, labels));
-    else this.touched(chat, { turn: accept(chat, turnId, text, labels) });
-    if (this.connection.running !== client) this.stopped(); // ended since it accepted
-  }
-
-  /** Sends the prompt of the last turn once more, which failed. Raises Error. */
-  async retry(): Promise<void> {
-    const failed = this.chat?.turns.at(-1);
-    if (this.chat === undefined || failed === undefined) throw new Error("No turn has failed.");
-    if (this.chat.earlier) {
-      return this.prompt({ text: failed.prompt, attachments: [], images: [] });
-    }
-    const client = await this.connection.ensure();
-    const { sessionId } = this.chat;
-    const { turnId } = await client.command<PromptStarted>("retry", { sessionId });
-    const chat = this.chatOf(sessionId);
-    this.touched(chat, { turn: accept(chat, turnId, failed.prompt, failed.context) });
-  }
-
-  /** What a code action or a key asks: goes on with the conversation that is shown, unless that is
-   * of another folder than the document. */
-  private promptByCommand(asked: CommandPrompt): Promise<PromptStarted> {
-    return this.outbox.inTurn(() => this.sendCommand(asked));
-  }
-
-  private async sendCommand(asked: CommandPrompt): Promise<PromptStarted> {
-    const client = await this.connection.ensure();
-    const uri = asked.context?.[0]?.uri;
-    const folder = uri && vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri));
-    const isOfFolder = !folder || folder.uri.fsPath === this.state?.cwd;
-    const current = this.chat !== undefined && isOfFolder ? await this.openSession() : undefined;
-    const params = { sessionId: current, ...asked };
-    const started = await client.command<PromptStarted>("prompt", params);
-    const labels = (asked.context ?? []).map(({ uri, range }) => labelOf(vscode.Uri.parse(uri), range));
-    const chat = this.chatOf(started.sessionId);
-    if (chat !== this.chat && !this.isBusy()) this.switchTo(chat.sessionId);
-    this.touched(chat, { turn: accept(chat, started.turnId, excerpt(asked.text), labels) });
-    return started;
   }
 
   /** That session's id, or the current one's: of an earlier run of the server it is taken up again,
@@ -231,7 +161,7 @@ export class Agent implements vscode.Disposable {
   /** In place of that one, also for the prompts that wait for it. */
   private async newSessionFor(former: string | undefined): Promise<string> {
     const sessionId = await this.newSession();
-    this.outbox.redirect(former, sessionId);
+    this.prompting.redirect(former, sessionId);
     return sessionId;
   }
 
@@ -377,6 +307,7 @@ export class Agent implements vscode.Disposable {
     // What was typed in the chat is shown as it is when it is accepted.
     const isBegin = event.type === "turnStarted";
     this.touched(chat, take(chat, isBegin ? { ...event, prompt: excerpt(event.prompt) } : event));
+    if (event.type === "turnEnded") prune(chat);
     if ("edit" in event) this.edits.fire(event.edit);
     if (["turnEnded", "agentStatus", "optionChanged"].includes(event.type)) {
       void this.refreshState(event.sessionId);
@@ -402,7 +333,7 @@ export class Agent implements vscode.Disposable {
     }
   }
 
-  private chatOf(sessionId: string): Chat {
+  chatOf(sessionId: string): Chat {
     let chat = this.chats.get(sessionId);
     if (chat === undefined) {
       chat = newChat(sessionId);
@@ -417,7 +348,7 @@ export class Agent implements vscode.Disposable {
     this.chats.set(chat.sessionId, chat);
   }
 
-  private touched(chat: Chat, touched: Touched): void {
+  touched(chat: Chat, touched: Touched): void {
     this.touches.fire({ chat, touched });
     this.store.changed(chat);
   }

@@ -12,6 +12,7 @@ import { CloseAction, LanguageClient, State } from "vscode-languageclient/node";
 import { withoutKeys } from "./connect/keys";
 import type { ApplyNext } from "./edits";
 import { applyEdit, diagnostics, reloadDocument, saveDocument } from "./edits";
+import { tellError } from "./notices";
 import { TurnProgress } from "./progress";
 import type { AgentEvent, Edit, Question } from "./protocol";
 import { SECTION, serverSettings } from "./settings";
@@ -257,7 +258,7 @@ function middleware(
       try {
         return await (override ? override(args[0]) : next(command, args));
       } catch (error) {
-        void vscode.window.showErrorMessage((error as Error).message);
+        tellError((error as Error).message);
         return undefined;
       }
     },

@@ -1,8 +1,7 @@
 // The commands that the person has allowed for good: shown, and taken back one by one.
 
-import * as vscode from "vscode";
-
 import type { Agent } from "./agent";
+import { tell } from "./notices";
 import { Nothing, pick } from "./pickers";
 import type { KeptPermission } from "./protocol";
 
@@ -16,7 +15,7 @@ export async function pickPermission(agent: Agent): Promise<void> {
   });
   if (chosen === undefined) return;
   await client.request("permissions", { remove: [chosen.permissionId] });
-  void vscode.window.showInformationMessage("You will be asked about that command again.");
+  tell("You will be asked about that command again.");
 }
 
 function item({ permissionId, command, folder, since }: KeptPermission) {

@@ -8,6 +8,7 @@ import { valueName } from "./chat/head";
 import { isOpenQuestion } from "./chat/transcript";
 import type { Client } from "./client";
 import type { Exports } from "./exports";
+import { tell } from "./notices";
 import type {
   AgentSession,
   BackgroundCommand,
@@ -246,7 +247,7 @@ export async function pick<T extends vscode.QuickPickItem>(
     return await vscode.window.showQuickPick(items(), { title });
   } catch (error) {
     if (!(error instanceof Nothing)) throw error;
-    void vscode.window.showInformationMessage(error.message);
+    tell(error.message);
     return undefined;
   }
 }

@@ -8,6 +8,8 @@ import type {
   WorkDoneProgressReport,
 } from "vscode-languageclient";
 
+import { unlinked } from "./notices";
+
 type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
 
 interface Shown {
@@ -40,14 +42,14 @@ export class TurnProgress {
     // A tool call is named in its turn's progress, which alone can be cancelled; and who looks at
     // the chat sees all of it there, with a Stop button.
     if (!value.cancellable || this.isWatched()) return;
-    const { title, message } = value;
+    const title = unlinked(value.title);
     const where = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    let latest = message;
+    let latest = value.message;
     let show = (text: string): void => void (latest = text);
     const { promise, resolve } = deferred();
     this.shown.set(token, { report: (text) => show(text), end: resolve });
     void vscode.window.withProgress(where, async (progress, cancellation) => {
-      show = (text) => progress.report({ message: text });
+      show = (text) => progress.report({ message: unlinked(text) });
       if (latest) show(latest);
       cancellation.onCancellationRequested(() => this.cancel(token));
       await promise;

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 
+import { tell } from "./notices";
 import type { Option, Question } from "./protocol";
 import type { Button } from "./toasts";
 import { DENY_WITH_REASON, listTitleOf, NOT_NOW, toastOf } from "./toasts";
@@ -130,7 +131,7 @@ export class Questions implements vscode.Disposable {
     const chosen = await show<Button>(message, ...buttons);
     const isUnread = Date.now() - since < UNREAD_MILLISECONDS;
     if (this.open.get(question.questionId) !== open) {
-      if (chosen) void vscode.window.showInformationMessage("The question is not open any more.");
+      if (chosen) tell("The question is not open any more.");
     } else if (chosen?.leads.to === "nothing") {
       return; // it stays in the status bar and the chat
     } else if (chosen?.leads.to === "answer" && isUnread) {

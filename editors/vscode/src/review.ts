@@ -10,6 +10,7 @@ import type { ReviewAction } from "./chat/messages";
 import type { Turn } from "./chat/transcript";
 import type { Client } from "./client";
 import { Line } from "./line";
+import { tell, tellError } from "./notices";
 import type { ListEdits, OpenHunk } from "./open_hunks";
 import { OpenHunks, openHunks } from "./open_hunks";
 import type { Edit, Hunk, NextChange, RevertResult } from "./protocol";
@@ -246,7 +247,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
       files.set(uri, file);
     }
     if (files.size === 0) {
-      void vscode.window.showInformationMessage("The agent has changed no file.");
+      tell("The agent has changed no file.");
       return;
     }
     const resources = await Promise.all(
@@ -280,7 +281,7 @@ export async function reporting(run: () => Promise<unknown>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    void vscode.window.showErrorMessage((error as Error).message);
+    tellError((error as Error).message);
   }
 }
 

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "./agent";
+import { warn } from "./notices";
 import { Nothing, open, pick } from "./pickers";
 import type { ForkResult, PastPrompt, RevertResult, RewindResult } from "./protocol";
 
@@ -68,5 +69,5 @@ export function tellLeft({ files }: RevertResult): void {
   const left = files.filter((file) => file.outcome === "conflict");
   if (left.length === 0) return;
   const names = left.map((file) => `${file.uri.split("/").at(-1)} (${file.reason ?? "conflict"})`);
-  void vscode.window.showWarningMessage(`Not taken back: ${names.join(", ")}`);
+  warn(`Not taken back: ${names.join(", ")}`);
 }

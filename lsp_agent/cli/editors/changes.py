@@ -73,10 +73,17 @@ def make(subject: str, changes: Sequence[Change]) -> Path:
 
 
 def made(subject: str) -> list[Change]:
-    """What ``make`` has done for it and nobody has taken back."""
-    text = read(_folder(subject) / _RECORD)
-    kept: list[dict[str, Any]] = json.loads(text)["files"] if text else []
-    return [Change(Path(each["path"]), each["before"], each["after"]) for each in kept]
+    """What ``make`` has done for it and nobody has taken back. Raises CannotChange where that
+    cannot be known: without what was there before nothing more is written over it."""
+    path = _folder(subject) / _RECORD
+    text = read(path)
+    try:
+        return [] if text is None else [_read_change(each) for each in json.loads(text)["files"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise CannotChange(
+            f"{path} is damaged, so nothing is changed: mend it; or put back by hand what was there"
+            f" before, which lies beside it, move {path.parent} away and try again"
+        ) from None
 
 
 def take_back(change: Change) -> Change:
@@ -128,6 +135,19 @@ def _write(change: Change) -> None:
         new.replace(place)
     except OSError as error:
         raise CannotChange(f"{place} cannot be written: {error.strerror}") from None
+
+
+def _read_change(kept: Any) -> Change:
+    """Raises ValueError."""
+    match kept:
+        case {"path": str(path), "before": str() | None as before, "after": str() | None as after}:
+            if b"\0" in os.fsencode(path):
+                raise ValueError(path)
+            for text in (before, after):
+                (text or "").encode()  # half a character could not be written
+            return Change(Path(path), before, after)
+        case _:
+            raise ValueError(kept)
 
 
 def _folder(subject: str) -> Path:

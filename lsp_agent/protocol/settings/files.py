@@ -22,32 +22,29 @@ def user_settings_path() -> Path:
     return user_config_path("lsp-agent", appauthor=False) / "config.toml"
 
 
-def load_for_folder(
-    folder: Path | None, *, initialization_options: object = None, configuration: object = None
-) -> Loaded:
-    """The settings of a workspace folder (None: of no folder), its files read anew."""
+def load_for_folder(folder: Path | None) -> Loaded:
+    """What the files say of a workspace folder (None: of no folder), read anew."""
     workspace_file = None if folder is None else read_workspace_file(folder)
-    return load(
-        user_file=read_user_file(),
-        initialization_options=initialization_options,
-        configuration=configuration,
-        workspace_file=workspace_file,
-    )
+    return load(user_file=read_user_file(), workspace_file=workspace_file)
 
 
 def read_user_file() -> SettingsFile | None:
-    """None if there is none. May be a symbolic link: people keep their settings elsewhere."""
+    """None if there is none, or nothing in it. May be a symbolic link: people keep their settings
+    elsewhere."""
     return _read(user_settings_path(), os.O_RDONLY)
 
 
 def read_workspace_file(folder: Path) -> SettingsFile | None:
-    """None if there is none. A symbolic link is refused: it could name any file of the user's."""
+    """None if there is none, or nothing in it. A symbolic link is refused: it could name any file
+    of the user's."""
     return _read(folder / WORKSPACE_FILE, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _read(path: Path, flags: int) -> SettingsFile | None:
     try:
         text = _text(path, flags)
+        if not text:
+            return None
         values = tomllib.loads(text)
     except FileNotFoundError:
         return None

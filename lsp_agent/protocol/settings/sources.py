@@ -50,6 +50,13 @@ NARROWING: Mapping[str, Rule] = {
     "limits.line_bytes": "smaller",
 }
 
+#: Of these a value that means nothing counts as the tightest.
+_GUARDS: Mapping[str, object] = {
+    key: rule[-1] if isinstance(rule, tuple) else "deny"
+    for key, rule in NARROWING.items()
+    if key.startswith("permissions.")
+}
+_ALL_DENIED = "until it can be read, all that permissions are about is denied"
 _ONLY_DENY = 'ignored: a workspace can only set "deny"; all else belongs in your own settings'
 #: Of one source; what is over is counted, not listed.
 _MOST_PROBLEMS = 20
@@ -70,7 +77,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """What was read from a file; ``values`` is empty where it could not be."""
+    """What was read from a file; ``values`` is empty where it could not be, as ``problems`` say."""
 
     path: str
     values: Mapping[str, object]
@@ -102,6 +109,8 @@ def load(
     values = _Values()
     if user_file is not None:
         values.problems += user_file.problems
+        if user_file.problems and not user_file.values:
+            values.guard(user_file.path)
         values.override(user_file.path, user_file.values)
     values.override(INITIALIZATION_OPTIONS, initialization_options)
     values.complete_known_agents()
@@ -154,9 +163,16 @@ class _Values:
     #: Agents may be named before they are defined, so names are looked up when all are known.
     chosen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
+    def guard(self, source: str) -> None:
+        """Nobody knows what a source denies."""
+        for key, value in _GUARDS.items():
+            self._set(tuple(key.split(".")), value, source)
+        self.problems.append(Problem(source, "", _ALL_DENIED))
+
     def override(self, source: str, given: object) -> None:
-        """Takes all that ``given`` says."""
-        for path, value in self._checked(source, given):
+        """Takes all that ``given`` says. What is meant to deny does so in a way that cannot be
+        read, too."""
+        for path, value in self._checked(source, given, tightest=True):
             if path == ("agent",):
                 self.chosen.append((source, cast(str, value)))
             elif path[-1] == "command" and path[0] == "agents":
@@ -264,14 +280,21 @@ class _Values:
     def _agents(self) -> list[str]:
         return list(dict.fromkeys(path[1] for path in self.values if path[0] == "agents"))
 
-    def _checked(self, source: str, given: object) -> Iterator[tuple[Path, object]]:
-        """The values of ``given`` whose key and type are right; reports the others."""
+    def _checked(
+        self, source: str, given: object, *, tightest: bool = False
+    ) -> Iterator[tuple[Path, object]]:
+        """The values of ``given`` whose key and type are right; reports the others, which with
+        ``tightest`` count for what they deny."""
         for path, model, value in self._leaves(source, (), Settings, given):
             fault = _fault(model, path[-1], value)
             if fault is None:
                 yield path, value
-            else:
-                self._report(source, path, fault)
+                continue
+            tight = _tightest(path, value) if tightest else None
+            counts = "" if tight is None else f"; it counts as {json.dumps(tight)}"
+            self._report(source, path, fault + counts)
+            if tight is not None:
+                yield path, tight
 
     def _leaves(
         self, source: str, path: Path, model: type[BaseModel], given: object
@@ -344,6 +367,15 @@ def _fault(model: type[BaseModel], name: str, value: object) -> str | None:
         kind = "" if choices(info.annotation) and isinstance(value, str) else value_in_words(value)
         return f"must be {allowed_values(info)}{near}" + (f"; it is {kind}" if kind else "")
     return None
+
+
+def _tightest(path: Path, value: object) -> object:
+    """What a wrong value stands for; None where it denies nothing."""
+    if path == ("permissions", "hidden") and isinstance(value, list):
+        return [each for each in cast(list[object], value) if isinstance(each, str)]
+    if path[0] == "agents" and path[-1] == "sandbox":
+        return True
+    return _GUARDS.get(".".join(path))
 
 
 def _unknown_key(model: type[BaseModel], name: str) -> str:

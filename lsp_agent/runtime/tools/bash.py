@@ -20,6 +20,7 @@ from typing import BinaryIO
 
 from lsp_agent.processes.system import this_system
 from lsp_agent.protocol.environment import COVER_VARIABLE, SECRETS_VARIABLE
+from lsp_agent.protocol.providers import MODEL_KEYS
 from lsp_agent.runtime import processes
 from lsp_agent.runtime.tools.covering import covering_of
 from lsp_agent.runtime.tools.gate_watch import GateWatch
@@ -43,25 +44,7 @@ LINGER_SECONDS = 0.2
 FULL_OUTPUT_BYTES = 64 << 20
 
 #: Variables that no command sees.
-SECRETS = frozenset(
-    {
-        "ZOTCORE_RPC_TOKEN",
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "CEREBRAS_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        "GROQ_API_KEY",
-        "KIMI_API_KEY",
-        "MISTRAL_API_KEY",
-        "MOONSHOT_API_KEY",
-        "OPENAI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "XAI_API_KEY",
-        "ZAI_API_KEY",
-    }
-)
+SECRETS = frozenset({"ZOTCORE_RPC_TOKEN", *MODEL_KEYS})
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:

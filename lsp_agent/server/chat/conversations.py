@@ -57,14 +57,26 @@ class _Written:
 
 
 class _Conversation:
-    """``is_new``: the session is not told yet what else stands in the document."""
+    """``is_new``: the session has not said what else stands in the document. ``teller`` is the
+    turn whose prompt tells it so."""
 
     def __init__(self, path: SafePath, session_id: str, pauses: Pauses, *, is_new: bool) -> None:
         self.path = path
         self.session_id = session_id
         self.pauses = pauses
         self.is_new = is_new
+        self.teller: Turn | None = None
         self.news = anyio.Event()
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether a prompt, which is sent now, has to tell it: none has reached the agent that
+        did, and none is on its way."""
+        teller = self.teller
+        was_lost = teller is None or (
+            teller.ended and (not teller.sent or teller.stop_reason == "error")
+        )
+        return self.is_new and was_lost
 
 
 class Conversations:
@@ -141,14 +153,11 @@ class Conversations:
         self._tasks.start_soon(self._write_all, conversation)
         conversation.news.set()
 
-    def is_first(self, path: str) -> bool:
-        """Whether a prompt, which is sent now, is the first that a new session has of the document
-        at ``path``."""
+    def is_untold(self, path: str) -> bool:
+        """Whether a prompt, which is sent now, has to tell its session what else stands in the
+        document at ``path``."""
         conversation = self._by_path.get(path)
-        is_new = conversation is not None and conversation.is_new
-        if conversation is not None:
-            conversation.is_new = False
-        return is_new
+        return conversation is not None and conversation.is_untold
 
     def answered(self, prompt: str, session: Session, answer: str) -> None:
         """Without a turn, as by a command."""
@@ -170,6 +179,9 @@ class Conversations:
 
     def sent(self, turn: Turn, session: Session) -> None:
         """The prompt of the session's document has begun a turn."""
+        conversation = self._of(session.id)
+        if conversation is not None and conversation.is_untold:
+            conversation.teller = turn
         words = Words(session.cwd)
         self._turns[turn.id] = _Written(session.id, turn.words, words, here=True)
         self._tell(session.id)

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from lsp_agent.protocol.errors import BadParams, RequestFailed
 from lsp_agent.server.client.capabilities import initialize_result
-from lsp_agent.server.client.info import ClientInfo, Introduction
+from lsp_agent.server.client.info import ClientInfo, Introduction, with_change
 from lsp_agent.server.client.parent import gone
 from lsp_agent.server.rpc import startup
 from lsp_agent.server.rpc.channel import Recv, Send
@@ -20,6 +20,7 @@ from lsp_agent.server.rpc.dispatcher import Dispatcher, Json, NotificationHandle
 from lsp_agent.server.rpc.frames import BODY_LIMIT, BadFrame, Frames
 from lsp_agent.server.rpc.outbox import Outbox
 from lsp_agent.server.rpc.transport import Writer, chunks
+from lsp_agent.text.plain import without_links
 
 #: No more is read from a client that leaves this many bytes of answers unread.
 _UNREAD_LIMIT = 64 * 1024 * 1024
@@ -27,6 +28,9 @@ _END_SECONDS = 5.0
 #: Until the types of standard requests are imported where none came: whoever asks for code actions
 #: then need not wait, and who is gone by then has not paid for them.
 _TYPES_AFTER_SECONDS = 2.0
+
+#: What a person is shown in a message of their editor's.
+_MESSAGES = {"window/showMessage", "window/showMessageRequest"}
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +110,7 @@ class ClientConnection:
 
     def notify(self, method: str, params: object) -> None:
         """Sends a notification; never blocks. Who sends much awaits ``drain`` in between."""
-        self._protocol.notify(method, params)
+        self._protocol.notify(method, _unlinked(method, params))
 
     def notify_newest(self, method: str, params: object, of: Hashable) -> None:
         """As ``notify``; it takes the place of the last one ``of`` the same that still waits."""
@@ -114,7 +118,7 @@ class ClientConnection:
 
     async def ask(self, method: str, params: object, timeout: float | None) -> Any:
         """Sends a request; its result. Raises ``ClientRefused`` and ``TimeoutError``."""
-        return await self._protocol.ask(method, params, timeout)
+        return await self._protocol.ask(method, _unlinked(method, params), timeout)
 
     def notification(self, method: str, params: object) -> bytes:
         """A notification as ``outbox`` takes it."""
@@ -229,11 +233,7 @@ class ClientConnection:
             self.tasks.start_soon(self.on_initialized)
 
     def _folders_changed(self, params: Json) -> None:
-        event = cast(dict[str, list[Json] | None], params["event"])
-        for folder in event.get("removed") or []:
-            self._folders.pop(folder["uri"], None)
-        for folder in event.get("added") or []:
-            self._folders[folder["uri"]] = folder["name"]
+        self._folders = with_change(self._folders, params["event"])
         if self.on_folders:
             self.on_folders()
 
@@ -268,3 +268,10 @@ class ClientConnection:
         if not isinstance(arguments, list) or not isinstance(first or {}, dict):
             raise BadParams("arguments", "must be a list whose first item is an object")
         return handler(cast(Json, first or {}))
+
+
+def _unlinked(method: str, params: object) -> object:
+    if method not in _MESSAGES:
+        return params
+    told = cast(dict[str, Any], params)
+    return {**told, "message": without_links(told["message"])}

@@ -1,7 +1,8 @@
 """What the client is and what it can do, as it said in ``initialize``."""
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -10,6 +11,8 @@ from lsp_agent.protocol.errors import BadParams
 from lsp_agent.server.client.parent import can_watch
 from lsp_agent.server.client.quirks import Quirks, RefreshKind, quirks_of
 from lsp_agent.text.positions import Encoding
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,25 @@ class Introduction:
         return cls(client, _folders(params), watched)
 
 
+def with_change(folders: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, str]:
+    """``folders`` after the event of a ``didChangeWorkspaceFolders``. What is odd in it is logged
+    and passed over: no client hears of a refusal, and what it removes must be out of reach."""
+    removed = dict(_changed(event, "removed", _removed))
+    left = {uri: name for uri, name in folders.items() if uri not in removed}
+    return left | dict(_changed(event, "added", _folder))
+
+
+def _changed(
+    event: Mapping[str, Any], which: str, read: Callable[[object], tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    listed: object = event.get(which) or []
+    for each in cast(list[object], listed) if isinstance(listed, list) else [listed]:
+        try:
+            yield read(each)
+        except BadParams as exc:
+            log.warning("%s folder %.200r is passed over: %s", which, each, exc)
+
+
 def _encoding(params: Mapping[str, Any]) -> Encoding:
     """The client's first that we know, which is the one it holds its texts in."""
     offered = _object(params, "capabilities", "general").get("positionEncodings")
@@ -146,6 +168,14 @@ def _folder(folder: object) -> tuple[str, str]:
             return uri, name
         case _:
             raise BadParams("workspaceFolders", "each must have a uri and a name")
+
+
+def _removed(folder: object) -> tuple[str, str]:
+    match folder:
+        case {"uri": str(uri)}:
+            return uri, ""
+        case _:
+            raise BadParams("workspaceFolders", "each must have a uri")
 
 
 def _object(value: Mapping[str, Any], *path: str) -> dict[str, Any]:

@@ -113,7 +113,7 @@ async def _sent(context: Context, path: SafePath, text: str, words: str) -> Send
             return SendChatResult(session_id=session.id)
         prompt = ran[1] if ran is not None else words
     excerpts: list[Excerpt] = []
-    if context.chats.is_first(path.path) and (before := earlier(text)):
+    if context.chats.is_untold(path.path) and (before := earlier(text)):
         name = _EARLIER.format(os.path.basename(path.path))  # noqa: PTH119
         excerpts.append(Excerpt(name, before[-_EARLIER_LIMIT:]))
     turn = session.prompt(prompt, excerpts, words=words)

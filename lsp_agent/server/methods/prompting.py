@@ -36,7 +36,7 @@ def prompt(context: Context, params: PromptParams) -> Awaitable[PromptResult]:
     """Accepts the prompt now, on the documents as they are now; answers at the turn's end."""
     asked = _asked(context, params)
     if asked.steers:
-        return _steered_result(context, asked)
+        return _steered_result(context, asked, _steering(context, asked))
     return _result(context, asked.session, _begun(context, asked))
 
 
@@ -46,7 +46,7 @@ def start_prompt(
     """The command's form: answers at once, so that no editor waits."""
     asked = _asked(context, params)
     if asked.steers:
-        return _steering_started(context, asked)
+        return _steering_started(asked, _steering(context, asked))
     started = _started(asked.session, _begun(context, asked))
     return started if params.from_ is None else _taken_out(context, params.from_, started)
 
@@ -145,23 +145,34 @@ def _begun(context: Context, asked: _Asked) -> Turn:
     return turn
 
 
-async def _steered(context: Context, asked: _Asked) -> Turn:
+def _steering(context: Context, asked: _Asked) -> Awaitable[tuple[Turn, bool]]:
+    """The turn that has the words, and whether that is the one that runs now. A stop that the
+    client sent behind them means them too, so they are handed on at once."""
     params, session = asked.params, asked.session
     running = session.turn
-    turn = await session.steer(params.text, asked.excerpts, params.images)
-    if turn is not running:
-        context.displays.begin(session, turn, params.text, params.work_done_token)
-    return turn
+    steering = session.steer(params.text, asked.excerpts, params.images)
+    return _steered(context, asked, running, steering)
 
 
-async def _steered_result(context: Context, asked: _Asked) -> PromptResult:
-    running = asked.session.turn
-    turn = await _steered(context, asked)
-    return await _result(context, asked.session, turn, joined=turn is running)
+async def _steered(
+    context: Context, asked: _Asked, running: Turn | None, steering: Awaitable[Turn]
+) -> tuple[Turn, bool]:
+    params, turn = asked.params, await steering
+    if turn is not running and not turn.ended:  # as one that a stop has dropped
+        context.displays.begin(asked.session, turn, params.text, params.work_done_token)
+    return turn, turn is running
 
 
-async def _steering_started(context: Context, asked: _Asked) -> PromptStarted:
-    return _started(asked.session, await _steered(context, asked))
+async def _steered_result(
+    context: Context, asked: _Asked, steering: Awaitable[tuple[Turn, bool]]
+) -> PromptResult:
+    turn, joined = await steering
+    return await _result(context, asked.session, turn, joined=joined)
+
+
+async def _steering_started(asked: _Asked, steering: Awaitable[tuple[Turn, bool]]) -> PromptStarted:
+    turn, _ = await steering
+    return _started(asked.session, turn)
 
 
 def _started(session: Session, turn: Turn) -> PromptStarted:

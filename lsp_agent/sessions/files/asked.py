@@ -26,6 +26,7 @@ from lsp_agent.toolset.calls import (
     ToolRequest,
     Verdict,
 )
+from lsp_agent.toolset.commands import run_in
 from lsp_agent.toolset.kinds import OF_BACKGROUND, tool_kind
 from lsp_agent.wires.wire import (
     AgentRequest,
@@ -116,7 +117,11 @@ class Asked:
     async def _approve(self, request: Approve) -> Answer:
         """Of a call that touches several files, each is asked for; and where instructions that
         an agent reads along are links, those."""
-        call = ToolRequest(request.tool, request.args, request.tool_call_id)
+        args = dict(request.args)
+        command = args.get("command")
+        if request.folder and request.tool == "bash" and isinstance(command, str):
+            args["command"] = run_in(request.folder, command, self._session.cwd)
+        call = ToolRequest(request.tool, args, request.tool_call_id)
         still_wanted = self._session.still_wanted()
         verdict = await self._leave(call)
         others = request.paths[1:]

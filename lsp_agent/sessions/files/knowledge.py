@@ -3,7 +3,7 @@ written, while people type. Pure; lines are 0-based, ranges half-open.
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lsp_agent.text.diff import Hunk, by_line, diff, overlap
@@ -14,6 +14,8 @@ from lsp_agent.text.merge import preferring, words
 _MAX_DIFF_ROWS = 40
 #: Lines of one change, taken with those of the other text, that are compared with each other.
 _MAX_PAIRS = 10_000
+#: Lines of a text and of what it may have been made of, of all tries together, that are compared.
+_MAX_COMPARED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +57,18 @@ class Knowledge:
         is in there: one that did not heed a note takes nothing out that it has not read."""
         if self.own is None:
             return None
-        of_own, of_told = (diff(base.lines, wanted.lines) for base in (self.own, self.told))
-        heeded: list[int] = []
-        unclear: list[int] = []
-        hunks = _parts(self.own, self.told)
-        for index, hunk in enumerate(hunks):
-            as_own = _is_intact(hunk.old_start, hunk.old_end, of_own)
-            as_told = _is_intact(hunk.new_start, hunk.new_end, of_told)
-            if as_own == as_told:
-                unclear.append(index)
-            elif as_told:
-                heeded.append(index)
+        parts = _parts(self.own, self.told)
+        heeded, unclear = _heeded(parts, self.own, self.told, wanted)
+        if len(unclear) * (len(self.own.lines) + len(wanted.lines)) > _MAX_COMPARED:
+            unclear = [set[int]().union(*unclear)]
+        hunks = list(itertools.chain.from_iterable(parts))
         base = with_hunks(self.own, self.told, heeded, hunks)
-        for index in unclear:  # lines beside it were changed too, or are alike
-            with_it = with_hunks(self.own, self.told, [*heeded, index], hunks)
-            if _distance(with_it, wanted) < _distance(base, wanted):
-                heeded.append(index)
-                base = with_it
+        least = _distance(base, wanted) if unclear else 0
+        for together in unclear:
+            with_them = with_hunks(self.own, self.told, heeded | together, hunks)
+            if (distance := _distance(with_them, wanted)) < least:
+                heeded |= together
+                base, least = with_them, distance
         return base
 
     def dropped_unseen(self, wanted: Text) -> range | None:
@@ -132,30 +129,64 @@ def _shows(hunk: Hunk, start: int, end: int, size: int) -> bool:
     return overlap(hunk.new_start, hunk.new_end, first, past)
 
 
-def _parts(own: Text, told: Text) -> list[Hunk]:
+def _parts(own: Text, told: Text) -> list[list[Hunk]]:
     """The changes from ``own`` to ``told``, each line with the one that it is most like: another
-    beside it may be known when it is not."""
-    parts: list[Hunk] = []
+    beside it may be known when it is not. Lines that were put in or taken out next to each other
+    are one part, of which an agent may have heeded some."""
+    parts: list[list[Hunk]] = []
     for hunk in diff(own.lines, told.lines):
         old = own.lines[hunk.old_start : hunk.old_end]
         new = told.lines[hunk.new_start : hunk.new_end]
-        if min(len(old), len(new)) == 0 or len(old) * len(new) > _MAX_PAIRS:
-            parts += by_line([hunk])
+        if not old or not new:
+            parts.append(list(_lines_of(hunk)))
+            continue
+        if len(old) * len(new) > _MAX_PAIRS:
+            parts += ([line] for line in by_line([hunk]))
             continue
         pairs = _pairs(old, new)
         if len(old) == len(new) and all(one == other for one, other in pairs):
-            parts += by_line([hunk])
+            parts += ([line] for line in by_line([hunk]))
             continue
         at, new_at = 0, 0
         for one, other in [*pairs, (len(old), len(new))]:
             if at < one or new_at < other:
                 start, new_start = hunk.old_start + at, hunk.new_start + new_at
-                parts.append(Hunk(start, start + one - at, new_start, new_start + other - new_at))
+                parts.append([Hunk(start, start + one - at, new_start, new_start + other - new_at)])
             if one < len(old):
                 start, new_start = hunk.old_start + one, hunk.new_start + other
-                parts.append(Hunk(start, start + 1, new_start, new_start + 1))
+                parts.append([Hunk(start, start + 1, new_start, new_start + 1)])
             at, new_at = one + 1, other + 1
     return parts
+
+
+def _heeded(
+    parts: Sequence[Sequence[Hunk]], own: Text, told: Text, wanted: Text
+) -> tuple[set[int], list[set[int]]]:
+    """By their places, the hunks that ``wanted`` has as they were told, and of each part those of
+    which that cannot be said: lines beside them were changed too, or are alike."""
+    of_own, of_told = diff(own.lines, wanted.lines), diff(told.lines, wanted.lines)
+    heeded: set[int] = set()
+    unclear: list[set[int]] = []
+    places = itertools.count()
+    for part in parts:
+        together: set[int] = set()
+        for hunk, index in zip(part, places, strict=False):
+            as_own = _is_intact(hunk.old_start, hunk.old_end, of_own)
+            as_told = _is_intact(hunk.new_start, hunk.new_end, of_told)
+            if as_own == as_told:
+                together.add(index)
+            elif as_told:
+                heeded.add(index)
+        unclear += [together] if together else []
+    return heeded, unclear
+
+
+def _lines_of(hunk: Hunk) -> Iterator[Hunk]:
+    """Of one that only puts in or only takes out."""
+    for at in range(hunk.new_start, hunk.new_end):
+        yield Hunk(hunk.old_start, hunk.old_end, at, at + 1)
+    for at in range(hunk.old_start, hunk.old_end):
+        yield Hunk(at, at + 1, hunk.new_start, hunk.new_end)
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -181,7 +212,8 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _is_intact(start: int, end: int, since: list[Hunk]) -> bool:
-    """Of a place between two lines, whether nothing was put in there."""
+    """Whether these lines are as they were; of a place between two, whether both beside it are, and
+    nothing was put in."""
     if start == end:
         return not any(hunk.old_start <= start <= hunk.old_end for hunk in since)
     return place_after(start, end, since)[2]

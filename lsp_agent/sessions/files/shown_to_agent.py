@@ -104,6 +104,10 @@ class ShownToAgent:
         lines, self._rejections = self._rejections, []
         return "\n".join(dict.fromkeys(lines))
 
+    def reject_again(self, lines: str) -> None:
+        """What ``rejections`` gave did not go out."""
+        self._rejections[:0] = lines.splitlines()
+
     async def changes(self, shown_path: str) -> str:
         """A note, which the agent is then shown, on what the user rejected and on every file that
         is not what it was told it is, each with a short diff. "" when there is nothing to say."""
@@ -136,7 +140,7 @@ class ShownToAgent:
         opened = (document.path for document in self._services.documents.all())
         others = paths[:-_LAST]
         self._turn = (self._turn + _IN_TURN) % len(others)
-        in_turn = others[self._turn : self._turn + _IN_TURN]
+        in_turn = [*others, *others][self._turn : self._turn + _IN_TURN]
         known_and_open = [path for path in opened if path is not None and path in self._known]
         return list(dict.fromkeys([*known_and_open, *in_turn, *paths[-_LAST:]]))
 

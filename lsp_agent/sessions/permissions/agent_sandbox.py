@@ -72,7 +72,10 @@ class AgentSandbox:
         session = self._session
         hold = hold_in(session.cwd, self._confinement(False), session.settings.permissions)
         if hold is None:
-            raise CannotHold("it starts in no workspace folder, or in the whole system")
+            raise CannotHold(
+                "it starts in no workspace folder, or in one that is the whole system or that"
+                " lsp-agent runs from"
+            )
         own = list(own_places(name, launch.argv[0], {**os.environ, **launch.env}))
         hold = for_agent(hold, own, way)
         return [*without(unset(hold)), *holder.words(hold, session.cwd)]

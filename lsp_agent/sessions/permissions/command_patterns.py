@@ -43,12 +43,14 @@ class _Family:
     """Commands that begin alike. ``uncovered`` are options that ``*`` does not stand for; with
     ``named`` the next word belongs to the pattern too (``npm run build``); with ``exact`` all
     words do, and there is no ``*``. ``lists``: of a folder that is named, the files in it are
-    opened as if they were named."""
+    opened as if they were named. Without ``slashed`` no further word has a slash, as one would
+    that names another kind of thing."""
 
     uncovered: tuple[str, ...] = ()
     named: bool = False
     exact: bool = False
     lists: bool = False
+    slashed: bool = True
 
 
 def _each(prefix: str, words: str, family: _Family) -> dict[tuple[str, ...], _Family]:
@@ -65,17 +67,32 @@ _GO_TOOLS = ("exec", "toolexec", "vettool", "overlay", "modfile", "compiler")
 _GO = _Family((*_GO_TOOLS, "asmflags", "gcflags", "gccgoflags", "ldflags", "C", "o", "http"))
 _NPM_SETTINGS = ("--script-shell", "--node-options", "--userconfig", "--globalconfig")
 _NPM_SERVERS = ("--registry", "--proxy", "--https-proxy", "--noproxy")
-_NPM = (*_NPM_SETTINGS, *_NPM_SERVERS, "--prefix", "-C", "--dir", "--cwd")
+_NPM_FILES = ("--prefix", "-C", "--dir", "--cwd", "--logs-dir", "--cache")
+_NPM = (*_NPM_SETTINGS, *_NPM_SERVERS, *_NPM_FILES)
 _PIP_SERVERS = ("--index-url", "--extra-index-url", "--pypi-url", "-i", "--proxy")
-_PIP = _Family(("--python", *_PIP_SERVERS, "--log", "--log-file", "--local-log"))
-_UV_PIP = _Family(("--python", "-p", *_PIP_SERVERS, "--log"))
+_PIP_PROGRAMS = ("--python", "--keyring-provider")
+_PIP = _Family((*_PIP_PROGRAMS, *_PIP_SERVERS, "--log", "--log-file", "--local-log"))
 _SUM = _Family(("--check", "-c"))
 _DOCKER = _Family(("--host", "-H", "--context", "-c", "--config"))
 _OTHER_CLUSTER = ("--kubeconfig", "--server", "-s", "--context", "--cluster", "--user", "--as")
 _KUBECTL_FILES = ("--profile", "--profile-output", "--cache-dir", "--log-dir", "--log-file")
-_KUBECTL_SOURCES = ("--raw", "--filename", "-f", "--kustomize", "-k")
-_KUBECTL = _Family((*_OTHER_CLUSTER, *_KUBECTL_FILES, *_KUBECTL_SOURCES), named=True)
-_PYTEST = _Family(("--pastebin",))
+_KUBECTL_SOURCES = ("--kuberc", "--raw", "--filename", "-f", "--kustomize", "-k")
+_KUBECTL_UNCOVERED = (*_OTHER_CLUSTER, *_KUBECTL_FILES, *_KUBECTL_SOURCES)
+_KUBECTL = _Family(_KUBECTL_UNCOVERED, named=True, slashed=False)
+_PYTEST = _Family(("--pastebin", "--junitxml", "--junit-xml", "--debug"))
+_FLAKE8 = _Family(("--output-file",))
+_RUFF = _Family(("--output-file", "-o"))
+#: Beside those that end so: ``--html-report``, ``--txt-report``.
+_MYPY_FILES = ("--junit-xml", "--cache-dir", "--sqlite-cache", "--shadow-file")
+_MYPY_REPORTS = tuple(
+    f"--{kind}-report"
+    for kind in ("any-exprs", "cobertura-xml", "html", "linecount", "linecoverage",
+                 "lineprecision", "txt", "xml", "xslt-html", "xslt-txt")
+)  # fmt: skip
+_MYPY = _Family(("--python-executable", "--install-types", *_MYPY_FILES, *_MYPY_REPORTS))
+
+#: No isort among them: it follows links out of the workspace, and writes there.
+_BEFORE_TOOLS = ((), ("python", "-m"), ("python3", "-m"), ("uv", "run"))
 
 _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     # What only reads, or adds a folder or an empty file.
@@ -96,21 +113,26 @@ _FAMILIES: Mapping[tuple[str, ...], _Family] = {
     **_each("docker", "images logs ps stats top version", _DOCKER),
     **_each("kubectl", "describe explain get logs top", _KUBECTL),
     **_each("pip", "check freeze list show", _PIP),
-    **_each("uv pip", "check freeze list show tree", _UV_PIP),
+    # It runs the workspace's own Python, and asks servers that its settings name.
+    **_each("uv pip", "check freeze list show tree", _Family(exact=True)),
     # What builds or tests the workspace.
-    **_each("", "black flake8 isort jest prettier ruff tsc vitest", _PLAIN_FAMILY),
-    **_each("python -m", "black flake8 isort ruff unittest", _PLAIN_FAMILY),
-    **_each("python3 -m", "black flake8 isort ruff unittest", _PLAIN_FAMILY),
-    **_each("uv run", "black flake8 isort ruff", _PLAIN_FAMILY),
+    **_each("", "black jest prettier tsc vitest", _PLAIN_FAMILY),
+    **_each("python -m", "black unittest", _PLAIN_FAMILY),
+    **_each("python3 -m", "black unittest", _PLAIN_FAMILY),
+    **_each("uv run", "black", _PLAIN_FAMILY),
+    **{(*before, "flake8"): _FLAKE8 for before in _BEFORE_TOOLS},
+    **{(*before, "ruff"): _RUFF for before in _BEFORE_TOOLS},
     **_each("", "pytest", _PYTEST),
     **_each("python -m", "pytest", _PYTEST),
     **_each("python3 -m", "pytest", _PYTEST),
     **_each("uv run", "pytest", _PYTEST),
     **_each("", "eslint", _Family(("--output-file", "-o"))),
-    **_each("", "mypy", _Family(("--python-executable", "--install-types"))),
+    **_each("", "mypy", _MYPY),
     **_each("", "pyright", _Family(("--pythonpath",))),
     **_each("cargo", "bench build check clippy doc fmt metadata run test tree", _CARGO),
-    **_each("go", "build doc fmt list test vet", _GO),
+    **_each("go", "build doc fmt test vet", _GO),
+    # Of modules it asks a server, by whatever name it is given.
+    **_each("go", "list", _Family((*_GO.uncovered, "m", "u", "mod", "versions", "retracted"))),
     **_each("npm", "ls test", _Family(_NPM)),
     **_each("npm", "run", _Family(_NPM, named=True)),
     **_each("pnpm", "list test", _Family(_NPM)),
@@ -180,6 +202,8 @@ def _is_covered(word: str, family: _Family, inside: Callable[[str], bool]) -> bo
         _GLOB.search(name) or any(_means(name, option) for option in family.uncovered)
     ):
         return False
+    if word.startswith("=") or not (family.slashed or word.startswith("-") or "/" not in word):
+        return False  # to zsh the first is where that program lies
     paths = [path for path in dict.fromkeys(_possible_paths(word)) if path]
     if any(path.startswith("~") or _HIDDEN_GLOB.search(path) for path in paths):
         return False
@@ -189,8 +213,10 @@ def _is_covered(word: str, family: _Family, inside: Callable[[str], bool]) -> bo
 
 
 def _means(name: str, option: str) -> bool:
-    """Whether ``name`` could be ``option``: abbreviated, or among others as in ``-xyz``. An
-    option without dashes in the table is one that may have one or two, and is not abbreviated."""
+    """Whether ``name`` could be ``option``: abbreviated, with ``_`` for ``-`` as kubectl takes it,
+    or among others as in ``-xyz``. An option without dashes in the table is one that may have one
+    or two, and is not abbreviated."""
+    name = name.replace("_", "-")
     if not option.startswith("-"):
         return name.lstrip("-") == option
     if option.startswith("--"):

@@ -1,5 +1,6 @@
 """A command that the settings want in a sandbox: what holds it, as it is now."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,10 @@ import anyio
 from lsp_agent.protocol.events import Notice
 from lsp_agent.protocol.settings.settings import PermissionSettings
 from lsp_agent.sandbox import holders, places
-from lsp_agent.sandbox.hold import CannotHold, Hold, Holder, Way
+from lsp_agent.sandbox.hold import CannotHold, Hold, Holder, Way, lies_in
 from lsp_agent.sandbox.starting import unset
 from lsp_agent.sandbox.wanted import refused
+from lsp_agent.sessions.permissions import repositories
 from lsp_agent.sessions.permissions.named_hosts import NamedHosts
 from lsp_agent.sessions.shared.session_view import SessionView
 from lsp_agent.toolset.calls import Held, Outcome, ToolRequest
@@ -38,8 +40,7 @@ class Holding:
         self, note: str | None, call: str | None = None, store: str | None = None
     ) -> Held | None:
         """How the command of that call is to be started, with a ``store`` to write that alone; None
-        where nothing holds, which is said once, and where the whole system is the workspace or the
-        agent works outside of it."""
+        where nothing holds, which is said once, and where ``hold_in`` finds none."""
         async with self._trying:
             if not self._tried:
                 self._holder = await self._try()
@@ -84,13 +85,19 @@ class Holding:
 def hold_in(
     cwd: str, confinement: Confinement, permissions: PermissionSettings, way: Way | None = None
 ) -> Hold | None:
-    """What a command in ``cwd`` may reach; None where the folders say nothing of that place."""
+    """What a command in ``cwd`` may reach; None where the folders say nothing of that place, and
+    where it could put in what the server will import, which no way of holding can keep out of a
+    folder that is to be written otherwise."""
     read_only: list[str] = []
     hidden: list[str] = list(permissions.hidden)
+    imported: list[str] = []
     for each in confinement.reserved:
         found = _beginning(each.path) if each.prefix else [each.path]
-        if not each.modules:
-            (read_only if each.readable else hidden).extend(found)
+        (imported if each.modules else read_only if each.readable else hidden).extend(found)
+    for root in confinement.roots:
+        # Of a file that says nothing git makes nothing either.
+        with contextlib.suppress(repositories.UnclearRepositoryError, OSError, ValueError):
+            read_only += repositories.named_by_file(Path(root))
     hold = places.find(
         confinement.roots,
         home=str(Path.home()),
@@ -100,9 +107,10 @@ def hold_in(
         network=permissions.network == "allow",
         way=way,
     )
-    here = Path(os.path.realpath(cwd))
-    inside = any(here.is_relative_to(folder) for folder in hold.folders)
-    return hold if inside and os.sep not in hold.folders else None
+    inside = lies_in(os.path.realpath(cwd), hold.folders) and os.sep not in hold.folders
+    kept = [place.path for place in hold.read_only]
+    is_open = any(lies_in(each, hold.folders) and not lies_in(each, kept) for each in imported)
+    return hold if inside and not is_open else None
 
 
 def _beginning(path: str) -> list[str]:

@@ -45,6 +45,8 @@ def runs_nothing(place: Path) -> bool:
     own = _git_folder(place / ".git")
     if not is_git_folder(own):  # git looks on above it
         raise UnclearRepositoryError
+    if not own.is_relative_to(place.resolve()) and not _is_work_tree(own, place):
+        return False
     common = _common_folder(own)
     configurations = (common / "config", own / "config.worktree")
     indexes = (own / "index", *own.glob("sharedindex.*"))
@@ -52,6 +54,22 @@ def runs_nothing(place: Path) -> bool:
         git_configuration.is_plain(_read(each, _LONGEST_CONFIGURATION).decode())
         for each in configurations
     ) and not any(_INNER in _read(each, _LONGEST_INDEX) for each in indexes)
+
+
+def _is_work_tree(own: Path, place: Path) -> bool:
+    """Whether git itself made it one of the repository's: that names it, too."""
+    named = _read(own / "gitdir", _LONGEST_CONFIGURATION).decode().removesuffix("\n")
+    return bool(named) and (own / named).resolve() == (place / ".git").resolve()
+
+
+def named_by_file(place: Path) -> list[str]:
+    """Where a ``.git`` at ``place`` that is a file leads, whatever that is called, and what it
+    shares with other work trees. Raises OSError, UnclearRepositoryError."""
+    git = place / ".git"
+    if git.is_symlink() or not git.is_file():
+        return []
+    own = _named_folder(git)
+    return [str(own), str(_common_folder(own))]
 
 
 class UnclearRepositoryError(Exception):
@@ -63,14 +81,18 @@ def _git_folder(git: Path) -> Path:
         raise UnclearRepositoryError
     if git.is_dir():
         return git
-    named = _NAMES_FOLDER.fullmatch(_read(git, _LONGEST_CONFIGURATION).decode())
-    if named is None:
-        raise UnclearRepositoryError
-    folder = (git.parent / named[1]).resolve()
+    folder = _named_folder(git)
     # An agent's file tools write in any other.
     if not any(map(is_git_name, folder.parts)):
         raise UnclearRepositoryError
     return folder
+
+
+def _named_folder(git: Path) -> Path:
+    named = _NAMES_FOLDER.fullmatch(_read(git, _LONGEST_CONFIGURATION).decode())
+    if named is None:
+        raise UnclearRepositoryError
+    return (git.parent / named[1]).resolve()
 
 
 def _common_folder(own: Path) -> Path:

@@ -88,6 +88,7 @@ def _require_none(name: str, agent: AgentSettings, cwd: str) -> None:
             if known.tells_of_links is not None:
                 names = (*_INSTRUCTIONS, *known.tells_of_links)
                 _require_none_leads_out(name, _leading_out(Path(cwd), _up_to_root, names))
+                _require_nobody_elses(name, _strange(names, Path(cwd)))
     if agent.wire == "pi":
         chosen = _PI_SESSIONS[0] in command or {**os.environ, **env}.get(_PI_SESSIONS[1])
         settings = Path(cwd) / ".pi" / "settings.json"
@@ -101,9 +102,7 @@ def _require_none(name: str, agent: AgentSettings, cwd: str) -> None:
 
 def _require_own(instructions: Sequence[str], name: str, cwd: Path) -> None:
     _require_none_leads_out(name, _leading_out(cwd, _up_to_top, instructions))
-    strange = next(_strange(instructions, cwd), None)
-    if strange is not None:
-        raise _refused(name, f"would tell its model what another user has put in {strange}")
+    _require_nobody_elses(name, _strange(instructions, cwd))
 
 
 def linked_instructions(path: str, cwd: str) -> Iterator[str]:
@@ -175,6 +174,12 @@ def _require_none_leads_out(agent: str, leading: Iterator[Path]) -> None:
     led = next(leading, None)
     if led is not None:
         raise _refused(agent, f"would tell its model what {led} leads to, a file elsewhere")
+
+
+def _require_nobody_elses(agent: str, strange: Iterator[Path]) -> None:
+    found = next(strange, None)
+    if found is not None:
+        raise _refused(agent, f"would tell its model what another user has put in {found}")
 
 
 def _leading_out(

@@ -2,12 +2,14 @@
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from lsp_agent.sessions.permissions import repositories
 from lsp_agent.sessions.permissions.command_globs import Globs
 from lsp_agent.sessions.permissions.keeping.store import Git
+from lsp_agent.sessions.permissions.links import TooManyError, links_below
 from lsp_agent.sessions.permissions.reading.reads import Reach
 from lsp_agent.sessions.permissions.secret_files import is_secret, may_hold_secrets
 from lsp_agent.sessions.permissions.shell.line import Way
@@ -56,6 +58,30 @@ class Disk:
             and not (reach == "below" and _may_hold_secrets(place))
             for place in places
         )
+
+    def is_led_out(self, program: str, way: Way, word: str) -> bool:
+        of_git = program == "git"  # it reads no link, but looks no further than the last part
+        if not of_git and not self._follows_links(program):
+            return False
+        found = [self._place(way, path) for path in self._paths(way, word) or ()]
+        return any(place is None or self._has_way_out(place, of_git=of_git) for place in found)
+
+    def _follows_links(self, program: str) -> bool:
+        """Of a grep: GNU's does not, that of busybox and those of BSD do."""
+        place = self._first(_RUN.get(program, program))
+        is_gnu = place is not None and place.resolve().name not in _MANY_IN_ONE
+        return program != "rg" and not (is_gnu and sys.platform == "linux")
+
+    def _has_way_out(self, folder: str, *, of_git: bool) -> bool:
+        try:
+            links = links_below(folder, MOST_SEARCHED)
+            return any(
+                not self.is_inside(link) or is_secret(os.path.realpath(link))
+                for link in links
+                if link.is_dir() or not of_git
+            )
+        except (OSError, TooManyError):
+            return True
 
     def may_write(self, way: Way, word: str) -> bool:
         """All that the word may stand for."""
@@ -135,12 +161,13 @@ class Disk:
         folder = os.path.realpath(os.path.join(self._cwd, *way))  # noqa: PTH118
         return os.path.normpath(os.path.join(folder, word))  # noqa: PTH118
 
-    def has_repository(self) -> bool:
+    def is_in_repository(self, way: Way, word: str) -> bool:
         here = self._place((), ".")
         try:
-            return here is not None and repositories.found_from(Path(here)) is not None
+            top = None if here is None else repositories.found_from(Path(here))
         except (OSError, ValueError, repositories.UnclearRepositoryError):
             return False
+        return top is not None and Path(self.place(way, word)).is_relative_to(top)
 
     def is_own_repository(self, way: Way) -> bool:
         here, there = self._place((), "."), self._place(way, ".")

@@ -61,7 +61,7 @@ class FileReverts:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._taken_out = TakenOut(services.ledger)
+        self._taken_out = TakenOut(services.ledger, services.reviews)
 
     async def revert(
         self, session_id: str, revert_id: str, path: str, named: Sequence[Change]

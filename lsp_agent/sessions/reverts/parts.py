@@ -124,11 +124,13 @@ def parts_given_up(
 ) -> list[Part]:
     """Those of ``changes``, oldest first, that are ``unsaved`` and went when their document was
     closed: the file, which is ``now`` with what came later, is without them. What they took out is
-    not to be put back, since of that, what had not been saved either went with it."""
+    not to be put back, since of that, what had not been saved either went with it. One that only
+    put back what another one had taken out seems to be in, as it was before both."""
     out: list[Change] = []
+    at_first = next((change.before for change in changes if change.id in unsaved), None)
     for change in reversed(changes) if unsaved else ():
         step = change.before, change.after
-        if change.id in unsaved and not is_in(step, now):
+        if change.id in unsaved and (not is_in(step, now) or is_in(step, at_first)):
             out.append(change)
         elif _any_in(change):
             now = text_without(step, now)

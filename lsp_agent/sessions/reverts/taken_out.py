@@ -7,13 +7,15 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.sessions.reverts.parts import is_revert
 from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.reviews import Reviews
 
 
 class TakenOut:
     """Of one server. Hunks are named by their places in a change's diff, by the change's id."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, reviews: Reviews) -> None:
         self._ledger = ledger
+        self._reviews = reviews
         #: Changes that were out of their files already when they were reverted, and when that was.
         self.gone: dict[str, float] = {}
         ledger.subscribe(self._on_change)
@@ -29,6 +31,8 @@ class TakenOut:
     def found_out(self, taken: Mapping[str, Sequence[int]]) -> None:
         """The file was without them already."""
         self.gone |= dict.fromkeys(taken, time.time())
+        for change, hunks in self._known(taken):
+            self._reviews.found_out(change, hunks)
         self._out(taken)
 
     def _out(self, taken: Mapping[str, Sequence[int]]) -> None:

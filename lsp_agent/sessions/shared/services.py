@@ -14,6 +14,7 @@ from lsp_agent.workspace.disk.paths import Confinement
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.editor import Editor
 from lsp_agent.workspace.ledger.ledger import Ledger
+from lsp_agent.workspace.ledger.reviews import Reviews
 from lsp_agent.workspace.ledger.saves import Saves
 from lsp_agent.workspace.mirror.mirror import Mirror
 from lsp_agent.workspace.review.edits import Edits
@@ -33,6 +34,7 @@ class Services:
     host: FileHost
     mirror: Mirror
     ledger: Ledger
+    reviews: Reviews
     saves: Saves
     edits: Edits
     questions: Questions

@@ -50,9 +50,10 @@ class Turn:
     """``words`` are the person's, and ``prompt`` is all that the agent is sent of them. ``text`` is
     the last step's. ``confinement`` says which lines it may change, where not any. ``failure`` is
     set where the request that asked for the turn is answered by an error (the agent died, was
-    silent, could not start). ``recap`` is what the agent was told before the prompt; ``starting``
-    is its wait for the agent's start; ``started`` is set once the agent works at it, and at its
-    end; ``told_to_stop``: the agent has been told of the stop, ``aborted``."""
+    silent, could not start). ``recap`` is what the agent was told before the prompt, ``rejected``
+    behind it of its changes; ``starting`` is its wait for the agent's start; ``started`` is set
+    once the agent works at it, and at its end; ``told_to_stop``: the agent has been told of the
+    stop, ``aborted``."""
 
     id: str
     prompt: str
@@ -67,6 +68,7 @@ class Turn:
     told_to_stop: bool = False
     sent: bool = False
     recap: str = ""
+    rejected: str = ""
     starting: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     started: anyio.Event = field(default_factory=anyio.Event)
     #: Calls without a result yet; of them, those whose arguments are whole, so that a tool runs.

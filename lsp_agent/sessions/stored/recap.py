@@ -8,6 +8,7 @@ from lsp_agent.protocol.messages import Block, Message, ToolCallBlock, plain_tex
 from lsp_agent.protocol.plan import checklist
 from lsp_agent.sessions.stored.excerpts import fenced
 from lsp_agent.sessions.stored.place import About
+from lsp_agent.sessions.stored.store import Entry
 from lsp_agent.sessions.stored.transcript import Transcript, shortened
 from lsp_agent.toolset.commands import exit_code
 
@@ -40,6 +41,14 @@ def recap(transcript: Transcript) -> str:
             told.append(words)
             length += len(words)
     return _BEFORE + "\n".join(reversed(told)) + _AFTER if told else ""
+
+
+async def recap_of(entry: Entry) -> str:
+    """As ``recap``, of what is kept of a session by now."""
+    try:
+        return recap(await entry.transcript())
+    except OSError:  # what cannot be read is not told
+        return ""
 
 
 def _in_short(message: Message) -> str:

@@ -8,11 +8,10 @@ from lsp_agent.wires.acp import messages as acp
 from lsp_agent.wires.acp.record import Agent
 from lsp_agent.wires.acp.turn import Turn
 from lsp_agent.wires.batch import Batch
-from lsp_agent.wires.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, VERSIONED
+from lsp_agent.wires.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, VERSIONED
 from lsp_agent.wires.wire import (
     Answer,
     Answered,
-    Approve,
     Granted,
     ReadText,
     Refused,
@@ -50,10 +49,11 @@ class Asked:
         match method:
             case "session/request_permission" if turn is not None:
                 call = acp.whole_call(frame(params.get("toolCall")), agent.habits)
-                call_id, tool, args, paths = turn.asks(call, batch)
+                approve = turn.asks(key, call, batch)
                 options = tuple(frames(params.get("options")))
+                call_id = approve.tool_call_id or ""
                 self._waiting[key] = _Request(request_id, method, options, call_id)
-                batch.add(Approve(key, tool, args, call_id or None, paths))
+                batch.add(approve)
             case "session/request_permission":
                 batch.add(Send(VERSIONED.result(request_id, {"outcome": {"outcome": "cancelled"}})))
             case "fs/read_text_file" if self.hosts_files:
@@ -67,9 +67,13 @@ class Asked:
             case "fs/write_text_file" if agent.habits.announces_writes:
                 batch.add(Send(VERSIONED.result(request_id, {})))
             case "fs/write_text_file" if self.hosts_files:
+                text = params.get("content")
+                if not isinstance(text, str):  # an empty text would take out all there is
+                    refusal = "content is not a string"
+                    batch.add(Send(acp.error(request_id, INVALID_PARAMS, refusal)))
+                    return
                 call_id = turn.call_at(path, "edit") if turn else None
                 self._waiting[key] = _Request(request_id, method, tool_call_id=call_id or "")
-                text = string(params, "content")
                 batch.add(WriteText(key, path, text, call_id, reads_answer=False))
             case _:
                 refusal = f"lsp-agent offers no {method}"

@@ -33,7 +33,9 @@ STOP_REASONS: Mapping[str, StopReason] = {
 #: whatever it changed is looked for.
 _TOOL_KINDS: Mapping[str, ToolKind] = {"read": "read", "edit": "edit", "execute": "command"}
 
-#: Where agents put a call's path, besides its locations.
+#: Where agents put the folder of a command: codex-acp, opencode, qwen-code, Gemini CLI.
+_FOLDER_KEYS = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
+#: Where they put a call's path, besides its locations.
 _PATH_KEYS = ("path", "file_path", "filePath", "filepath", "absolute_path")
 
 
@@ -99,6 +101,12 @@ def command_of(args: object) -> str:
     if isinstance(command, list):
         return shlex.join(str(word) for word in cast(list[object], command))
     return command if isinstance(command, str) else ""
+
+
+def command_folder(args: object) -> str:
+    """Where a command is to run, as a call says; empty where it does not."""
+    given = frame(args)
+    return next((folder for key in _FOLDER_KEYS if (folder := string(given, key))), "")
 
 
 def call_paths(update: Frame) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from lsp_agent.toolset.loose_json import Frame, string
 from lsp_agent.wires.acp import messages as acp
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.open_calls import missing_result
-from lsp_agent.wires.wire import Decoded
+from lsp_agent.wires.wire import Approve, Decoded
 
 _REPLAYED = frozenset(
     {
@@ -188,12 +188,9 @@ class Turn:
             self._plan = entries
             batch.add(Plan(entries))
 
-    def asks(
-        self, update: Frame, batch: Batch
-    ) -> tuple[str, str, dict[str, object], tuple[str, ...]]:
-        """The agent asks whether it may make a call: its id, and by which tool, arguments and
-        paths it is judged. An agent may ask in terms of its own, as "a folder outside", for a
-        call whose path it has told before."""
+    def asks(self, key: str, update: Frame, batch: Batch) -> Approve:
+        """The agent asks whether it may make a call. It may ask in terms of its own, as "a folder
+        outside", for a call whose path it has told before."""
         call_id = string(update, "toolCallId")
         opened = self._sight(update, batch)
         call = opened or _Call(call_id, acp.tool_name(update))
@@ -209,7 +206,8 @@ class Turn:
             asked.kind, asked.paths = "read", asked.paths or (".",)
         paths = asked.paths if asked.kind in ("read", "edit") else ()
         tool, args = acp.judged_as(asked.kind, asked.tool, asked.args, paths)
-        return call_id, tool, args, paths
+        folder = acp.command_folder(asked.args) or acp.command_folder(call.args)
+        return Approve(key, tool, args, call_id or None, paths, folder)
 
     def refused(self, call_id: str, reason: str) -> None:
         """An agent may say nothing more of a call that it was refused."""

@@ -53,7 +53,8 @@ class Asked:
             case "item/commandExecution/requestApproval" if runs:
                 self._open[key] = _Open(rpc_id, "command")
                 args = {"command": string(params, "command")}
-                batch.add(Approve(key, "bash", args, string(params, "itemId") or None))
+                call_id, folder = string(params, "itemId") or None, string(params, "cwd")
+                batch.add(Approve(key, "bash", args, call_id, folder=folder))
             case "item/commandExecution/requestApproval":
                 batch.add(Send(BARE.result(rpc_id, {"decision": "decline"})))
             case "mcpServer/elicitation/request" if runs:

@@ -119,8 +119,8 @@ def _ours(key: str, placeholder: str) -> Approve | ReadText | WriteText | None:
             return Approve(key, string(asked, "tool"), args, call, paths(args))
         case "read":
             return ReadText(key, path, call)
-        case "write":
-            return WriteText(key, path, string(asked, "text"), call)
+        case "write" if isinstance(text := asked.get("text"), str):
+            return WriteText(key, path, text, call)
         case _:
             return None
 

@@ -7,12 +7,13 @@ import os
 import re
 import secrets
 import stat
+import threading
 from collections.abc import Callable, Generator
 from typing import Literal
 
 from lsp_agent.protocol.errors import LspAgentError
 from lsp_agent.text.lines import Text
-from lsp_agent.workspace.disk.paths import SafePath, open_folder, shown_path
+from lsp_agent.workspace.disk.paths import SafePath, open_folder, refuse_repository, shown_path
 
 #: The largest file that is read or written, in bytes.
 MAX_BYTES = 64 * 1024 * 1024
@@ -40,6 +41,10 @@ _BOMS = (
 _BOM_OF = {encoding: bom for bom, encoding in _BOMS}
 #: Those that a text can have.
 ENCODINGS = frozenset(_BOM_OF)
+
+#: Held from the look at what a new name would make of its folder until it is there: of two that are
+#: made at once, each would see nothing of the other.
+_MAKING = threading.Lock()
 
 FileKind = Literal[
     "missing",
@@ -169,7 +174,7 @@ def write_atomic(
     """
     data = _encoded(path, text)
     with _problems(path):
-        folder = open_folder(path, make=expected is None)
+        folder = open_folder(path) if expected is not None else _made_folder(path)
         try:
             _replace(folder, path, data, expected, permitted)
         finally:
@@ -217,6 +222,12 @@ def _encoded(path: SafePath, text: Text) -> bytes:
     return data
 
 
+def _made_folder(path: SafePath) -> int:
+    with _MAKING:
+        refuse_repository(path)
+        return open_folder(path, make=True)
+
+
 def _replace(
     folder: int,
     path: SafePath,
@@ -239,7 +250,9 @@ def _replace(
             os.close(descriptor)
         _check(folder, path, expected, permitted)
         if status is None:
-            _put_new(temporary, folder, path)
+            with _MAKING:
+                refuse_repository(path)
+                _put_new(temporary, folder, path)
         else:
             os.replace(temporary, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:

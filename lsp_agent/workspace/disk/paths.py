@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.settings.files import WORKSPACE_FILE
 from lsp_agent.text.plain import escaped_line
 from lsp_agent.workspace.disk.git_folders import (
     become_git_folder,
@@ -134,7 +135,15 @@ class Confinement:
         self._refuse_outside(path, real, by_symlink=real != plain)
         if write:
             _refuse_write(path, plain, real)
+            self._refuse_inner_settings(path, real)
         return SafePath(real, path)
+
+    def _refuse_inner_settings(self, path: str, real: str) -> None:
+        """Editors take the nearest folder with such a file for the workspace: one further in would
+        stand in the place of that which narrows now."""
+        folder, name = os.path.split(real)
+        if name.casefold() == WORKSPACE_FILE and folder not in self._roots:
+            raise OutsideWorkspace(path, "would be the settings of a workspace of its own")
 
     def _refuse_outside(self, path: str, real: str, *, by_symlink: bool) -> None:
         if not any(_within(real, root) for root in self._roots):
@@ -169,13 +178,11 @@ def _refuse_write(path: str, plain: str, real: str) -> None:
         raise OutsideWorkspace(path, f"lies in .git, {_GIT_RULE}")
     try:
         repository = next(filter(is_git_folder, Path(real).parents), None)
-        made = becomes_git_folder(real)
     except OSError as error:
         raise _unjudged(path, error) from None
     if repository is not None:
         raise OutsideWorkspace(path, f"lies in {shown_path(str(repository))}, {_GIT_RULE}")
-    if made is not None:
-        raise _repository(path, made)
+    refuse_repository(SafePath(real, path))
 
 
 def refuse_together(paths: Sequence[str], cwd: str) -> None:
@@ -187,6 +194,17 @@ def refuse_together(paths: Sequence[str], cwd: str) -> None:
     )
     if made is not None:
         raise _repository(paths[0], made)
+
+
+def refuse_repository(path: SafePath) -> None:
+    """Raises OutsideWorkspace where with this file its folder, or one above, would be one of git's:
+    as it is confined, and once more right before it is made, by what has come since."""
+    try:
+        made = becomes_git_folder(path.path)
+    except OSError as error:
+        raise _unjudged(path.given, error) from None
+    if made is not None:
+        raise _repository(path.given, made)
 
 
 def _repository(path: str, made: Path) -> OutsideWorkspace:

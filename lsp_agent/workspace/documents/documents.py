@@ -8,7 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.disk.paths import uri_to_path
@@ -89,6 +89,9 @@ class Documents:
         return list(self._by_uri.values())
 
     def open(self, uri: str, version: int | None, text: str) -> None:
+        """Raises TypeError for what is no text, as a client may send it."""
+        if not isinstance(cast(object, text), str):
+            raise TypeError(f"malformed didOpen for {uri}: its text is a {type(text).__name__}")
         document = self._by_uri.get(uri) or self._lingering.pop(uri, None)
         if document is None:
             path = uri_to_path(uri)

@@ -19,7 +19,7 @@ import anyio
 from lsp_agent.text.lines import Text, is_long, splice, split_lines
 from lsp_agent.text.positions import Encoding, to_column
 from lsp_agent.workspace.disk.files import FileProblem, NotText, decode, read_bytes
-from lsp_agent.workspace.disk.paths import from_ledger
+from lsp_agent.workspace.disk.paths import OutsideWorkspace, from_ledger
 
 # Content changes whose times are remembered: an edit of ours with more may pass for typing.
 _TYPED = 256
@@ -385,7 +385,7 @@ def _disk_text(path: str) -> Text | NotText | None:
         return decode(read_bytes(from_ledger(path)))
     except NotText as error:
         return error
-    except FileProblem:
+    except (FileProblem, OutsideWorkspace):  # as a folder that has become a link
         return None
 
 

@@ -7,7 +7,7 @@ was decided on, typed and found in each of the two goes with it.
 Pure.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lsp_agent.protocol.edits import EditStatus
@@ -35,6 +35,10 @@ class LandedStep:
     after: Text
     change_id: str
     indexes: tuple[int, ...] | None
+
+
+_FileStep = tuple[Text, Text, LandedStep | None]
+"""Before and after of what a closed file became by a change, or by what was taken out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +217,12 @@ class ReviewState:
         # What was changed before it was opened goes by the file as it was then.
         state, outcomes = self.folded(None)
         unsaved = state._unsaved(text)
+        if unsaved is None and state._is_older(text):
+            unsaved = Review.of(text)
         if unsaved is None or state.review.text == text:
             return state._on_disk_as_shown(), outcomes
         if unsaved is state.other:  # what was kept in the file meanwhile is not in it
-            out = [each for each in _traces(self.since, text) if decided(each.key) == "kept"]
+            out = [each for each in traces_of(self.since, text) if decided(each.key) == "kept"]
             unsaved = replace(unsaved, traces=(*unsaved.traces, *out))
             outcomes.extend((each.key, "rejected") for each in out)
         changed, more = state._becomes(unsaved, text, "rejected")
@@ -229,14 +235,18 @@ class ReviewState:
         if known is None or known.text == text:
             return known
         # What one of them did a later one may have changed: only all of them have to be in.
-        if not self.since or not _is_in(self.since[0].before, self.since[-1].after, text):
+        if not self.since or not _is_in(self.since[0].before, self.review.text, text):
             return None
-        for at, step in enumerate(self.since):
-            merge = merge3_fine(step.before, known.text, step.after)
-            merged = merge.text if merge.clean else _without(self.since[at + 1 :], text)
-            if not merge.clean and _apart(known.text, merged) != _apart(step.before, step.after):
+        steps = list(self._since_closed())
+        for at, (before, after, step) in enumerate(steps):
+            merge = merge3_fine(before, known.text, after)
+            merged = merge.text if merge.clean else _without(steps[at + 1 :], text)
+            if not merge.clean and _apart(known.text, merged) != _apart(before, after):
                 return None
-            known, _ = known.edited(merged, step.change_id, step.indexes)
+            if step is None:
+                known, _ = known.typed(merged)
+            else:
+                known, _ = known.edited(merged, step.change_id, step.indexes)
         if _apart(text, self.review.text) < _apart(text, known.text):
             return None  # the file, with what other programs have written
         still = {hunk.key for hunk in self.review.hunks}
@@ -244,17 +254,33 @@ class ReviewState:
         decided = [h.key for h in known.hunks if h.change_id in ids and h.key not in still]
         return known.kept(decided)
 
+    def _is_older(self, text: Text) -> bool:
+        """Whether it has nothing of what is open: unsaved since before that, at an earlier server
+        of which nothing is known."""
+        review = self.review
+        here = words(text.lines) - words(review.base.lines)
+        own = [words(review.lines_of(h)) - words(review.base_lines_of(h)) for h in review.hunks]
+        return bool(own) and all(each and not each & here for each in own)
+
+    def _since_closed(self) -> Iterator[_FileStep]:
+        at = self.since[0].before
+        for step in self.since:
+            if step.before != at:
+                yield at, step.before, None
+            yield step.before, step.after, step
+            at = step.after
+        if at != self.review.text:
+            yield at, self.review.text, None
+
     def kept(self, keys: Iterable[Key], over: Iterable[Key] = ()) -> "ReviewState":
         """A person keeps these hunks, wherever they are, and with them what is in of those ``over``
         which they had taken: the editor's undo does not open that again, nor what comes back with
-        what had taken it over."""
+        what had taken it over. What a revert had taken out of their lines opens again with it."""
         chosen = tuple(keys)
         decided = {*chosen, *over}
         kept = self.review.kept(chosen)
         traces = tuple(
-            replace(trace, over=tuple(key for key in trace.over if key not in decided))
-            for trace in kept.traces
-            if trace.key not in decided
+            left for each in kept.traces if (left := _left_of(each, decided)) is not None
         )
         other = None if self.other is None else self.other.kept(chosen)
         return replace(self, review=replace(kept, traces=traces), other=other)
@@ -269,7 +295,7 @@ class ReviewState:
         called = dict(self.decided)
         called.update((each.key, each.status) for each in turned if each.status != "rejected")
         # What agents have put in and the disk has as well, though not under review, was kept there.
-        whole = (hunk for hunk in compared.hunks if hunk.start < hunk.end and not hunk.touched)
+        whole = (h for h in compared.hunks if _puts_in(compared, h) and not h.touched)
         called.update((hunk.key, "kept") for hunk in whole if hunk.key not in called)
         outcomes: Outcomes = [(key, called.get(key, out)) for key in were - here]
         outcomes.extend((key, "applied") for key in here - were)
@@ -311,16 +337,34 @@ class ReviewState:
         return replace(self, review=review.kept(changed), restored=False), outcomes
 
 
+def _left_of(trace: Trace, decided: Collection[Key]) -> Trace | None:
+    """What is to come back of it but for what is ``decided``: its own hunk, or one that lay under
+    that and went with it."""
+    over = tuple(key for key in trace.over if key not in decided)
+    if trace.key not in decided:
+        return replace(trace, over=over)
+    heir = next((key for key in trace.beside if key in over), None)
+    if heir is None:
+        return None
+    beside = tuple(key for key in trace.beside if key not in {*decided, heir})
+    return replace(trace, key=heir, over=tuple(k for k in over if k != heir), beside=beside)
+
+
+def _puts_in(review: Review, hunk: ReviewHunk) -> bool:
+    """Whether it has a line that its base has not: one that only takes out has none."""
+    return not set(review.lines_of(hunk)) <= set(review.base_lines_of(hunk))
+
+
 def _apart(one: Text, other: Text) -> int:
     """How many words only one of them has."""
     own, theirs = words(one.lines), words(other.lines)
     return (own - theirs).total() + (theirs - own).total()
 
 
-def _without(steps: Sequence[LandedStep], text: Text) -> Text:
-    """``text`` as it was before these went in, as far as they can be taken out of it."""
-    for step in reversed(steps):
-        text = merge3_fine(step.after, text, step.before).text
+def _without(steps: Sequence[_FileStep], text: Text) -> Text:
+    """``text`` as it was before these, as far as they can be taken out of it."""
+    for before, after, _ in reversed(steps):
+        text = merge3_fine(after, text, before).text
     return text
 
 
@@ -334,7 +378,7 @@ def _are_in(lines: Iterable[str], now: Iterable[str]) -> bool:
     return all(line in rest for line in lines)
 
 
-def _traces(steps: Iterable[LandedStep], text: Text) -> Iterator[Trace]:
+def traces_of(steps: Iterable[LandedStep], text: Text) -> Iterator[Trace]:
     """Of what these have put into a file, in a text that has nothing of it."""
     for step in steps:
         hunks = awaited_hunks(step.before, step.after, text)

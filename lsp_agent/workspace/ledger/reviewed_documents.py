@@ -67,13 +67,13 @@ class ReviewedDocuments:
 
     def disk(self, path: str, step: LandedStep) -> Review | None:
         """Of what is on disk under a document that has no review yet; None where ``step`` came from
-        there."""
+        there. Of one that only takes out it cannot be told: what was unsaved may have been all of
+        it."""
         document = self.document(path)
         if document is None or document.saved is None or is_long(document.lines):
             return None
         came = words(step.after.lines) - words(step.before.lines)
-        is_there = came <= words(document.saved.lines) if came else document.saved == step.after
-        return None if is_there else Review.of(document.saved)
+        return None if came and came <= words(document.saved.lines) else Review.of(document.saved)
 
     def _typed(self, document: OpenDocument) -> None:
         if document.observed and document.dirty:

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from lsp_agent.text.lines import EMPTY, Text, is_long
 from lsp_agent.text.review import Review
-from lsp_agent.text.traces import Key
+from lsp_agent.text.traces import Key, followed
 from lsp_agent.workspace.ledger.change import Change
 from lsp_agent.workspace.ledger.change_hunks import (
     kept_with,
@@ -30,6 +30,7 @@ from lsp_agent.workspace.ledger.review_state import (
     Outcomes,
     ReviewState,
     outcomes_of,
+    traces_of,
 )
 from lsp_agent.workspace.ledger.reviewed_documents import ReviewedDocuments
 
@@ -179,6 +180,32 @@ class Reviews:
             outcomes: Outcomes = [*outcomes_of(gone), *((key, "rejected") for key in out)]
             self._decided(path, replace(state, review=left), outcomes)
 
+    def found_out(self, change: Change, indexes: Collection[int]) -> None:
+        """A revert finds these hunks out of what a file shows. One that was kept, and undone in the
+        editor since, comes back by its redo: then it is to be decided on again."""
+        document = self.documents.document(change.path)
+        kept = [i for i in indexes if change.decided.get(i, change.status) == "kept"]
+        if document is None or change.cold or is_long(document.lines) or not kept:
+            return
+        if self.documents.may_pass(change.path):
+            return
+        review = self._taken_in(change.path, document.text)
+        known = {each.key for each in (*review.hunks, *review.traces)}
+        step = LandedStep(change.before or EMPTY, change.after or EMPTY, change.id, None)
+        traces = [
+            trace
+            for trace in traces_of([step], document.text)
+            if trace.key[1] in kept and trace.key not in known
+        ]
+        if not traces:
+            return
+        state = self.book.get(change.path)
+        if state is None:
+            disk = self.documents.disk(change.path, step)
+            state = ReviewState(review, change.before is not None, other=disk)
+        review = replace(review, traces=followed(review.traces, [], traces))
+        self.book.put(change.path, replace(state, review=review))
+
     def _taken_in(self, path: str, now: Text) -> Review:
         if state := self.book.get(path):
             self.book.store(path, *state.folded(now))
@@ -241,9 +268,16 @@ class Reviews:
             own = [hunk for hunk in other.hunks if hunk.change_id == change.id]
             there = ("rejected", "superseded")
             other = other.kept([h.key for h in own if change.decided.get(h.index) not in there])
-        if other is not None and out and not change.cold:
+        is_open = self.documents.document(change.path) is not None
+        may_have = out and not change.cold and (change.on_disk or change.takes_out or not is_open)
+        if other is not None and may_have and other.text != review.text:
             # The text beside may have it still: what was kept of it there is to be decided on.
-            other = other.with_open(change.id, change.before or EMPTY, change.after or EMPTY)
+            other = other.with_open(
+                change.id,
+                change.before or EMPTY,
+                change.after or EMPTY,
+                was_in=is_open and change.on_disk,
+            )
         if review == state.review and other == state.other:
             return
         self.book.store(change.path, replace(state, review=review, other=other), [])

@@ -157,6 +157,19 @@ def test_a_slash_command_is_completed_in_the_prompt_and_run(desk: PluginDesk) ->
     assert desk.nvim.lines() == [""]
 
 
+PROMPT = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('lsp-agent://prompt'), 0, -1, true)"
+
+
+def test_a_prompt_that_names_no_slash_command_comes_back(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."})
+    desk.agent("chat")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("/tmp is full.<C-j>Empty it.<CR>")
+    wait_until(lambda: "agent offers no" in desk.nvim.command_output("messages"))
+    assert desk.nvim.lua(PROMPT) == ["/tmp is full.", "Empty it."]
+
+
 def test_the_choice_of_sessions_says_what_can_be_done_with_them(desk: PluginDesk) -> None:
     desk.open("a.txt", "one\n")
     desk.start({"text": "I see."})

@@ -116,6 +116,19 @@ def test_completion_and_repeating_outlive_an_edit(desk: PluginDesk) -> None:
     desk.wait_for_lines("WORDY", "worldly", completed, "+" + completed[1:], "END")
 
 
+def test_an_edit_beside_a_completion_that_is_given_up_undoes_nothing(desk: PluginDesk) -> None:
+    desk.open("a.txt", "wordy\nworldly\n-\nend\n")
+    desk.start()
+    desk.nvim.keys("3GA wor<C-n>")
+    wait_until(lambda: desk.nvim.lua("return vim.fn.pumvisible()") == 1)
+    assert send(desk, 3, 4, "END\n") == {"applied": True}
+    lines = desk.nvim.lines()
+    desk.nvim.keys("<Esc>")
+    wait_until(lambda: desk.nvim.mode() == "n")
+    desk.nvim.rest()
+    assert desk.nvim.lines() == lines
+
+
 @pytest.mark.slow
 def test_u_goes_back_through_random_mixtures_of_typing_and_edits(desk: PluginDesk) -> None:
     rng = random.Random(7)
@@ -178,8 +191,71 @@ def test_an_edit_is_refused_when_the_selection_stays(desk: PluginDesk) -> None:
     wait_until(lambda: desk.nvim.mode() == "v")
     assert send(desk, 0, 0, "zero\n") is None
     answer = wait_until(lambda: desk.nvim.lua(ANSWER))
-    assert answer == {"applied": False, "failureReason": "a selection or an operator is pending"}
+    assert answer == {
+        "applied": False,
+        "failureReason": "a selection, an operator or a command is pending",
+    }
     assert desk.nvim.lines() == ["one", "two"]
+
+
+FOUR = "top\none\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize(("key", "typed"), [("I", "#{0}"), ("A", "{0[0]}#{1}"), ("c", "#{1}")])
+def test_an_edit_waits_for_what_is_typed_in_several_lines_at_once(
+    desk: PluginDesk, key: str, typed: str
+) -> None:
+    desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys(f"2G<C-v>j{key}#")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    assert send(desk, 0, 0, "zero\n") is None
+    desk.nvim.keys("<Esc>")
+    answer = wait_until(lambda: desk.nvim.lua(ANSWER))
+    assert answer == {"applied": False, "failureReason": "the document has changed"}
+    both = (typed.format(word, word[1:]) for word in ("one", "two"))
+    assert desk.nvim.lines() == ["top", *both, "three"]
+
+
+def test_an_edit_does_not_wait_for_words_after_those_in_several_lines(desk: PluginDesk) -> None:
+    desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys("2G<C-v>jI#<C-c>")  # by which Insert mode ends unsaid
+    wait_until(lambda: desk.nvim.mode() == "n")
+    desk.nvim.keys("A")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    assert send(desk, 0, 0, "zero\n") == {"applied": True}
+
+
+def test_an_edit_leaves_alone_what_is_typed_several_times(desk: PluginDesk) -> None:
+    desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys("2G3ohey")
+    desk.wait_for_lines("top", "one", "hey", "two", "three")
+    assert send(desk, 0, 0, "zero\n") == {"applied": True}
+    desk.nvim.keys("<Esc>")
+    desk.wait_for_lines("zero", "top", "one", "hey", "hey", "hey", "two", "three")
+
+
+def test_a_command_acts_on_the_lines_whose_numbers_were_typed(desk: PluginDesk) -> None:
+    desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys(":3,4d")
+    wait_until(lambda: desk.nvim.mode() == "c")
+    assert send(desk, 0, 0, "zero\n") is None
+    desk.nvim.keys("<CR>")
+    desk.wait_for_lines("top", "one")
+    answer = wait_until(lambda: desk.nvim.lua(ANSWER))
+    assert answer == {"applied": False, "failureReason": "the document has changed"}
+
+
+@pytest.mark.parametrize("command", ["Agent steer Take 2.", "'a,'bsort", "/4/"])
+def test_an_edit_does_not_wait_for_other_commands(desk: PluginDesk, command: str) -> None:
+    desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys(f":{command}")
+    wait_until(lambda: desk.nvim.mode() == "c")
+    assert send(desk, 0, 0, "zero\n") == {"applied": True}
 
 
 def test_an_edit_of_an_older_text_is_refused(desk: PluginDesk) -> None:
@@ -291,6 +367,46 @@ def test_a_file_is_read_again_later_as_the_person_has_set_it(desk: PluginDesk, o
     assert asked(desk, "agent/reloadDocument") == {"reloaded": True}
     assert desk.nvim.lines() == ["one", "two"]
     assert desk.nvim.lua("return vim.o.autoread") == (option == "autoread")
+
+
+RELOAD = """
+local client = vim.lsp.get_clients({ name = 'lsp_agent' })[1]
+_G.taken = nil
+coroutine.wrap(function()
+  local params = { uri = vim.uri_from_bufnr(0) }
+  local handler = client.config.handlers['agent/reloadDocument']
+  _G.taken = handler(nil, params, { client_id = client.id })
+end)()
+return _G.taken
+"""
+
+
+@pytest.mark.parametrize(("keys", "mode"), [("2GV", "V"), ("2Gd", "no")])
+def test_a_file_is_read_again_once_a_selection_or_an_operator_has_ended(
+    desk: PluginDesk, keys: str, mode: str
+) -> None:
+    path = desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys(keys)
+    wait_until(lambda: desk.nvim.request("nvim_get_mode")["mode"] == mode)
+    path.write_text("zero\n" + FOUR)
+    assert desk.nvim.lua(RELOAD) is None
+    assert desk.nvim.lines() == FOUR.split()
+    desk.nvim.keys("<Esc>")
+    assert wait_until(lambda: desk.nvim.lua(ANSWER)) == {"reloaded": True}
+    assert desk.nvim.lines() == ["zero", *FOUR.split()]
+
+
+def test_a_file_is_not_read_again_over_what_was_done_meanwhile(desk: PluginDesk) -> None:
+    path = desk.open("a.txt", FOUR)
+    desk.start()
+    desk.nvim.keys("2GV")
+    wait_until(lambda: desk.nvim.mode() == "V")
+    path.write_text("zero\n" + FOUR)
+    assert desk.nvim.lua(RELOAD) is None
+    desk.nvim.keys("d")
+    assert wait_until(lambda: desk.nvim.lua(ANSWER)) == {"reloaded": False}
+    assert desk.nvim.lines() == ["top", "two", "three"]
 
 
 PROBLEM = """

@@ -58,6 +58,33 @@ def test_what_is_written_is_kept_when_the_window_is_left(desk: PluginDesk) -> No
     assert desk.nvim.lua("return vim.api.nvim_win_get_height(0)") == 2
 
 
+@pytest.mark.parametrize("keys", ["<Esc>:q<CR>", "<Esc><C-w>q", "<Esc>:bwipeout!<CR>"])
+def test_what_is_written_is_kept_however_the_window_is_closed(desk: PluginDesk, keys: str) -> None:
+    desk.open("a.txt", TEXT)
+    desk.start(done())
+    desk.write("2G\\ai", "Shout")
+    desk.nvim.keys(keys)
+    wait_until(lambda: not desk.nvim.lua(FLOATS))
+    desk.write("3G\\ai", "!")
+    wait_until(lambda: desk.nvim.lines() == ["Shout!"])
+    assert "Error" not in desk.nvim.command_output("messages")
+
+
+def test_lines_at_the_end_that_go_while_the_agent_works_take_nothing_along(
+    desk: PluginDesk,
+) -> None:
+    desk.open("a.txt", TEXT)
+    desk.start(step(read("a.txt")), {"text": "Done.", "delay_ms": 60000})
+    desk.nvim.keys("G")
+    desk.agent("inline Shout.")
+    wait_until(lambda: beside(desk) == [[4, 4, "agent: works · read a.txt"]])
+    desk.nvim.keys("dd")
+    desk.wait_for_lines("one", "two", "three")
+    desk.agent("stop")
+    wait_until(lambda: beside(desk) == [[3, 3, "agent: failed: stopped  \\ar again  \\ai refine"]])
+    assert "Error" not in desk.nvim.command_output("messages")
+
+
 def answered_in_place(desk: PluginDesk) -> None:
     """Once, by an agent that has another answer for the next time."""
     desk.open("a.txt", TEXT)

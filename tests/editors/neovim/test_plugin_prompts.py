@@ -56,6 +56,16 @@ def test_prompts_wait_for_a_server_that_starts(desk: PluginDesk) -> None:
     assert desk.nvim.lua(SESSIONS) == [1]
 
 
+def test_a_slash_command_comes_back_where_no_server_runs(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.setup(cmd=["no-such-program"])
+    desk.agent("chat")
+    wait_until(lambda: desk.nvim.mode() == "i")
+    desk.nvim.keys("/greet<CR>")
+    wait_until(lambda: "no server runs" in desk.nvim.command_output("messages"))
+    assert desk.nvim.lua(PROMPT) == ["/greet"]
+
+
 def test_prompts_come_back_where_the_server_does_not_start(desk: PluginDesk) -> None:
     desk.nvim.dismisses = True  # Neovim's own message of it is long
     desk.open("a.txt", "one\n")

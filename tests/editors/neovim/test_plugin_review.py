@@ -13,6 +13,7 @@ pytestmark = pytest.mark.neovim
 LINES = "one\ntwo\nthree\nfour\nfive\n"
 CHANGED = ["one", "TWO", "three", "FOUR", "five"]
 ROW = "return vim.fn.line('.')"
+STATUS = "return require('lsp_agent').statusline()"
 
 
 def change(desk: PluginDesk, **options: object) -> None:
@@ -29,7 +30,7 @@ def test_changes_are_marked_and_move_with_the_text(desk: PluginDesk) -> None:
     desk.wait_for_marks([2, 2, False], [4, 4, False])
     desk.nvim.keys("ggOtyped<Esc>")
     desk.wait_for_marks([3, 3, False], [5, 5, False])
-    assert "2 to review" in desk.nvim.lua("return require('lsp_agent').statusline()")
+    assert "2 to review" in desk.nvim.lua(STATUS)
 
 
 def test_keys_go_from_change_to_change_and_decide(desk: PluginDesk) -> None:
@@ -126,12 +127,33 @@ def test_a_new_file_in_which_the_person_has_typed_stays(desk: PluginDesk) -> Non
     assert desk.modified()
 
 
-def test_the_persons_own_undo_takes_the_mark_away(desk: PluginDesk) -> None:
+def test_the_persons_own_undo_takes_the_marks_away_and_redo_brings_them_back(
+    desk: PluginDesk,
+) -> None:
     change(desk)
     desk.wait_for_marks([2, 2, False], [4, 4, False])
     desk.nvim.keys("uu")
     desk.wait_for_lines(*LINES.split())
     desk.wait_for_marks()
+    wait_until(lambda: "to review" not in desk.nvim.lua(STATUS))
+    desk.nvim.keys("<C-r><C-r>")
+    desk.wait_for_lines(*CHANGED)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    wait_until(lambda: "2 to review" in desk.nvim.lua(STATUS))
+
+
+def test_what_the_persons_undo_brings_back_of_a_rejected_change_is_marked(
+    desk: PluginDesk,
+) -> None:
+    change(desk)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    desk.nvim.keys("4G\\au")
+    desk.wait_for_lines("one", "TWO", "three", "four", "five")
+    desk.wait_for_marks([2, 2, False])
+    desk.nvim.keys("u")
+    desk.wait_for_lines(*CHANGED)
+    desk.wait_for_marks([2, 2, False], [4, 4, False])
+    wait_until(lambda: "2 to review" in desk.nvim.lua(STATUS))
 
 
 def test_a_turn_is_reverted_with_what_was_kept_of_it(desk: PluginDesk) -> None:

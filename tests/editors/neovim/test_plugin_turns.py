@@ -349,6 +349,17 @@ require('lsp_agent.events').on_event(client.id, event)
 """
 
 
+# Notes the first row of a window's buffer, from 0, that is written from now on.
+NOTE = """
+_G.first_written = math.huge
+vim.api.nvim_buf_attach(vim.api.nvim_win_get_buf(...), false, {
+  on_lines = function(_, _, _, row)
+    _G.first_written = math.min(_G.first_written, row)
+  end,
+})
+"""
+
+
 def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) -> None:
     path = desk.open("a.txt", "one\n")
     desk.start({"text": "I see."}, done())
@@ -385,6 +396,27 @@ def test_thoughts_usage_and_edits_that_are_not_in_are_shown(desk: PluginDesk) ->
     wait_until(is_told)
     desk.nvim.lua(TELL, {"type": "compacted", "summary": "All of it."})
     wait_until(lambda: "window" not in desk.nvim.lua("return vim.wo[...].winbar", chat))
+
+
+def test_only_what_is_new_of_a_thought_is_written(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    desk.start({"text": "I see."}, done())
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    desk.wait_for_rest()
+    for text in ("\n\nFirst", " this,\nthen", " that.\n", "\nAnd"):
+        desk.nvim.lua(TELL, {"type": "thinkingDelta", "text": text})
+    desk.nvim.lua(NOTE, desk.window("chat"))
+    for text in (" then.\n", "\n"):
+        desk.nvim.lua(TELL, {"type": "thinkingDelta", "text": text})
+    first_written = desk.nvim.lua("return _G.first_written")
+    desk.nvim.lua(TELL, {"type": "textDelta", "text": "So it is."})
+    shown = desk.chat()
+    thinking = shown.index("thinking")
+    thought = ["First this,", "then that.", "", "And then."]
+    assert shown[thinking + 1 :] == [*(f"    {line}" for line in thought), "", "So it is."]
+    wait_until(lambda: is_folded(desk, "thinking"))
+    assert first_written == thinking + len(thought)
 
 
 def test_a_session_that_the_agent_has_kept_is_gone_on_with(desk: PluginDesk) -> None:

@@ -106,6 +106,44 @@ def test_a_chat_that_is_alone_is_closed_for_a_file(desk: PluginDesk) -> None:
     assert complaints(desk) == []
 
 
+def test_a_saved_session_of_neovim_brings_no_other_chat_back(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    answers = {"match": "Look", "text": "I see."}, {"match": "Again", "text": "I saw."}
+    desk.start(*answers)
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    desk.wait_for_rest()
+    settings = desk.settings(*answers)
+    desk.nvim.command("mksession Session.vim")
+    desk.come_back()
+    desk.nvim.command("silent source Session.vim")
+    desk.setup(settings=settings)
+    desk.wait_for_server()
+    desk.agent("ask Again.")
+    desk.wait_for_chat("I saw.")
+    assert roles(desk) == ["chat", "file", "prompt"]
+    assert complaints(desk) == []
+
+
+def test_a_conversation_that_is_read_again_is_whole(desk: PluginDesk) -> None:
+    desk.open("a.txt", "one\n")
+    call = step(bash("echo first; echo second"))
+    desk.start(call, {"text": "I see."}, {"text": "I saw."}, permissions={"command": "allow"})
+    desk.agent("ask Look.")
+    desk.wait_for_chat("I see.")
+    desk.wait_for_rest()
+    to(desk, "chat")
+    shown = desk.nvim.lines()
+    folded = f"return vim.fn.foldclosed({shown.index('    first') + 1})"
+    assert desk.nvim.lua(folded) > 0
+    desk.nvim.command("edit")
+    assert desk.nvim.lines() == shown
+    assert desk.nvim.lua(folded) > 0
+    desk.agent("ask Again.")
+    desk.wait_for_chat("I saw.")
+    assert desk.chat()[: len(shown)] == shown
+
+
 # Of the chat's window: the tab page's number, whether it floats, its place on the screen, its size.
 PLACE = """
 local window = ...

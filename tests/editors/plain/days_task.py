@@ -19,8 +19,14 @@ from plain_terminal import SECONDS, Terminal, until
 TITLE = "A day's task in plain editors, by keyboard"
 HEAD = f"{'in':<8} | {'what':<49} | steps | seconds"
 
-#: By which an editor tells of a question, wherever the cursor is.
-_ASKED = ("Answer the agent by code action", "waits for your answer", "The agent asks:**")
+#: By which an editor tells of a question, wherever the cursor is. Emacs, which shows the last
+#: message alone, does so in its mode line.
+_ASKED = (
+    "Answer the agent by code action",
+    "waits for your answer",
+    "The agent asks:**",
+    "Agent asks: C-c a a",
+)
 
 Record = Callable[[str, object], None]
 
@@ -234,9 +240,7 @@ class Day:
     def _answers(self) -> None:
         person, project = self._person, self._project
         for command, answer in ((TEST, person.allow), (PUSH, "Deny")):
-            # Emacs shows the last message alone, which may be the progress of the call that asks.
-            told = (*_ASKED, f"bash: {command}")
-            person.sees(lambda screen, told=told: any(each in screen for each in told))
+            person.sees(lambda screen: any(each in screen for each in _ASKED))
             person.look(f"The agent asks:** bash: {command}")
             assert not project.ran(command)
             person.choose(f"Agent asks: bash: {command}: {answer}")

@@ -2,7 +2,7 @@
 typing and of a turn: what was saved, and what the editor kept, is there once."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -144,26 +144,27 @@ def test_a_kill_of_an_editor_and_its_server_costs_nothing_that_was_saved(
 
 
 @pytest.fixture
-def two(project: PlainProject) -> Iterator[Sequence[Terminal]]:
+def two(project: PlainProject) -> Iterator[tuple[Helix, Neovim]]:
     """A Helix and a Neovim that show the same conversation."""
     program = neovim_versions.found()["0.11"].program
     with ExitStack() as stack:
-        helix = stack.enter_context(opened(Helix(project, PROMPT, NAME)))
-        yield helix, stack.enter_context(opened(Neovim(project, program, NAME)))
+        helix = Helix(project, PROMPT, NAME)
+        stack.callback(helix.close)
+        neovim = Neovim(project, program, NAME)
+        stack.callback(neovim.close)
+        yield helix, neovim
 
 
 @pytest.mark.helix
 @pytest.mark.neovim_0_11
 def test_of_two_editors_one_writes_and_the_other_sees_it_and_says_so(
-    project: PlainProject, two: Sequence[Terminal]
+    project: PlainProject, two: tuple[Helix, Neovim]
 ) -> None:
     helix, neovim = two
-    assert isinstance(neovim, Neovim)
     helix.type(" l")
     helix.keys("Enter")
     helix.wait_for("a0002")
-    helix.type(":w")
-    helix.keys("Enter")
+    helix.write()
     assert until(lambda: "a0002" in (text_of(project.folder / NAME) or ""))
     neovim.type(":checktime")
     neovim.keys("Enter")
@@ -174,11 +175,12 @@ def test_of_two_editors_one_writes_and_the_other_sees_it_and_says_so(
     neovim.wait_for("goes on in another editor")
     neovim.keys("Enter")
     neovim.wait_for("and more")
-    helix.type("gea, and mine")
+    helix.type("gea")
+    helix.wait_for("INS")
+    helix.type(", and mine")
     helix.keys("Escape")
     helix.wait_for("NOR")  # a key at once behind it would be one with Alt
-    helix.type(":w")
-    helix.keys("Enter")
+    helix.write()
     assert until(lambda: ", and mine" in (text_of(project.folder / NAME) or ""))
     neovim.type(":w")
     neovim.keys("Enter")

@@ -4,7 +4,7 @@ import time
 
 import pytest
 from plain_helix import Helix
-from plain_project import NAP, NOTES, PlainProject, napping
+from plain_project import NAP, NOTES, PlainProject, napping, text_of
 from plain_terminal import until
 
 pytestmark = [pytest.mark.helix, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -114,7 +114,7 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
     (file,) = (project.folder / ".lsp-agent").glob("*.chat.md")
     answer = " ".join(f"n{number}" for number in range(1, 61))
     wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello \n"
-    assert until(lambda: file.read_text().endswith(wanted)), file.read_text()
+    assert until(lambda: (text_of(file) or "").endswith(wanted)), text_of(file)
 
 
 def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(

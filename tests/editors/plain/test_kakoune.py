@@ -4,7 +4,7 @@ import time
 
 import pytest
 from plain_kakoune import Kakoune
-from plain_project import NAP, NOTES, PlainProject, napping
+from plain_project import NAP, NOTES, PlainProject, napping, text_of
 from plain_terminal import until
 
 pytestmark = [pytest.mark.kakoune, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -131,7 +131,7 @@ def test_a_conversation_is_read_while_it_comes_and_written_in(
     kakoune.run("write")
     answer = " ".join(f"n{number}" for number in range(1, 61))
     wanted = f"## You\n\ncount to sixty\n\n## Agent\n\n{answer}\n\n## You\n\nthen say hello"
-    assert until(lambda: file.read_text().rstrip().endswith(wanted)), file.read_text()
+    assert until(lambda: (text_of(file) or "").rstrip().endswith(wanted)), text_of(file)
 
 
 def test_what_a_conversation_names_completes_and_is_gone_to_and_its_turns_are_listed(

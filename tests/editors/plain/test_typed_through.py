@@ -1,5 +1,5 @@
-"""A person types on in Helix and Emacs while questions come and go: no key of theirs answers one,
-and none is lost.
+"""A person types on in Helix, Kakoune and Emacs while questions come and go: no key of theirs
+answers one, and none is lost.
 
 A try is a burst of keys that would answer a prompt or a menu, if it had the focus. Nine of ten are
 typed as a question appears and stands there. Then the person opens the menu of code actions and
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from plain_emacs import Emacs
 from plain_helix import Helix
+from plain_kakoune import Kakoune
 from plain_project import NOTES, PlainProject
 from plain_terminal import Terminal, until
 from support.sizes import size
@@ -32,7 +33,7 @@ QUESTIONS = 12
 TITLE = "Plain editors, keys typed through the appearance of questions"
 
 #: As tmux names keys; a part in parentheses is typed letter by letter. ``{n}`` is the try's number.
-HELIX = (
+MODAL = (
     ("(geok{n} 1 2)", "Space", "(y)", "Enter", "(1 k{n})", "Escape"),
     ("(1)", "Enter"),
     ("(:w)", "Enter"),
@@ -40,7 +41,7 @@ HELIX = (
     ("(geok{n} y)", "Enter", "(y)", "Enter", "Escape"),
     ("Space", "Escape", "Enter"),
 )
-HELIX_MENU = ("Space", "(a)", "", "Enter", "Escape", "Escape")
+MODAL_MENU = ("Space", "(a)", "", "Enter", "Escape", "Escape")
 EMACS = (
     ("(k{n} 1 2)", "Space", "(y)", "Enter"),
     ("(1)", "Enter"),
@@ -81,6 +82,8 @@ def burst(editor: Terminal, keys: Burst, number: int, rng: random.Random) -> str
                 time.sleep(_ESCAPE)
                 if isinstance(editor, Helix):
                     editor.wait_for(" NOR ")
+                elif isinstance(editor, Kakoune):
+                    editor.leave()
             typed += {"Enter": "\n", "Space": " "}.get(key, "")
         else:
             time.sleep(rng.choice((0.05, 0.1, 0.2)))
@@ -99,7 +102,7 @@ def answers(project: PlainProject) -> list[str]:
 class Sitting:
     """One editor, and a person who types at it."""
 
-    def __init__(self, project: PlainProject, editor: Helix | Emacs) -> None:
+    def __init__(self, project: PlainProject, editor: Helix | Kakoune | Emacs) -> None:
         self.project = project
         self.editor = editor
         self.rng = random.Random(1)
@@ -141,10 +144,11 @@ def check(sitting: Sitting, save: Burst, record: Record) -> None:
     """Saves, and looks at what the person typed and at what was answered."""
     project = sitting.project
     burst(sitting.editor, save, 0, sitting.rng)
-    # Helix cannot ask for words: the line that is sent is taken out.
-    notes = NOTES.replace(f"{SENT}\n", "") if isinstance(sitting.editor, Helix) else NOTES
+    # Helix and Kakoune cannot ask for words: the line that is sent is taken out.
+    notes = NOTES if isinstance(sitting.editor, Emacs) else NOTES.replace(f"{SENT}\n", "")
     wanted = notes + "".join(f"{line}\n" for line in sitting.lines)
     until(lambda: project.saved() == wanted)
+    screen = sitting.editor.screen  # of an editor that asks in place of saving
     saved = project.saved() or ""
     cells: dict[str, object] = {
         "editor": type(sitting.editor).__name__,
@@ -158,7 +162,15 @@ def check(sitting: Sitting, save: Burst, record: Record) -> None:
     row = " | ".join(f"{cell!s:>{widths[key]}}" for key, cell in cells.items())
     record("table", (TITLE, head, row))
     assert sitting.accidents == 0, f"{head}\n{row}"
-    assert saved.splitlines() == wanted.splitlines()
+    assert saved.splitlines() == wanted.splitlines(), screen
+
+
+def type_in_modes(project: PlainProject, editor: Helix | Kakoune, record: Record) -> None:
+    sitting = Sitting(project, editor)
+    editor.choose(7, "Ask the agent: nap for a while")
+    while sitting.tries < TRIES and not sitting.accidents:
+        sitting.type_through(MODAL, MODAL_MENU, -(-TRIES // QUESTIONS))
+    check(sitting, ("Escape", "(:w)", "Enter"), record)
 
 
 @pytest.fixture
@@ -170,11 +182,14 @@ def project(tmp_path: Path) -> PlainProject:
 def test_keys_typed_through_questions_answer_none_in_helix(
     helix: Helix, project: PlainProject, record_property: Record
 ) -> None:
-    sitting = Sitting(project, helix)
-    helix.choose(7, "Ask the agent: nap for a while")
-    while sitting.tries < TRIES and not sitting.accidents:
-        sitting.type_through(HELIX, HELIX_MENU, -(-TRIES // QUESTIONS))
-    check(sitting, ("Escape", "(:w)", "Enter"), record_property)
+    type_in_modes(project, helix, record_property)
+
+
+@pytest.mark.kakoune
+def test_keys_typed_through_questions_answer_none_in_kakoune(
+    kakoune: Kakoune, project: PlainProject, record_property: Record
+) -> None:
+    type_in_modes(project, kakoune, record_property)
 
 
 @pytest.mark.emacs

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import vscode_stub
 from support.vscode_modules import returned
 from support.workbench import wait_until
 from vscode_product import Product
@@ -12,7 +13,7 @@ pytestmark = [pytest.mark.vscode]
 LINKS = """\
 [page](https://example.org/a) [mail](mailto:a@example.org) [phone](tel:+491) [share](//host/share)
 [editor](vscode://file/etc/passwd) [command](command:lspAgent.chat.stop) [file](src/deep.py#L2)
-[out](../outside.txt) [passwords](/etc/passwd)
+[out](../outside.txt) [passwords](/etc/passwd) [around]({folder}/src/%2E%2E/../outside.txt)
 """
 # An input method's Enter, as a browser says that it is one: by the code, or while it composes.
 COMPOSED = """
@@ -63,6 +64,39 @@ def test_a_place_in_a_file_is_known_by_its_line(text: str, hrefs: list[str]) -> 
     assert returned(code, text, places="chat/places") == hrefs
 
 
+# A folder of the workspace is known by how a path begins, as in VS Code.
+OPENED = """
+const opened = [];
+vscode.window.showTextDocument = async ({ path }) => opened.push(path);
+const folder = { uri: vscode.Uri.file('/w') };
+Object.assign(vscode.workspace, {
+  workspaceFolders: [folder],
+  getWorkspaceFolder: ({ path }) => path.startsWith('/w/') ? folder : undefined,
+  fs: { stat: async () => ({}) },
+});
+await opening.openLink(argument).catch(() => undefined);
+return opened;
+"""
+
+
+@pytest.mark.parametrize(
+    ("href", "paths"),
+    [
+        ("src/a.py", ["/w/src/a.py"]),
+        ("/w/src/a.py", ["/w/src/a.py"]),
+        ("/w/src/../a.py:3", ["/w/a.py"]),
+        ("../outside.txt", []),
+        ("/w/../outside.txt", []),
+        ("/w/src/%2E%2E/../outside.txt", []),
+        ("/etc/passwd", []),
+    ],
+)
+def test_a_link_out_of_the_workspace_by_way_of_a_folder_in_it_opens_nothing(
+    href: str, paths: list[str]
+) -> None:
+    assert vscode_stub.returned(OPENED, href, opening="chat/opening") == paths
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.xdist_group("vscode")
@@ -89,12 +123,12 @@ def test_links_open_pages_and_files_of_the_workspace_alone(person: Product) -> N
     (person.folder / "src").mkdir()
     (person.folder / "src" / "deep.py").write_text("one\ntwo\n")
     (person.folder.parent / "outside.txt").write_text("secret\n")
-    person.begin({"text": LINKS})
+    person.begin({"text": LINKS.format(folder=person.folder)})
     person.say("Go")
     person.wait_for_end()
     links = person.turn.locator(".text a")
-    assert links.all_inner_texts() == ["page", "file", "out", "passwords"]
-    for name in ("out", "passwords"):
+    assert links.all_inner_texts() == ["page", "file", "out", "passwords", "around"]
+    for name in ("out", "passwords", "around"):
         links.filter(has_text=name).click()
         refusal = person.page.locator(
             ".notification-toast", has_text="the workspace has no such file"

@@ -320,3 +320,38 @@ def test_a_list_of_answers_is_not_closed_by_the_focus_that_the_palette_gives_bac
     person.key("Enter")
     wait_until((person.folder / "listed.txt").exists)
     person.wait_for_end()
+
+
+# The window stands still for longer than a question has to be seen, from before it is painted.
+STILL = """
+() => new MutationObserver((_, watching) => {
+  const button = document.querySelector('.question.open button');
+  if (button === null) return;
+  watching.disconnect();
+  const { x, y } = button.getBoundingClientRect();
+  console.log(`a question at ${x + 5} ${y + 5}`);
+  const began = performance.now();
+  while (performance.now() - began < 1000);
+}).observe(document.body, { childList: true, subtree: true })
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("vscode")
+def test_a_click_made_while_the_window_stands_still_is_no_answer(person: Product) -> None:
+    person.begin(step(bash("touch early.txt")), done())
+    frame = person.chat.locator("body").bounding_box()
+    assert frame is not None
+    person.chat.evaluate(STILL)
+    with person.page.expect_console_message(lambda said: "a question at" in said.text) as heard:
+        person.say("Go")
+    x, y = map(float, heard.value.text.split()[-2:])
+    person.page.wait_for_timeout(500)
+    person.page.mouse.click(frame["x"] + x, frame["y"] + y)  # heard half a second later
+    person.read()
+    person.turn.locator(".question.open").wait_for()
+    assert not (person.folder / "early.txt").exists()
+    person.press("Allow")
+    wait_until((person.folder / "early.txt").exists)
+    person.wait_for_end()

@@ -33,7 +33,7 @@ const chat = (id, earlier, ...turns) => {
   made.chats.set(id, { ...transcript.newChat(id), earlier, turns });
   made.current = id;
 };
-const say = (text, steers) => made.prompt({ text, attachments: [], images: [] }, steers);
+const say = (text, steers) => made.prompting.send({ text, attachments: [], images: [] }, steers);
 """
 
 
@@ -60,7 +60,7 @@ def test_prompts_without_a_session_go_on_in_the_one_that_the_first_of_them_opens
 
 
 def test_prompts_go_on_in_the_session_that_a_command_before_them_opened() -> None:
-    code = "const said = [made.promptByCommand({ text: '0' }), say('1'), say('2')];"
+    code = "const said = [made.prompting.byCommand({ text: '0' }), say('1'), say('2')];"
     assert sending(code)[0] == [["new 1", "0"], ["new 1", "1"], ["new 1", "2"]]
 
 

@@ -40,6 +40,17 @@ def test_the_lines_to_review_follow_each_decision() -> None:
     assert found == [[3, 2, 3, 2], [3, 2, 1, 1], [3, 2, 0, 0]]
 
 
+def test_an_edit_that_is_told_of_before_its_call_is_among_the_files_to_review() -> None:
+    code = """
+    look('editApplied', { ...edit('applied', hunk('0', 'applied', 'a\\n')), toolCallId: 'd' });
+    tell({ type: 'toolCall', toolCallId: 'd', tool: 'edit', kind: 'edit', args: {}, paths: ['a'] });
+    found.push(chat.turns[0].parts.map(({ id, tool, files }) => [id, tool, files.length]));
+    return found;
+    """
+    found = returned(OPEN + code, transcript="chat/transcript", files="chat/changed_files")
+    assert found == [[1, 1, 1, 1], [["c", "edit", 0], ["d", "edit", 1]]]
+
+
 def test_how_full_the_models_window_is_stands_until_a_compaction() -> None:
     code = """
     const shown = () => head.windowText(chat.window);

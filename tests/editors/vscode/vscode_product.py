@@ -46,6 +46,7 @@ IS_FOCUSED = "(input) => document.hasFocus() && document.activeElement === input
 
 # Whether there are so many turns and each has ended. In one look: what a turn is at and what can
 # be done now come to the chat one after the other.
+PAINTED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 ENDED = """
 (turns) => document.querySelectorAll('article').length >= turns
   && document.querySelector('article .working, article footer > .link, .notice.waiting') === null
@@ -303,6 +304,7 @@ class Product:
 
     def read(self) -> None:
         """Until what has come up, and can be seen, has stood long enough to be answered."""
+        self.page.evaluate(PAINTED)
         self.page.wait_for_timeout(400)
 
     def press(self, name: str) -> None:

@@ -4,7 +4,9 @@
 
 JSON is an object: ``sessions``, what ``session/list`` answers, by folder; ``mode``, the one that
 each session begins in; ``modes``, those that it has; ``models``, the same; ``name``, as it calls
-itself; ``signedIn``, a file without which it wants a login. It has no session "none such". Prompts:
+itself; ``signedIn``, a file without which it wants a login; ``forgets``, true for one that takes
+up no session; ``echoes``, true for one that says its prompts again. It has no session "none such".
+Prompts:
 ``deaf N`` asks N things without reading an answer to any, then reads all of them;
 ``mode ID`` goes into another mode by itself; ``plan DONE… of STEP…`` tells its plan, these
 steps of one word, each time with so many done and the next in progress, and says how many those
@@ -32,6 +34,8 @@ class Agent:
         self.models: list[str] = told.get("models", [])
         self.name: str = told.get("name", "")
         self.signed_in: str | None = told.get("signedIn")
+        self.forgets: bool = told.get("forgets", False)
+        self.echoes: bool = told.get("echoes", False)
         self.session = ""
         self.begin()
 
@@ -58,7 +62,7 @@ class Agent:
     def answer(self, method: str, params: Json) -> Json:
         match method:
             case "initialize":
-                able = {"loadSession": True, "sessionCapabilities": {"list": {}}}
+                able = {"loadSession": not self.forgets, "sessionCapabilities": {"list": {}}}
                 named = {"agentInfo": {"name": self.name, "version": "1.0"}} if self.name else {}
                 return {"protocolVersion": 1, "agentCapabilities": able} | named
             case "session/new":
@@ -106,6 +110,8 @@ class Agent:
                         self.say(f"{word} done. ")
             case ["die"]:
                 sys.exit(1)
+            case _ if self.echoes:
+                self.say(text)
             case _:
                 self.say("/".join(filter(None, (self.mode, self.thought, self.model))))
 

@@ -54,6 +54,28 @@ def test_file_tools_make_no_folder_a_repository(
     report(f"pieces of a repository: {' '.join(order)}", mode, "refused", ground.shown(refused[0]))
 
 
+def test_proposals_that_a_person_accepts_make_no_folder_a_repository(
+    ground: Ground, report: Report
+) -> None:
+    """Each alone is harmless, and was looked at when nothing of the others was there."""
+    editor = ground.attacked(
+        "hosted",
+        step("", *(write(f"sub/{name}", text) for name, text in PIECES.items())),
+        step("Done."),
+        options={"edits": {"review": "before"}},
+    )
+    result = editor.ask_agent("Go.")
+    assert [edit["status"] for edit in result["edits"]] == ["proposed"] * len(PIECES)
+    asked = [
+        editor.request("agent/applyEdit", {"editId": edit["editId"]}) for edit in result["edits"]
+    ]
+    shown = [str(editor.answer(each)) for each in asked]
+    assert sum(MINE in text for text in shown) >= 1
+    assert not all((ground.folder / "sub" / name).exists() for name in PIECES)
+    ground.check(editor)
+    report("pieces of a repository, proposed", "hosted", "refused", ground.shown(shown[-1]))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_no_allowed_git_takes_a_bare_repository_for_its_own(
     ground: Ground, mode: str, report: Report

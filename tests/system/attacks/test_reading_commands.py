@@ -46,6 +46,23 @@ DISGUISED = [
     "test -v 'a[$(cat {secret})]'",
     "rg --pre cat x",
     "git -c core.pager=cat log",
+    "echo a\n\\\ntouch up/x",
+    "[ -z\npython3 ]",
+    "cat <<E\nx\n E\ncat <<F\nE\ntouch up/x\nF\n",
+    'echo "`echo \'`"; touch up/x; "`\'`"',
+    "cat {]\\a,{secret}}",
+    "cat ]\\s",
+    "git stash list --format=tformat:x -- --output={secret}",
+    "git shortlog --format=tformat:x --until -- --output={secret} HEAD",
+    "git add a.txt\n\\\ntouch .git/hooks/post-checkout",
+    "ls; {}#; touch up/x",
+    ": {PATH}>&1; ls",
+    "uniq a.txt 12>&1",
+    'echo "$USER\\\n_TOKEN"',
+    "cd up &>/dev/null && cat secret.txt",
+    "{ ls; }#; touch up/x; }",
+    "[ -f a.txt ]#; touch up/x",
+    "cat <<E\nE; echo 'foo\nE\ntouch up/x #'",
 ]
 
 
@@ -55,6 +72,7 @@ def test_a_line_that_only_seems_to_read_is_asked_about(
 ) -> None:
     ground.file("a.txt", "mine\n")
     (ground.folder / "up").symlink_to(ground.decoy)
+    (ground.folder / "]s").symlink_to(ground.decoy / "secret.txt")
     secret = str(ground.decoy / "secret.txt")
     lines = [line.replace("{secret}", secret) for line in DISGUISED]
     # A few at a time: each is a process that waits, and one that waits too long is refused.

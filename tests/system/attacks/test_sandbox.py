@@ -1,6 +1,7 @@
 """``permissions.command = "sandbox"``: a command of a real agent, held by each way of holding."""
 
 import os
+import shutil
 import socket
 import sys
 import time
@@ -106,6 +107,23 @@ def test_nothing_outside_of_the_workspace_is_written(ground: Ground, way: str) -
     shown = ran(ground, f"echo x > {ours}", f"echo x >> {ground.decoy}/secret.txt")
     assert not ours.exists()
     assert REFUSED[way][1] in shown[0]
+
+
+def test_what_would_put_in_what_the_server_imports_is_asked_about(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its next start would run that, with nothing around it."""
+    installed = ground.folder / "server"
+    shutil.copytree(OURS, installed / "lsp_agent", ignore=shutil.ignore_patterns("*.pyc"))
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    planted = installed / "sitecustomize.py"
+    command = bash(f'echo \'open("pwned", "w")\' > {planted}')
+    editor = ground.attacked("hosted", step("", command), step("Done."), options=SANDBOX)
+    editor.result(editor.prompt("Go."), timeout=60)
+    (asked,) = questions(editor)
+    assert not asked["title"].startswith(AGAIN)
+    ground.check(editor)
+    assert not planted.exists()
 
 
 def test_no_secret_is_seen(ground: Ground) -> None:

@@ -13,7 +13,7 @@ from typing_client import TypingProject
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents.editor import EditorTraits
 
-pytestmark = pytest.mark.xdist_group("at a keyboard")
+pytestmark = pytest.mark.xdist_group("keystrokes")
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 EVERY_ENCODING = [(policy, encoding) for policy in POLICIES for encoding in ENCODINGS]

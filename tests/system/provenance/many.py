@@ -59,7 +59,7 @@ def tallied(desks: Sequence[Any], seeds: Sequence[int], *, mirror: bool) -> Tall
 
 
 def told(desks: Any, tally: Tally, *, mirror: bool, most: int = 1) -> str:
-    """What is wrong, with a test of the fewest steps for the first seeds of ``most`` kinds."""
+    """What is wrong, with a case of the fewest steps for the first seeds of ``most`` kinds."""
     seeds = {kind: seed for seed, kind in reversed(tally.failed.items())}
     tests = [
         least(desks, seed, tally.outcomes[seed], mirror=mirror)
@@ -86,8 +86,8 @@ def fewest(
     of: tuple[Json, list[Step]],
     run: Callable[[Json, list[Step]], Outcome],
 ) -> str:
-    """The fewest steps ``of`` a seed with which ``run`` goes wrong in the same way, as a test, and
-    what went wrong; the ``first`` run where it does not go wrong again."""
+    """The fewest steps ``of`` a seed with which ``run`` goes wrong in the same way, as a case of
+    ``test_found.py``, and what went wrong; the ``first`` run where it does not go wrong again."""
     setup, steps = of
     again = run(setup, steps)
     if not again.wrongs or again.kinds == ["late"]:
@@ -95,8 +95,8 @@ def fewest(
         return between([came, *_wrongs(seed, first)], first.log)
     setup, steps = shrunk(setup, steps, again.kinds[0], run, SECONDS)
     outcome = run(setup, steps)
-    test = pasted(f"seed_{seed}", setup, steps)
-    return between(_wrongs(seed, outcome), [test, *outcome.log])
+    case = pasted(f"seed {seed}", setup, steps)
+    return between(_wrongs(seed, outcome), [case, *outcome.log])
 
 
 def _wrongs(seed: int, outcome: Outcome) -> list[str]:

@@ -2,7 +2,7 @@
 
     replay(setup, steps)
 
-does a run again; ``pasted`` prints one as a test.
+does a run again; ``pasted`` prints one as a case of ``test_found.py``.
 """
 
 import random
@@ -279,9 +279,7 @@ def _simpler(
 
 
 def pasted(name: str, setup: Json, steps: list[Step]) -> str:
-    """A test that can be pasted."""
-    rows = "\n".join(f"        {step!r}," for step in steps)
-    return (
-        f"def test_{name}() -> None:\n    setup = {setup!r}\n    steps = [\n{rows}\n    ]\n"
-        f"    assert replay(setup, steps).wrongs == []\n"
-    )
+    """A case that can be pasted into a ``found_*.py``, where it runs in virtual time and at a real
+    server (``test_found.py``)."""
+    rows = "".join(f"            {step!r},\n" for step in steps)
+    return f'    "{name}": (\n        {setup!r},\n        [\n{rows}        ],\n    ),\n'

@@ -4,6 +4,7 @@ import pytest
 
 from provenance import (
     found_in_closed,
+    found_in_fresh_seeds,
     found_in_many,
     found_in_reverts,
     found_later,
@@ -20,6 +21,7 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
     **found_in_many.MENDED,
     **found_of_mirrors.MENDED,
     **found_later.MENDED,
+    **found_in_fresh_seeds.MENDED,
     "a second write takes out what was typed": (
         {"lines": 12},
         [

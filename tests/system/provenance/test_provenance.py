@@ -44,6 +44,7 @@ def test_no_word_is_lost_in_some_runs(desks: list[Desks]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("storms")
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_no_word_is_lost_in_many_runs(desks: list[Desks], number: int) -> None:
     seeds = range(number * BATCH, (number + 1) * BATCH)

@@ -39,6 +39,7 @@ def test_no_word_is_lost_in_some_runs(desks: VirtualDesks) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("storms")
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_no_word_is_lost_in_many_runs(desks: VirtualDesks, number: int) -> None:
     batch(desks, range(number * BATCH, (number + 1) * BATCH))

@@ -140,6 +140,7 @@ class Workshop:
                 editor=editor,
                 host=host,
                 ledger=self.ledger,
+                reviews=reviews,
                 saves=Saves(self.ledger, self.documents, tasks),
                 edits=edits,
                 questions=None,
@@ -224,7 +225,10 @@ class VirtualDesk:
         started: asyncio.Future[Workshop] = self.loop.create_future()
         self._stop = asyncio.Event()
         self._main = self.loop.create_task(self._run(started))
-        self._shop = self.drive(started)
+        self.drive(asyncio.wait([started, self._main], return_when=asyncio.FIRST_COMPLETED))
+        if self._main.done():
+            self._main.result()  # says why it did not start
+        self._shop = started.result()
 
     async def _run(self, started: "asyncio.Future[Workshop]") -> None:
         async with anyio.create_task_group() as tasks:

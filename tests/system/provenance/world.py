@@ -273,11 +273,11 @@ class World(Editor):
                 self.oracle.decided(what, file.name, touched)
         self._look_at_disk(file)
         if what == "keep" and answer:
-            self._kept_is_in(file, answer["edit"], params.get("hunks"))
+            self._kept_is_in(file, answer["edit"], {each["hunkId"] for each in hunks})
 
-    def _kept_is_in(self, file: File, edit: Json, chosen: list[str] | None) -> None:
+    def _kept_is_in(self, file: File, edit: Json, chosen: set[str]) -> None:
         for hunk in edit.get("hunks", []):
-            if hunk["status"] == "kept" and (chosen is None or hunk["hunkId"] in chosen):
+            if hunk["status"] == "kept" and hunk["hunkId"] in chosen:
                 hot = file.hot.text if file.hot else ""
                 self.oracle.kept(file.name, self.now(file).text + hot, hunk["newText"])
 

@@ -145,6 +145,7 @@ def test_nothing_is_lost_in_some_random_runs(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("storms")
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_nothing_is_lost_in_many_random_runs(folder: Path, number: int) -> None:
     batch(folder, range(number * BATCH, (number + 1) * BATCH))

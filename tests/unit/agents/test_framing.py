@@ -1,6 +1,7 @@
 import json
 from itertools import pairwise
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,3 +74,22 @@ def test_what_a_frame_nests_too_deeply_to_be_told_on_is_left_out_and_says_so(
 def test_a_frame_of_many_flat_values_is_taken_as_it_is():
     values = [{"a": [number]} for number in range(1000)]
     assert decoded(json.dumps(values).encode()) == values
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        (rb'{"a":"cut \ud83d","b":"\ud83d\ude00"}', {"a": "cut \ufffd", "b": "\U0001f600"}),
+        (rb'{"\udc00":[1.5,{"b":"\ud83d"}]}', {"\ufffd": [1.5, {"b": "\ufffd"}]}),
+    ],
+)
+def test_what_javascript_has_cut_in_two_costs_no_frame(line: bytes, value: object):
+    assert decoded(line) == value
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"{", rb'{"a":"\ud83d"', b'{"a":NaN}', b'{"a":"\xff"}', b"[" * 5000]
+)
+def test_what_is_no_json_is_refused(line: bytes):
+    with pytest.raises(orjson.JSONDecodeError):
+        decoded(line)

@@ -162,6 +162,39 @@ def test_what_was_there_first_is_what_a_second_change_is_taken_back_to(made):
     assert path.read_text() == "one\nmine\n"
 
 
+def record(**odd: object) -> str:
+    """What is kept of one change."""
+    file = {"path": "/a", "before": "one\n", "after": None}
+    return json.dumps({"version": 1, "files": [file | odd]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("{", id="torn"),
+        pytest.param("[" * 100_000, id="deep"),
+        pytest.param("[]", id="no object"),
+        pytest.param('{"version": 1}', id="no files"),
+        pytest.param('{"version": 1, "files": 5}', id="no list"),
+        pytest.param('{"version": 1, "files": [5]}', id="a file that is none"),
+        pytest.param(record(path=5), id="a path that is no text"),
+        pytest.param(record(path="/a\0"), id="a path that no system takes"),
+        pytest.param(record(before=5), id="a text that is none"),
+        pytest.param(record(after="\ud800"), id="half a character"),
+    ],
+)
+def test_a_record_that_is_damaged_changes_no_file_and_is_named(made, tmp_path: Path, text: str):
+    path = made("one\n", "one\nours\n")
+    kept = tmp_path / "data/lsp-agent/setup/test/record.json"
+    kept.write_text(text)
+    change = Change(path, "one\nours\n", "one\nours, newer\n")
+    for attempt in (taken_back, lambda: changes.make("test", [change])):
+        with pytest.raises(CannotChange, match=f"{kept} is damaged.*move {kept.parent} away"):
+            attempt()
+    assert (path.read_text(), kept.read_text()) == ("one\nours\n", text)
+
+
 def test_a_file_that_has_changed_since_it_was_shown_is_not_written(made, tmp_path: Path):
     path = tmp_path / "settings"
     path.write_text("newer\n")

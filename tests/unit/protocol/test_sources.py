@@ -213,6 +213,29 @@ class TestProblems:
         assert message in only_message(loaded)
         assert loaded.settings == load().settings
 
+    @pytest.mark.parametrize(
+        ("section", "key", "given", "counts"),
+        [
+            ("permissions", "edit", "denied", "deny"),
+            ("permissions", "command", True, "deny"),
+            ("permissions", "reading", "no", "ask"),
+            ("permissions", "network", ["not a host!"], "deny"),
+            ("permissions", "hidden", ["keys", 5], ["keys"]),
+        ],
+    )
+    def test_of_what_denies_count_as_the_tightest(self, section, key, given, counts):
+        loaded = load(user_file=user(**{section: {key: given}}))
+        assert getattr(getattr(loaded.settings, section), key) == counts
+        assert "it counts as" in only_message(loaded)
+
+    def test_of_an_agents_sandbox_put_it_into_one(self):
+        loaded = load(user_file=user(agents={"zot": {**ZOT, "sandbox": "yes"}}))
+        assert loaded.settings.agents["zot"].sandbox is True
+
+    def test_of_a_workspace_leave_what_the_person_has(self):
+        loaded = load(workspace_file=workspace(permissions={"edit": "denied"}))
+        assert loaded.settings.permissions.edit == "allow"
+
     def test_never_show_a_value_which_may_be_a_secret(self):
         env = {"agents": {"builtin": {"env": "TOKEN=hunter2", "provider": ["hunter2"]}}}
         loaded = load(user_file=user(**env))

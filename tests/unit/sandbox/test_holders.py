@@ -2,9 +2,11 @@
 
 import os
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -87,6 +89,25 @@ def test_nothing_outside_is_changed(desk: Desk, command: str) -> None:
     before = desk.outside()
     desk.run(command.format(home=desk.home))
     assert desk.outside() == before
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.other_user
+def test_under_bubblewrap_a_command_has_no_user_namespace_of_its_own() -> None:
+    """It would be root there, with another root folder, in which what holds the workspace's files
+    is mounted no more: ``.git`` can be renamed. Only another user can try: root makes none."""
+    with tempfile.TemporaryDirectory(prefix="la-") as made:
+        folder = os.path.realpath(made)
+        shutil.chown(folder, 65534, 65534)
+        words = bubblewrap.working().words(find([folder], home=folder, runtime=""), folder)
+
+        def tries(*held: str) -> int:
+            command = [*held, "unshare", "--map-root-user", "--mount", "true"]
+            return subprocess.run(command, user=65534, cwd=folder, check=False).returncode
+
+        assert tries() == 0
+        assert tries(*words) != 0
+        assert subprocess.run([*words, "true"], user=65534, cwd=folder, check=False).returncode == 0
 
 
 def test_what_a_command_does_in_the_workspace_works(desk: Desk) -> None:
@@ -238,13 +259,15 @@ def test_nothing_of_ours_is_left_behind(desk: Desk) -> None:
 
 @pytest.mark.parametrize("there", [True, False], ids=["there", "not there yet"])
 def test_no_settings_of_editors_and_agents_are_written(desk: Desk, there: bool) -> None:
-    names = [".helix", ".zed", ".cursor", ".opencode", ".qwen", ".codex", ".gemini", ".pi"]
+    names = [".helix", ".zed", ".cursor", ".vim"]
+    names += [".opencode", ".qwen", ".codex", ".gemini", ".pi"]
     folders = [desk.work / name for name in names] if there else []
     for folder in folders:
         folder.mkdir()
     desk.run(f"cd ..; for f in {' '.join(names)}; do mkdir -p $f; echo x > $f/x; done")
-    desk.run("cd ..; echo x > opencode.json; echo x > .dir-locals.el; echo x > .nvimrc")
-    kept = {desk.work / name for name in (*names, "opencode.json", ".dir-locals.el", ".nvimrc")}
+    files = ["opencode.json", ".dir-locals.el", ".dir-locals-2.el", ".nvimrc", ".vimrc"]
+    desk.run(f"cd ..; for f in {' '.join(files)}; do echo x > $f; done")
+    kept = {desk.work / name for name in (*names, *files)}
     assert [path for path in kept if path.is_file() and path.read_text()] == []
     assert [path for folder in kept if folder.is_dir() for path in folder.iterdir()] == []
 

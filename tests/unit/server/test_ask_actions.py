@@ -159,6 +159,15 @@ def test_fixing_a_problem_runs_a_turn(project: Project) -> None:
         ("    # agent: add a test", None),
         ("<!-- agent: add a test -->", None),
         ("x = 1  # agent: why one?", "x = 1"),
+        ("/* agent: add a test */ int x = 1;", "int x = 1;"),
+        ("int x; /* agent: add a test */ int y;", "int x; int y;"),
+        ("  <!-- agent: add a test --> <p>text</p>", "  <p>text</p>"),
+        ('int x; // agent: say what "agent: y" means', "int x;"),
+        # What began above, or goes on below, is still a comment.
+        (" * agent: add a test */ int x;", " */ int x;"),
+        ("/** agent: add a test", "/**"),
+        ("/* TODO agent: add a test */", "/* TODO */"),
+        ("agent: add a test */", "*/"),
     ],
 )
 def test_in_helix_it_is_taken_out_once_it_is_sent(

@@ -137,6 +137,17 @@ def test_an_abort_drops_the_queue_each_turn_aborted(editor: Editor, stubborn: St
     assert editor.call("agent/state")["queued"] == []
 
 
+def test_an_abort_drops_words_for_the_running_turn_that_it_has_not_taken_up(
+    editor: Editor, stubborn: Stubborn
+) -> None:
+    first = running(editor, stubborn)
+    words = editor.prompt("The next one.", whenBusy="steer")
+    stop = editor.request("agent/abort", {})
+    assert editor.result(stop) == {"aborted": True}
+    assert [editor.result(answer)["stopReason"] for answer in (first, words)] == ["aborted"] * 2
+    assert len(editor.events("turnStarted")) == 1
+
+
 def test_with_the_id_of_a_queued_turn_only_that_one_is_dropped(project: Project) -> None:
     editor = project.editor(step("First.", delay_ms=400), step("Second."), client=EVENTS)
     first, dropped, kept = (editor.prompt(text) for text in ("One.", "Two.", "Three."))

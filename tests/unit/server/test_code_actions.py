@@ -63,6 +63,12 @@ def the_action(found: list[Json], beginning: str) -> Json:
         ("agent: 😀 please", "😀 please"),
         ("reagent: no, agent: yes", "yes"),
         ("agent: a b\t */ \t", "a b"),
+        ("/* agent: say more */ int x = 1;", "say more"),
+        (" * agent: say more */ int x = 1;", "say more"),
+        ("<!-- agent: say more --> <p>text</p>", "say more"),
+        ("# agent: look at src/**/*.py and (*this*)", "look at src/**/*.py and (*this*)"),
+        ("agent: look at src/**/*.py", "look at src/**/*.py"),
+        ('// agent: say what "agent: x" means', 'say what "agent: x" means'),
     ],
 )
 def test_a_line_that_is_for_the_agent_is_the_prompt(shared: Editor, line: str, prompt: str) -> None:

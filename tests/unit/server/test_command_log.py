@@ -1,6 +1,7 @@
 """``lsp-agent log commands``: what was decided on each command, by whom, and how it ended."""
 
 import json
+import math
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,18 @@ from lsp_agent.user_data.private_log import LOG_BYTES
 ASK: Json = {"events": True, "ask": True}
 #: Asked about, since it is no reading command.
 FAILS = "sh -c 'exit 3'"
+#: Lines of the log.
+DECIDED: Json = {
+    "at": 1.0,
+    "session": "s",
+    "agent": "a",
+    "call": "c",
+    "command": "touch a",
+    "folder": "/",
+    "verdict": "allowed",
+    "by": "person",
+}
+ENDED: Json = {"session": "s", "call": "c", "exit": 0, "failed": False, "seconds": 1.0}
 
 
 def turn(
@@ -143,6 +156,56 @@ def test_it_is_bounded_and_a_line_that_is_damaged_costs_no_other(
     assert len(sizes) == 2
     assert sum(sizes) < 3 * LOG_BYTES
     assert {len(each.decided.command) for each in read_entries()} == {8193}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param({"at": "x"}, id="a time in words"),
+        pytest.param({"at": 1e300}, id="a time beyond any calendar"),
+        pytest.param({"at": math.nan}, id="a time that is no number"),
+        pytest.param({"session": 5}, id="a session that is no text"),
+        pytest.param({"command": None}, id="no command"),
+        pytest.param({"by": []}, id="nobody who decides"),
+        pytest.param({"background": 5}, id="neither in the background nor not"),
+        pytest.param({"verdict": "perhaps"}, id="a verdict that there is not"),
+    ],
+)
+def test_a_decision_that_is_damaged_is_passed_over(project: Project, damage: Json) -> None:
+    assert shown(project, DECIDED | damage, DECIDED | {"command": "touch b"}) == ["touch b"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param({"seconds": None}, id="no time"),
+        pytest.param({"seconds": 10**400}, id="a time beyond any number"),
+        pytest.param({"call": []}, id="a call that is no text"),
+        pytest.param({"exit": "x"}, id="an exit that is no number"),
+        pytest.param({"failed": 1}, id="neither well nor failed"),
+    ],
+)
+def test_an_end_that_is_damaged_leaves_its_command_listed(project: Project, damage: Json) -> None:
+    assert shown(project, DECIDED, ENDED | damage) == ["touch a"]
+    assert ", " not in listed(project)
+
+
+@pytest.mark.parametrize(
+    "line", [pytest.param("[" * 100_000, id="deep"), "5", "[]", "null", '"by"', "{}"]
+)
+def test_a_line_that_is_no_object_is_passed_over(project: Project, line: str) -> None:
+    assert shown(project, line, DECIDED) == ["touch a"]
+
+
+def shown(project: Project, *lines: Json | str) -> list[str]:
+    """The commands that are listed where these lines are the log; both lists have them."""
+    path = file_of(project)
+    path.parent.mkdir(parents=True)
+    texts = (each if isinstance(each, str) else json.dumps(each) for each in lines)
+    path.write_text("".join(f"{text}\n" for text in texts))
+    commands = [each["command"] for each in json.loads(listed(project, "--json"))["commands"]]
+    assert [line.rpartition(": ")[2] for line in listed(project).splitlines()] == commands
+    return commands
 
 
 def test_where_it_cannot_be_written_commands_run_all_the_same(project: Project) -> None:

@@ -185,6 +185,20 @@ def test_folders_follow_the_client(fresh: RawClient, tmp_path: Path) -> None:
     assert fresh.call("toy/folders") == ["file:///other"]
 
 
+@pytest.mark.parametrize(
+    "odd", [5, None, {}, {"uri": 5, "name": "x"}, {"uri": [], "name": "x"}, {"uri": "file:///x"}]
+)
+def test_an_odd_folder_is_passed_over_and_the_rest_of_its_change_counts(
+    fresh: RawClient, tmp_path: Path, odd: Any
+) -> None:
+    fresh.initialize(folders=[tmp_path])
+    added = [{"uri": "file:///one", "name": "one"}, odd, {"uri": "file:///two", "name": "two"}]
+    removed = [odd, {"uri": tmp_path.as_uri(), "name": tmp_path.name}]
+    event = {"added": added, "removed": removed}
+    fresh.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+    assert fresh.call("toy/folders") == ["file:///one", "file:///two"]
+
+
 def test_the_advertised_names_are_those_of_the_table() -> None:
     assert capabilities.VERSION == PROTOCOL_VERSION
     assert [method.method for method in METHODS] == capabilities.METHODS

@@ -1,6 +1,7 @@
 """What a person allows beyond one call: a line, a project, always; and how it is taken back."""
 
 import json
+import math
 import stat
 import subprocess
 from pathlib import Path
@@ -127,6 +128,27 @@ def test_a_damaged_file_allows_nothing_and_is_named(project: Project) -> None:
     assert not_kept["level"] == "warning"
     assert f"allowed for this session only: command: {LINE}" in not_kept["message"]
     assert kept_file(project).read_text() == "{"
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        pytest.param(1e300, id="beyond any calendar"),
+        pytest.param(10**400, id="beyond any number"),
+        pytest.param(math.nan, id="no number"),
+        pytest.param(True, id="yes"),
+    ],
+)
+def test_a_time_that_is_none_is_damage_that_is_named(project: Project, since: float) -> None:
+    grant = {"kind": "command", "command": LINE, "folder": None, "since": since}
+    path = kept_file(project)
+    path.parent.mkdir(mode=0o700, parents=True)
+    path.write_text(json.dumps({"format": 1, "grants": [grant]}))
+    path.chmod(0o600)
+    for arguments in (["list"], ["list", "--json"]):
+        told = permissions(project, *arguments)
+        assert (told.returncode, told.stdout) == (1, "")
+        assert f"{path} (it is damaged): mend or delete it" in told.stderr
 
 
 def test_a_file_that_others_may_write_allows_nothing(project: Project) -> None:

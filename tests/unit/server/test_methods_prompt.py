@@ -224,6 +224,25 @@ def test_a_folder_that_is_opened_later_is_used(project: Project) -> None:
     assert editor.ask_agent("Go.")["text"] == "Here."
 
 
+def test_a_folder_that_is_removed_after_an_odd_one_came_is_not_worked_in(project: Project) -> None:
+    editor = project.editor(step("Never."))
+    odd = {"uri": 5, "name": "odd"}
+    folder_change(editor, added=[odd])
+    folder_change(editor, removed=[{"uri": project.folder.as_uri(), "name": "shop"}])
+    assert editor.failure("agent/prompt", {"text": "Go."}).data["kind"] == "noFolder"
+    assert str(odd) in editor.stderr
+
+
+def test_a_folder_is_removed_though_what_is_added_with_it_is_no_list(project: Project) -> None:
+    editor = project.editor(step("Never."))
+    folder_change(editor, added=5, removed=[{"uri": project.folder.as_uri(), "name": "shop"}])
+    assert editor.failure("agent/prompt", {"text": "Go."}).data["kind"] == "noFolder"
+
+
+def folder_change(editor: Editor, **event: object) -> None:
+    editor.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+
+
 # Wrong params
 
 

@@ -1,9 +1,11 @@
 """Sessions outlive their server: stored, listed, taken up, renamed, exported, deleted."""
 
 import json
+import re
 import shutil
 import signal
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from support.project import EVENTS, Editor, Project, call, edit, step
 from support.raw_client import Json, wait_until
 
 FAILED = -32803
+ACP_AGENT = str(Path(__file__).parents[2] / "support" / "doubles" / "acp_agent.py")
 
 
 def sessions(editor: Editor) -> list[Json]:
@@ -90,6 +93,21 @@ def test_an_agent_without_a_memory_is_told_in_short_and_the_person_is_told_so(
     again = editor.ask_agent("And c?", sessionId=old)
     assert again["stopReason"] == "endTurn"
     assert len([e for e in editor.events("notice") if "does not remember" in e["message"]]) == 1
+
+
+def test_an_agent_that_takes_up_nothing_is_told_in_short_once_its_process_has_ended(
+    project: Project,
+) -> None:
+    command = [sys.executable, ACP_AGENT, json.dumps({"forgets": True, "echoes": True})]
+    editor = project.editor(agent={"wire": "acp", "command": command}, client=EVENTS)
+    editor.ask_agent("The word is blue.")
+    assert editor.failure("agent/prompt", {"text": "die"}).data["kind"] == "agentExited"
+    told = editor.ask_agent("Which word?")["text"]
+    assert re.search(r"(?s)Person: The word is blue\..*Person: die.*\nWhich word\?\Z", told)
+    assert editor.ask_agent("And now?")["text"] == "And now?"
+    (notice,) = editor.events("notice")
+    assert notice["level"] == "info"
+    assert "new process" in notice["message"]
 
 
 def test_what_a_resumed_session_changed_before_is_still_its_own(project: Project) -> None:

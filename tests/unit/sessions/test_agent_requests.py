@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -112,6 +113,30 @@ def command(line: str = "make") -> Approve:
 def refusal(answer: Answer) -> str:
     assert isinstance(answer, Refused), answer
     return answer.reason
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("folder", "title"),
+    [
+        ("", None),
+        (".", None),
+        ("src", None),
+        ("/etc", "bash: cd /etc && cat *"),
+        (".git", "bash: cd .git && cat *"),
+        ("/a b", "bash: cd '/a b' && cat *"),
+    ],
+)
+async def test_a_command_is_judged_and_shown_where_it_runs(
+    desk: Desk, folder: str, title: str | None
+) -> None:
+    hosting = await desk.hosting()
+    for inner in ("src", ".git"):
+        (Path(desk.cwd) / inner).mkdir(exist_ok=True)
+        (Path(desk.cwd) / inner / "config").touch()
+    answer = await hosting.asked.answer(replace(command("cat *"), folder=folder))
+    assert isinstance(answer, Refused if title else Granted)
+    assert [question.title for question in desk.asked] == [title] * bool(title)
 
 
 @pytest.mark.asyncio

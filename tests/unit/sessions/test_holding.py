@@ -1,5 +1,6 @@
 """Where nothing holds a command, the person is asked, and told of it once."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ from lsp_agent.protocol.settings.settings import PermissionSettings, Settings
 from lsp_agent.sandbox import bubblewrap, holders, landlock
 from lsp_agent.sandbox.landlock import Landlock
 from lsp_agent.sandbox.seatbelt import Seatbelt
-from lsp_agent.sessions.permissions.holding import Holding
+from lsp_agent.sessions.permissions.holding import Holding, hold_in
 from lsp_agent.sessions.shared.session_view import SessionView
-from lsp_agent.workspace.disk.paths import Confinement
+from lsp_agent.workspace.disk.paths import Confinement, Reserved
 
 
 def _no_landlock(_holder: Landlock) -> str:
@@ -52,6 +53,50 @@ async def test_nothing_is_held_where_the_folders_say_nothing_of_the_place(
     view = SessionView("s1", str(tmp_path), _say_nothing, Settings, lambda: None, "a")
     assert await Holding(view, lambda _: Confinement([folder])).held(None) is None
     assert await Holding(view, lambda _: Confinement([str(tmp_path)])).held(None) is not None
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_held_where_what_the_server_imports_could_be_put_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "program", lambda: "/bin/true")
+    view = SessionView("s1", str(tmp_path), _say_nothing, Settings, lambda: None, "a")
+
+    async def is_held(*reserved: Reserved) -> bool:
+        confinement = Confinement([str(tmp_path)], reserved)
+        return await Holding(view, lambda _: confinement).held(None) is not None
+
+    libraries = tmp_path / ".venv" / "site-packages"
+    libraries.mkdir(parents=True)
+    imported = Reserved(str(libraries), "is imported", readable=True, modules=True)
+    assert not await is_held(imported)
+    assert not await is_held(Reserved(str(tmp_path), "is imported", readable=True, modules=True))
+    assert await is_held(imported, Reserved(str(libraries.parent), "is a rule", readable=True))
+    assert await is_held(Reserved(str(tmp_path.parent), "is above", readable=True, modules=True))
+
+
+def test_a_repository_that_a_git_file_names_is_not_written(tmp_path: Path) -> None:
+    """As those who keep several work trees beside one ``.bare``."""
+    own = tmp_path / ".bare" / "worktrees" / "main"
+    own.mkdir(parents=True)
+    (own / "commondir").write_text("../..\n")
+    permissions = PermissionSettings()
+
+    def kept(root: Path) -> set[str]:
+        hold = hold_in(str(root), Confinement([str(tmp_path)]), permissions)
+        assert hold is not None
+        return {os.path.relpath(place.path, tmp_path) for place in hold.read_only}
+
+    assert not any(name.startswith(".bare") for name in kept(tmp_path))
+    for said, named in (
+        ("gitdir: ./.bare\n", {".bare"}),
+        (f"gitdir: {own}\n", {".bare", ".bare/worktrees/main"}),
+        ("gitdir: ../elsewhere\n", set[str]()),
+        ("gitdir: \0\n", set[str]()),
+        ("something else", set[str]()),
+    ):
+        (tmp_path / ".git").write_text(said)
+        assert {name for name in kept(tmp_path) if name.startswith(".bare")} == named, said
 
 
 @pytest.mark.asyncio

@@ -1,9 +1,14 @@
 """What an agent knows of a file: by reading and writing, in whatever parts and order."""
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsp_agent.sessions.files import knowledge
 from lsp_agent.sessions.files.knowledge import Knowledge, first_read, news, whole
+from lsp_agent.text.diff import Hunk, diff
 from lsp_agent.text.lines import Text
 
 TEXT = Text.of("".join(f"line {number}\n" for number in range(1, 9)))
@@ -131,3 +136,35 @@ def test_what_was_made_of_the_known_takes_the_known_as_its_base(
     assert Knowledge(own, told).base_of(own) == own or own == told
     assert Knowledge(own, told).base_of(told) == told
     assert Knowledge(own, own).base_of(wanted) == own
+
+
+def test_of_lines_that_a_note_told_of_the_agent_may_have_heeded_one() -> None:
+    told = TEXT.with_lines((*TEXT.lines[:1], "ONE\n", "TWO\n", *TEXT.lines[1:]))
+    heeded = TEXT.with_lines((*TEXT.lines[:1], "TWO\n", *TEXT.lines[1:]))
+    assert Knowledge(TEXT, told).base_of(typed(heeded, 0, "MORE ")) == heeded
+
+
+def test_lines_that_are_told_next_to_each_other_count_all_or_none_if_none_is_there_as_told() -> (
+    None
+):
+    own = Text.of("start\nstop\n")
+    told = Text.of("start\nlog(a, b)\ncall one two three\ndone four five\nstop\n")
+    # It knew of no log: what it wrote is not made of the person's.
+    assert Knowledge(own, told).base_of(Text.of("start\nlog(a, c)\nstop\n")) == own
+
+
+def test_however_many_lines_were_told_a_whole_text_is_compared_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = Text(tuple(f"line {number}\n" for number in range(300)))
+    told = Text(tuple(f"told {line}" for line in own.lines))
+    wanted = Text(tuple(f"new {number * 7}\n" for number in range(300)))
+    compared: list[int] = []
+
+    def counted(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
+        compared.append(len(old) + len(new))
+        return diff(old, new)
+
+    monkeypatch.setattr(knowledge, "diff", counted)
+    assert Knowledge(own, told).base_of(wanted) is not None
+    assert sum(compared) < 10 * 600

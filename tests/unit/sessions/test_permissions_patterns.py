@@ -101,7 +101,7 @@ def test_a_pattern_names_what_is_done_and_leaves_the_arguments_open(
         *("ssh host ls", "docker exec web ls", "docker run alpine", "kubectl exec pod ls"),
         *("npx jest", "npm exec x", "npm install x", "pip install x", "uv run x", "uv run python"),
         *("git -c core.pager=x status", "git --git-dir=x status", "git -C x status"),
-        "git rebase -x y",
+        *("git rebase -x y", "isort .", "python -m isort a"),
         *("git bisect run x", "git submodule foreach x", "git config a b", "git push", "git"),
         "git x",
         *("go run x@latest", "cargo install x", "cargo +nightly test", "cargo", "npm run", "npm"),
@@ -114,6 +114,7 @@ def test_a_pattern_names_what_is_done_and_leaves_the_arguments_open(
         *("git  status", "'git' status", "git 'status'", "git sta'tus'", "g\u0456t status"),
         "ls a\u202eb",
         *("npm run -s build", "npm run *", "kubectl get pods,secrets", "make *", "ls " + "a " * 70),
+        "kubectl get pod/a",
     ],
 )  # fmt: skip
 def test_no_pattern_is_offered_for(line: str) -> None:
@@ -211,6 +212,18 @@ def test_a_granted_pattern_spares_the_question_for(
         ("ls a", [f"ls {'a' * 5000}", f"ls {'a' * 300}/b", f"ls {'a' * 300}/../../b"]),
         ("ls b", [f"ls {'*' * 300}/b", f"ls {'a' * 300}=/b", f"ls '~{'a' * 300}'"]),
         ("python -m pytest", ["python -m http.server", "python x.py", "python -c x", "pytest"]),
+        ("pytest -q", ["pytest --junitxml=a", "pytest --junit-xml a", "pytest --pastebin=all"]),
+        ("flake8 a", ["flake8 --output-file=b a", "flake8 --output-fi=b --format=x a"]),
+        ("ruff check a", ["ruff check --output-file b .", "ruff check -o b .", "ruff check -qo b"]),
+        ("mypy a", ["mypy --html-report b a", "mypy --txt-report=b a", "mypy --cache-dir=b a"]),
+        ("go list ./...", ["go list -m a.org/x@latest", "go list -u -m all", "go list --m x"]),
+        ("go list ./...", ["go list -mod=mod evil.example/x", "go list -mod mod evil.example/x"]),
+        ("kubectl get pods", ["kubectl get pods --cache_dir=a", "kubectl get pods --Raw=/ -f a"]),
+        ("kubectl get pods", ["kubectl get pods --kuberc=a", "kubectl get pods secret/db"]),
+        ("uv pip list", ["uv pip list --outdated", "uv pip list --project a"]),
+        ("cat a", ["cat =ls"]),
+        ("pip list", ["pip list -o --keyring-provider=subprocess"]),
+        ("npm ls", ["npm ls --logs-dir=a", "npm ls --cache=a", "npm ls --logs-d=a"]),
     ],
 )  # fmt: skip
 def test_a_granted_pattern_does_not_reach(tmp_path: Path, allowed: str, asked: list[str]) -> None:

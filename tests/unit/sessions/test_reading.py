@@ -1,5 +1,7 @@
 """Which commands only read, by the catalogue; where paths lead is `test_surroundings`'s."""
 
+import os
+
 import pytest
 
 from lsp_agent.sessions.permissions.reading.reads import Reach, reads
@@ -22,8 +24,12 @@ class Anywhere:
     def is_known(self, program: str, *, builtin: bool) -> bool:
         return True
 
-    def has_repository(self) -> bool:
-        return True
+    def is_in_repository(self, way: Way, word: str) -> bool:
+        place = os.path.normpath("/".join(["/top", *way, word]))
+        return place.startswith("/top/") and not word.startswith(("/", "~"))
+
+    def is_led_out(self, program: str, way: Way, word: str) -> bool:
+        return False
 
     def is_own_repository(self, way: Way) -> bool:
         return True
@@ -60,6 +66,7 @@ READING = [
     *("git status", "git status --short -uno", "git --no-pager diff --stat HEAD~1 -- src"),
     *("git log --oneline -n 5", "git log -5 --format=%h", "git show HEAD:a", "git -C sub status"),
     *("git branch -a", "git branch --show-current", "git remote", "git rev-parse --short HEAD"),
+    *("git diff HEAD~1 -- src/a", "git -C sub diff ../a", "git diff a.py b/../c"),
     *("git ls-files", "git blame -L1,5 a", "git stash list", "git tag", "git tag -l 'v*'"),
     *("git grep -n x", "git reflog", "git worktree list", "git diff --cached", "git cat-file -p x"),
     *("ls 2>/dev/null", "ls > /dev/null 2>&1", "cd a && git status --short | head -5"),
@@ -104,6 +111,7 @@ def test_it_only_reads(line: str) -> None:
         *("git log '--format=% G?'", "git log --format=%+G?", "git log --pretty=%-GK", "git log %"),
         *("git for-each-ref '--format=%(signature)'", "git branch '--format=%(signature:key)'"),
         *("git tag --sort=signature", "git branch --sort=-signature", "git tag --sort signature"),
+        "git for-each-ref '--format=%(push:remotename)'",
         *("git for-each-ref --format '%(signature)'", "git log '--format=%(describe)'"),
         *("git log --submodule=diff", "git log --pretty=format:%C"),
         "git log '--format=%(if)%(then)'",
@@ -120,6 +128,14 @@ def test_it_only_reads(line: str) -> None:
         *("PAGER=x git log", "LD_PRELOAD=x ls", "GIT_DIR=x git log", "export A=b", "alias ls=rm"),
         *("./ls", "/bin/ls", "python3 -c 1", "python3 --version x", "node -e 1", "git x", "git"),
         *("which `rm a`", "echo $(rm a)", "cat $(ls)", "ls && rm a", "ls | sh", "$(ls)"),
+        # Git takes what ends its options for a value, or leaves it out.
+        *("git shortlog --until -- --output=a HEAD", "git log --grep -- --output=a"),
+        *("git stash list -- --output=a", "git log -L -- --output=a", "git log -- a --output=b"),
+        *("git diff -- ':(top).env'", "git show HEAD -- :/a", "git describe --match -- --dirty"),
+        # It compares what lies outside of the repository.
+        *("git diff a ../b", "git diff /a b", "git diff ~/a b", "git -C sub diff a ../../b"),
+        # It goes on for ever.
+        *("tail +1f a", "tail +f a", "sed 'G;D' a"),
         # It follows links, or a list.
         *("ls -L a", "ls -H a", "grep -R x .", "grep -S x .", "rg -L x", "rg --follow x"),
         *("find -L . -name a", "find . -follow", "diff -r a b", "wc --files0-from=a", "du -L a"),
@@ -136,6 +152,7 @@ def test_it_only_reads(line: str) -> None:
         *("echo $(echo '/etc/*')", "echo $HOME/*", 'echo "$HOME"/*', ": $PWD/../*"),
         *("printf '%s' $(echo '/*')", "echo a$(echo '/*')", "echo `echo '/*'`"),
         *("ls --nonsense", "ls -9", "cat --x", "head -5f a", "l?"),
+        *("type a*", "command -v a*", "command -V a*"),
     ],
 )  # fmt: skip
 def test_it_may_do_more_than_read(line: str) -> None:
@@ -162,6 +179,7 @@ def test_it_may_do_more_than_read(line: str) -> None:
         ("find -name x", ["."]),
         ("echo a *", ["*"]),
         ("git show a -- b", ["--", "a", "b"]),
+        ("git -C d shortlog < ../a", ["../a"]),
         ("sed -n 5p a", ["a"]),
         ("cat -- -a", ["-a"]),
         ("[ -f a ]", ["a"]),
@@ -191,6 +209,7 @@ def test_the_files_that_it_reads_are_looked_at(line: str, read: list[str]) -> No
             "sed -n 5p out",
             "git diff out",
             "od -w out",
+            *("basename -a out*", "which out*", "dirname out*", "seq out*"),
             "wc - out",
             "head a -n out",
         ),

@@ -18,7 +18,7 @@ OPENCODE = ["/usr/bin/opencode", "acp"]
 
 def require_none(name: str, command: list[str], env: dict[str, str], cwd: str) -> None:
     """Of an agent whose wire is as its name says."""
-    wire = "pi" if name == "pi" else "acp"
+    wire = name if name in {"pi", "codex"} else "acp"
     agent = AgentSettings(wire=wire, command=command, env=env)
     repository_code.require_none(name, agent, cwd)
 
@@ -244,17 +244,32 @@ def test_a_nul_in_an_agents_command_is_named(repository: Path) -> None:
         require_none("oc", ["a\0b"], {}, str(repository))
 
 
+CODEX, COPILOT = ["codex-acp"], ["npx", "@github/copilot", "--acp"]
+
+
 @pytest.mark.other_user
 @pytest.mark.parametrize("above", [False, True])
-def test_pi_is_not_started_where_instructions_are_another_users(
-    repository: Path, above: bool
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("pi", ["pi"]), ("codex", ["codex"]), ("mine", CODEX), ("mine", COPILOT)],
+    ids=["pi", "Codex", "codex-acp", "Copilot CLI"],
+)
+def test_an_agent_is_not_started_where_its_instructions_are_another_users(
+    repository: Path, name: str, command: list[str], above: bool
 ) -> None:
     planted = (repository.parent if above else repository) / "AGENTS.md"
     planted.write_text("text")
-    require_none("pi", ["pi"], {}, str(repository))
+    require_none(name, command, {}, str(repository))
     os.chown(planted, 65534, 65534)
     with pytest.raises(RequestFailed, match=f"another user has put in {planted}"):
-        require_none("pi", ["pi"], {}, str(repository))
+        require_none(name, command, {}, str(repository))
+    require_none(name, command, {CONSENT: "1"}, str(repository))
+
+
+@pytest.mark.other_user
+def test_pi_is_started_there_where_it_takes_no_instructions(repository: Path) -> None:
+    (repository / "AGENTS.md").write_text("text")
+    os.chown(repository / "AGENTS.md", 65534, 65534)
     require_none("pi", ["pi", "-nc"], {}, str(repository))
 
 
@@ -267,9 +282,6 @@ def test_another_users_repository_makes_no_link_one_of_the_persons(repository: P
     os.chown(repository / ".git", 65534, 65534)
     with pytest.raises(RequestFailed, match="a file elsewhere"):
         require_none("pi", ["pi"], {}, str(repository / "inner"))
-
-
-CODEX, COPILOT = ["codex-acp"], ["npx", "@github/copilot", "--acp"]
 
 
 @pytest.mark.parametrize(

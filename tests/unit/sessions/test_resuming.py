@@ -144,3 +144,76 @@ async def test_an_agent_that_does_not_clear_in_time_is_ended_and_forgets_so() ->
         await on.session.clear()
         await asked(on)
         assert on.starts == [None, None]
+
+
+def keep(on: Stage) -> None:
+    """What was said is kept from now on, as the store has it."""
+
+    async def account() -> str:
+        return RECAP
+
+    on.session.runner.account = account
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("ref", [None, "theirs"], ids=["without a name", "refused by its name"])
+async def test_one_that_cannot_take_it_up_after_its_death_is_told_what_is_kept_of_it(
+    ref: str | None,
+) -> None:
+    async with stage() as on:
+        on.remembered, on.strict = ref or "", True
+        await asked(on)
+        keep(on)
+        assert on.agent is not None
+        on.agent.die()
+        on.remembered = "another" if ref else ""
+        await asked(on, "And?")
+        assert await asked(on, "And then?") == [f"{RECAP}And?", "And then?"]
+        told = [each.event for each in on.events if isinstance(each.event, Notice)]
+        assert [each.level for each in told] == ["info"]
+        assert "new process" in told[0].message
+        assert notices(on) == 1
+
+
+@pytest.mark.asyncio
+async def test_one_that_was_ended_since_it_did_not_stop_is_told_what_is_kept_of_it() -> None:
+    async with stage() as on:
+        on.remembered, on.obedient = "", False
+        on.session.prompt("Go.")
+        await on.settle()
+        keep(on)
+        await on.session.abort()
+        await anyio.sleep(0.05)
+        assert on.agent is None
+        on.obedient = True
+        assert await asked(on) == [f"{RECAP}Go on."]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("again", [False, True], ids=["the next prompt", "the same again"])
+async def test_one_whose_turn_failed_is_told_again(again: bool) -> None:
+    async with stage() as on:
+        on.session.runner.recap = RECAP
+        on.session.prompt("Go on.")
+        await on.settle()
+        assert on.agent is not None
+        on.agent.end_turn("error", "overloaded")
+        await on.settle()
+        if again:
+            on.session.retry()
+        else:
+            on.session.prompt("Go on.")
+        await on.settle()
+        assert on.agent.prompts == [f"{RECAP}Go on."] * 2
+
+
+@pytest.mark.asyncio
+async def test_one_that_died_of_what_it_was_told_is_told_again() -> None:
+    async with stage() as on:
+        on.session.runner.recap = RECAP
+        on.session.prompt("Go on.")
+        await on.settle()
+        assert on.agent is not None
+        on.agent.die()
+        await on.settle()
+        assert await asked(on, "And?") == [f"{RECAP}And?"]

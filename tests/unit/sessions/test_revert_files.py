@@ -72,6 +72,7 @@ class Bench:
         )
         services = SimpleNamespace(
             ledger=self.ledger,
+            reviews=self.reviews,
             saves=Saves(self.ledger, self.documents, cast(Any, LooseTasks())),
             edits=edits,
             host=self.host,

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -42,10 +43,28 @@ def words(line: str) -> list[tuple[str | None, ...]]:
         ("cat <<'EOF'\n$(rm x)\nEOF", ["cat"]),
         ("cat <<< x", ["cat"]),
         ("git show HEAD@{1} {}", ["git show HEAD@{1} {}"]),
+        ("git diff HEAD^{tree}..x", ["git diff HEAD^{tree}..x"]),
+        # What looks like the end of something, and is none.
+        ("cat <<E\nE; echo 'foo\nE\nrm x #'", ["cat", "rm x"]),
+        ("cat <<'E'\nE\t; echo 'a\nE\nrm x", ["cat", "rm x"]),
+        ("[ -f a ]#; rm x", ["[ -f a ]#", "rm x"]),
+        ("[ a =\n'1/ls' ]", ["[ a =", "1/ls ]"]),
+        ("[ -z\nrm ]", ["[ -z", "rm ]"]),
+        ("if true; then ls; else'x' ; fi", ["true", "ls", "elsex"]),
     ],
 )  # fmt: skip
 def test_each_command_of_a_line_is_found(line: str, commands: list[str]) -> None:
     assert [" ".join(map(str, each)) for each in words(line)] == commands
+
+
+#: What stands before a variable in quotes stays.
+IN_QUOTES = [
+    (" $f", " v"),
+    ("\t$f#", "\tv#"),
+    ("${f}\t$f", "v\tv"),
+    ("$f $f", "v v"),
+    ("b\n$f", "b\nv"),
+]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +84,16 @@ def test_each_command_of_a_line_is_found(line: str, commands: list[str]) -> None
         ("x 5a", "5a"),
         ("x a#b", "a#b"),
         ("x 'a\nb'", "a\nb"),
+        *((f'for f in v; do x "{said}"; done', word) for said, word in IN_QUOTES),
         ("x é", "é"),
+        ("for f in v; do x ${f}é; done", "vé"),
+        ("for f in v; do x ${f}:h; done", "v:h"),
+        (r"x ]\s", "]s"),
+        (r"x ]\%n", "]%n"),
+        (r"x [\a", "[a"),
+        ("x --format='{a,b}'", "--format={a,b}"),
+        ('x "a$"', "a$"),
+        ('x "a$|(b$)"', "a$|(b$)"),
     ],
 )  # fmt: skip
 def test_a_word_is_what_the_program_is_given(line: str, word: str) -> None:
@@ -126,6 +154,8 @@ def test_the_files_that_a_command_is_led_from_and_to(
         ("y | cd a; x", {(), ("a",)}),
         ("echo $(cd a); x", HERE),
         ("cd -- a && x", {("a",)}),
+        ("x &>/dev/null && y |& z", HERE),
+        ("cd a; x &>/dev/null && y", {(), ("a",)}),
     ],
 )
 def test_the_folders_that_a_command_may_run_in(line: str, ways: set[Way]) -> None:
@@ -155,6 +185,36 @@ def test_the_folders_that_a_command_may_run_in(line: str, ways: set[Way]) -> Non
         *("ls \x00", "ls\rpwd", "ls \u202e", "ls \x1b", "ls\xa0a", "ls `echo \\`rm x\\``"),
         # Of one word that is written in two rows the grammar makes two.
         *("sort -\\\no a b", "cat a\\\nb", "cat 'a'\\\nb", 'cat a\\\n"b"', "ls\\\n-a"),
+        # Of a row and the one behind an escaped one it makes one command; a shell ends the first.
+        *("ls a\n\\\nrm x", "ls a\n\\\n rm x", "(ls a\n\\\nrm x)", 'echo "$(ls\n\\\nrm x)"'),
+        *("for f in a\n\\\nb; do ls; done", "ls <\na"),
+        *("ls a\n\\\n<a", "ls a >&1\n\\\nrm", "head -5>&1", "head a -5>&1"),
+        "cat a\\\n 2>&1",
+        # It ends a here-document where a shell does not, and a backquote where a shell does.
+        *("cat <<E\nx\n E\ncat <<F\nE\nrm x\nF\n", "cat <<'E'\nx\n\tE\nrm x\nE\n"),
+        'echo "`echo \'`"; rm x; "`\'`"',
+        # It begins a comment in a word, and takes a program's name for brackets.
+        *("ls; {}#; rm x", "{ ls; }#; rm x; }", "{#; rm x\nls; }", "ls;{}"),
+        *("{}|ls", "{ls; }", "![ -f a ]", "ls; {\n}"),
+        *('if ls;then"ls"; fi', 'for f in a; do"ls"; done'),
+        *("! ! ls", "time ls", "then ls"),
+        # It redirects what to a shell is a word, a variable's name, or two commands.
+        *(": {PATH}>&1; ls", ": {a}<b", ": {a}<<<b", "ls 12>&1", "ls a 10>/dev/null", "ls>&1"),
+        *("cd a &>/dev/null && ls", "{ cd a; } &>/dev/null && ls", "ls a\\\n2>&1"),
+        # A shell may run what stands before it in the background, and go on in another folder.
+        *("cd sub && ls &>/dev/null && cat ../x", "cd sub && ls | wc &>/dev/null && cat ../x"),
+        *("{ cd sub && ls &>>/dev/null; } && cat ../x", "cd sub && ls 2>&1 &>/dev/null | cat ../x"),
+        *("cd sub && ! ls x &>/dev/null && ls", "cd sub && ls |& cat ../x", "cd a || ls |& cat x"),
+        *(": {PATH} >/dev/null; ls", ": {PATH} </dev/null; ls", ": {a} <<E\nE\nls"),
+        # A variable's name goes on over a letter, and its value may be several words.
+        *("for f in x; do cat $fé/a; done", 'for f in x; do cat "$f中"; done'),
+        *("for f in '{a,b}'; do cat $f; done", "for f in '{'; do cat ${f}a; done"),
+        *("for f in v; do cat $f[1]; done", "for f in a/v; do cat $f:h; done"),
+        # A variable's name goes on behind an escaped row, or does not in a new one.
+        *('echo "$USER\\\n_TOKEN"', 'for f in v; do cat "d$f\\\na/x"; done', "ls $USER\\\n_A"),
+        *('for f in a; do cat "$\nf"; done', 'for f in a; do cat "${ f}"; done'),
+        # Of one word it makes two.
+        *("cat {]\\a,/etc/hostname}", "for f in ]\\s; do cat $f; done"),
         *("ls;;", "$(ls) a", "$HOME/a", "declare -x A=1", "unset PATH", "@(a)", "ls !(a)"),
     ],
 )  # fmt: skip
@@ -162,8 +222,14 @@ def test_what_is_not_understood(line: str) -> None:
     assert parse(line).unknown
 
 
-def test_an_unknown_part_keeps_no_other_from_being_said() -> None:
-    assert [c.words for c in parse("ls; A=1 pwd").commands] == [("ls",)]
+@pytest.mark.parametrize("line", ['echo "$(cat <<E\n)\nE\n)"', 'echo "$(ls # )\n)"'])
+def test_where_an_old_bash_looks_for_the_end_elsewhere_it_is_not_understood(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert not parse(line).unknown
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert parse(line).unknown
 
 
 @pytest.mark.parametrize("piece", ["(", "a ", "{ ", "$(", "`", "if ", "ls;", "a|", "'", "<<E\n"])
@@ -181,7 +247,27 @@ PIECES = st.sampled_from(
         *("for f in 1 2; do", "; done", "$f", '"$f"', "2>&1", ">/dev/null", "p", "p", "p z", "''"),
         *('""', "\\", "'", '"', "{a,b}", "*", "~", "-5", "é", "<<E\n", "\nE\n", "cd d", "cd d &&"),
         *("a\\\nb", "\\\n", "'q'\\\nb", "&\\\n&", "-\\\nb"),
+        *(
+            "\n\\\n",
+            "[ a =\n",
+            " ]",
+            "]",
+            "{]",
+            "\\x",
+            "<<E\nx\n E\n",
+            "'`'",
+            '"`',
+            '`"',
+            "<<'E'\n",
+        ),
+        *("cd d && p &>/dev/null && p", "cd d && p |& p", "{ cd d && p &>/dev/null; }", "$fé"),
+        *("{}", "}#", "]#", "{", "\nE; ", "\nE & "),
+        *('" $f"', '"$f\\\nx"', '"a\t$f $f"', "{f}>&1", "12>&1", "&>/dev/null", "else", '"$\nf"'),
     ]
+)
+#: Most stand behind each other with a blank between them.
+LINES = st.lists(st.tuples(PIECES, st.sampled_from(("", " ", " "))), min_size=1, max_size=9).map(
+    lambda pieces: "".join(piece + between for piece, between in pieces)
 )
 #: A shell that says which words it would have run ``p`` with, and where, and runs nothing.
 TELLING = """p() { printf '%s\\0' "$PWD" p "$@" "" >&9; return "$STATUS"; }; set -f
@@ -189,7 +275,7 @@ TELLING = """p() { printf '%s\\0' "$PWD" p "$@" "" >&9; return "$STATUS"; }; set
 
 
 @settings(max_examples=150, deadline=None)
-@given(line=st.lists(PIECES, min_size=1, max_size=9).map(" ".join), status=st.sampled_from("01"))
+@given(line=LINES, status=st.sampled_from("01"))
 @pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
 def test_a_shell_runs_no_other_command_than_was_read(
     shell: str, line: str, status: str, tmp_path_factory: pytest.TempPathFactory
@@ -203,7 +289,7 @@ def test_a_shell_runs_no_other_command_than_was_read(
     told = subprocess.run(
         [shell, "-c", f"exec 9>&1 1>&2\n{TELLING}{line}"],
         cwd=folder,
-        env={"PATH": "/nowhere", "HOME": "~", "STATUS": status},
+        env={"PATH": "/nowhere", "HOME": "~", "STATUS": status, "LC_ALL": "C.UTF-8"},
         capture_output=True,
         timeout=20,
         check=False,

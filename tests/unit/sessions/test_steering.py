@@ -1,5 +1,7 @@
 """Words for the turn that runs."""
 
+import asyncio
+
 import anyio
 import pytest
 from fake_agent import Stage, stage
@@ -160,3 +162,75 @@ async def test_an_agent_that_has_no_such_thing_is_named() -> None:
         with pytest.raises(RequestFailed, match="puppet") as refused:
             await made.session.steer("and quickly")
         assert refused.value.kind == "unsupported"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("after", [0, 1, 2, 60], ids=["at once", "soon", "later", "at rest"])
+async def test_words_that_a_stop_overtakes_begin_no_turn_and_are_told_as_dropped(
+    after: int,
+) -> None:
+    async with stage() as made:
+        made.begin = False  # so that they wait
+        told = await running(made)
+        steering = asyncio.ensure_future(made.session.steer("and quickly"))
+        for _ in range(after):
+            await asyncio.sleep(0)
+        assert await made.session.abort()
+        turn = await steering
+        made.begin = True
+        made.links[0].end_turn("aborted")
+        await made.settle()
+        assert turn.stop_reason == "aborted"
+        assert (turn.id, "aborted") in made.ends()
+        assert told == []
+        assert made.links[0].prompts == ["go"]
+        assert not made.session.busy
+
+
+@pytest.mark.asyncio
+async def test_words_for_a_start_that_is_stopped_begin_no_turn() -> None:
+    async with stage() as made:
+        made.let_start = anyio.Event()
+        made.session.prompt("go")
+        await made.settle()
+        steering = asyncio.ensure_future(made.session.steer("and quickly"))  # not begun yet
+        assert await made.session.abort()
+        made.let_start.set()
+        turn = await steering
+        await made.settle()
+        assert turn.stop_reason == "aborted"
+        assert not any(link.prompts for link in made.links)
+
+
+@pytest.mark.asyncio
+async def test_words_that_the_agent_refuses_since_it_was_stopped_are_dropped() -> None:
+    async with stage() as made:
+        await running(made)
+        (link,) = made.links
+
+        async def late(command: Command, timeout: float | None = None) -> Reply:
+            link.request = link.__class__.request.__get__(link)  # type: ignore[method-assign]
+            await made.session.abort()
+            return Reply("r", error="nothing runs")
+
+        link.request = late  # type: ignore[method-assign]
+        turn = await made.session.steer("too late")
+        await made.settle()
+        assert turn.stop_reason == "aborted"
+        assert link.prompts == ["go"]
+
+
+@pytest.mark.asyncio
+async def test_words_that_come_after_a_stop_are_a_prompt() -> None:
+    async with stage() as made:
+        made.obedient = False
+        told = await running(made)
+        stopping = asyncio.ensure_future(made.session.abort())
+        await asyncio.sleep(0)
+        turn = await made.session.steer("and now this")
+        made.links[0].end_turn("aborted")
+        assert await stopping
+        await made.settle()
+        assert turn is made.session.turn
+        assert told == []
+        assert made.links[0].prompts == ["go", "and now this"]

@@ -1,6 +1,7 @@
 """Where a command's words lead on a real disk, and which program a name finds there."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -183,6 +184,28 @@ def test_what_lies_beside_it_is(shop: Path, line: str) -> None:
     assert only_reads(shop, line)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere grep is BSD's")
+def test_a_grep_that_follows_links_is_asked_about_where_one_leads_out(
+    shop: Path, tmp_path: Path
+) -> None:
+    assert only_reads(shop, "grep -r x src")
+    programs = tmp_path / "bin"
+    (programs / "busybox").write_text("#!/bin/sh\n")
+    (programs / "busybox").chmod(0o755)
+    (programs / "grep").symlink_to("busybox")
+    assert not only_reads(shop, "grep -r x src")
+    (shop / "src" / "leak").unlink()
+    assert only_reads(shop, "grep -r x src")
+
+
+def test_git_searches_no_folder_that_has_become_a_link_out_of_the_workspace(shop: Path) -> None:
+    make_repository(shop / ".git")
+    assert only_reads(shop, "git grep x src")
+    (shop / "src" / "deep" / "was").symlink_to(shop.parent)
+    assert not only_reads(shop, "git grep x src")
+    assert only_reads(shop, "git grep --cached x src")
+
+
 @pytest.mark.parametrize("line", ["cat .env", "cat src/.env", "cat .en*", "grep x .env"])
 def test_one_is_not_whatever_file_it_is_a_link_to(shop: Path, line: str) -> None:
     for folder in (shop, shop / "src"):
@@ -296,6 +319,8 @@ def test_a_work_tree_of_a_repository_is_read_by_its_configuration(shop: Path) ->
     (own / "HEAD").touch()
     (own / "commondir").write_text("../..\n")
     (shop / ".git").write_text(f"gitdir: {own}\n")
+    assert not only_reads(shop, "git log")  # that of somebody else, by a file in an archive
+    (own / "gitdir").write_text(f"{shop / '.git'}\n")
     assert only_reads(shop, "git log")
     (own / "config.worktree").write_text("[diff]\n\texternal = rm\n")
     assert not only_reads(shop, "git log")
@@ -332,3 +357,20 @@ def test_a_folder_that_git_passes_by_is_no_repository(shop: Path) -> None:
 def test_a_configuration_that_is_a_pipe_holds_nobody_up(shop: Path) -> None:
     os.mkfifo(make_repository(shop / ".git") / "config")
     assert not only_reads(shop, "git log")
+
+
+def test_a_git_that_compares_names_what_lies_in_its_repository(shop: Path) -> None:
+    """Of a path outside of it, though in a folder of the workspace, it compares what is there."""
+    make_repository(shop / "src" / ".git")
+    disk = Disk(str(shop / "src"), Confinement([str(shop)]), dict(os.environ))
+
+    def is_let(line: str) -> bool:
+        read = parse(line)
+        return not read.unknown and all(reads(each, disk) for each in read.commands)
+
+    for path in ("b.py", "deep", "./deep/../b.py", f"{shop}/src/b.py", "HEAD~1"):
+        assert is_let(f"git diff {path}"), path
+        assert is_let(f"cd deep && git diff ../{path}") or path.startswith("/")
+    for path in ("../a", f"{shop}/a", "deep/../../a"):
+        assert not is_let(f"git diff b.py {path}"), path
+    assert is_let("cat ../a")

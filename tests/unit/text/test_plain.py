@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_agent.text.plain import escaped_line, escaped_lines, printable_line
+from lsp_agent.text.plain import escaped_line, escaped_lines, printable_line, without_links
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_nothing_unprintable_is_left_and_nothing_is_dropped(text: str) -> None:
 
 def test_output_loses_what_a_terminal_would_not_show() -> None:
     assert printable_line("\x1b[1;32mok\x1b[0m\t\x1b]0;title\x07 5\x08 \r") == "ok  5"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[go](command:x.y)", "[go] (command:x.y)"),
+        ("[[c](FILE:///d)](https://e)", "[[c] (FILE:///d)] (https://e)"),
+        ("a[0](x), see https://a/b", "a[0](x), see https://a/b"),
+    ],
+)
+def test_no_editor_makes_a_link_of_it(text: str, shown: str) -> None:
+    assert without_links(text) == shown

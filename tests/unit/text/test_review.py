@@ -71,6 +71,18 @@ def test_of_a_hunk_that_is_not_there_nothing_is_open_again(now: str) -> None:
     assert found.with_open("c1", text("a\nc\n"), text("a\nB\nc\n")) == found
 
 
+@pytest.mark.parametrize(
+    ("now", "was_in", "is_open"),
+    [("a\nc\n", True, True), ("a\nc\n", False, False), ("b\na\nc\n", True, False)],
+)
+def test_a_deletion_is_open_again_where_it_is_known_to_have_been_there(
+    now: str, *, was_in: bool, is_open: bool
+) -> None:
+    again = Review.of(text(now)).with_open("c1", text("a\nb\nc\n"), text("a\nc\n"), was_in=was_in)
+    assert all_keys(again) == [("c1", 0)] * is_open
+    assert again.undo(all_keys(again)).text == text("a\nb\nc\n" if is_open else now)
+
+
 def test_what_others_have_a_hunk_in_is_not_open_again_beneath_it() -> None:
     before, kept = "a\nb\nc\n", "a\nB\nc\n"
     found = review(before, kept).kept([("c1", 0)]).edited(text("a\nB B\nc\n"), "c2")[0]

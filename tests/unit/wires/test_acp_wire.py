@@ -567,6 +567,19 @@ def test_a_search_for_a_pattern_is_judged_as_a_read_of_where_it_looks(
     assert (approve.tool, approve.args) == judged
 
 
+@pytest.mark.parametrize(
+    "key", ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path"]
+)
+@pytest.mark.parametrize("asks_with_it", [True, False])
+def test_where_a_command_is_to_run_is_told_with_it(key: str, *, asks_with_it: bool) -> None:
+    talk = Talk().opened().prompted()
+    told = {"command": "ls", key: "/etc"}
+    talk.update("tool_call", toolCallId="c", kind="execute", rawInput=told)
+    given = told if asks_with_it else {"command": "ls"}
+    approve = asked(talk, toolCallId="c", kind="execute", rawInput=given)
+    assert (approve.args, approve.folder) == ({"command": "ls"}, "/etc")
+
+
 def test_a_call_that_has_ended_and_is_asked_about_is_not_told_again() -> None:
     talk = Talk().opened().prompted()
     known = {"kind": "execute", "rawInput": {"command": "ls"}}
@@ -654,6 +667,14 @@ def test_a_question_in_other_words_is_judged_by_the_call_that_it_is_of() -> None
 
 
 # Files
+
+
+@pytest.mark.parametrize("given", [{}, {"content": None}, {"content": ["a"]}, {"content": 1}])
+def test_a_write_without_a_text_is_refused_and_not_taken_for_an_empty_one(given: Json) -> None:
+    talk = Talk().opened().prompted()
+    (refusal,) = talk.ask("fs/write_text_file", path="/w/a", **given)
+    assert isinstance(refusal, Send)
+    assert refusal.frame["error"]["code"] == -32602
 
 
 def test_reads_and_writes_come_with_the_call_that_they_are_of() -> None:

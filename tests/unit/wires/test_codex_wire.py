@@ -240,8 +240,10 @@ def test_its_own_shell_asks_as_a_command_does() -> None:
     talk = Talk()
     talk.turn()
     for answer, decision in ((Granted(), "accept"), (Refused("no"), "decline")):
-        (asked,) = talk.asks("item/commandExecution/requestApproval", itemId="c", command="ls")
-        assert asked == Approve("7", "bash", {"command": "ls"}, "c")
+        (asked,) = talk.asks(
+            "item/commandExecution/requestApproval", itemId="c", command="ls", cwd="/w/a"
+        )
+        assert asked == Approve("7", "bash", {"command": "ls"}, "c", folder="/w/a")
         assert talk.wire.answer("7", answer) == {"id": 7, "result": {"decision": decision}}
     assert talk.wire.answer("7", Granted()) is None
 

@@ -91,6 +91,16 @@ def test_a_range_that_is_not_there_is_clamped(where: dict[str, Any], text: str) 
     assert shown(documents) == text
 
 
+@pytest.mark.parametrize("text", [None, 5, ["a"]])
+def test_a_document_without_a_text_is_not_opened_and_what_was_open_stays(text: Any) -> None:
+    documents = opened("one\n")
+    for uri in (URI, "file:///other"):
+        with pytest.raises(TypeError, match="malformed didOpen"):
+            documents.open(uri, 1, text)
+    assert documents.get("file:///other") is None
+    assert shown(documents) == "one\n"
+
+
 @pytest.mark.parametrize(
     "change",
     [{}, {"text": 1}, {"text": "x", "range": {"start": {}}}, {"text": "x", "range": 5}, "nonsense"],

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from lsp_agent.workspace.disk.files import (
     remove,
     write_atomic,
 )
-from lsp_agent.workspace.disk.paths import Confinement, SafePath
+from lsp_agent.workspace.disk.paths import Confinement, OutsideWorkspace, SafePath
 
 
 def safe(folder: Path, name: str) -> SafePath:
@@ -299,3 +300,39 @@ def test_a_file_is_removed_only_as_it_was_seen(tmp_path: Path) -> None:
         remove(safe(tmp_path, "a"), b"then")
     remove(safe(tmp_path, "a"), b"now")
     assert list(tmp_path.iterdir()) == []
+
+
+#: What a folder has that git takes for a repository.
+PIECES = ("HEAD", "objects/x", "refs/x", "config")
+
+
+def test_what_was_confined_before_the_rest_came_makes_no_repository(tmp_path: Path) -> None:
+    """As proposals that are accepted one after the other."""
+    confined = [safe(tmp_path, name) for name in PIECES]
+    for path in confined[:1]:
+        write_atomic(path, Text.of("x\n"), None)
+    for path in confined[1:3]:
+        with pytest.raises(OutsideWorkspace, match="could be taken for a repository"):
+            write_atomic(path, Text.of("x\n"), None)
+    write_atomic(confined[3], Text.of("x\n"), None)
+    assert not (tmp_path / "objects").exists()
+    assert left_over(tmp_path) == []
+
+
+def test_what_is_written_at_once_makes_no_repository(tmp_path: Path) -> None:
+    def write(path: SafePath) -> bool:
+        try:
+            write_atomic(path, Text.of("x\n"), None)
+        except OutsideWorkspace:
+            return False
+        return True
+
+    with ThreadPoolExecutor(len(PIECES)) as pool:
+        for number in range(200):
+            folder = tmp_path / str(number)
+            confined = [safe(tmp_path, f"{number}/{name}") for name in PIECES]
+            written = list(pool.map(write, confined))
+            assert not all(written)
+            there = [(folder / name.partition("/")[0]).exists() for name in PIECES]
+            assert not (there[0] and (there[1] or there[2]))
+            assert left_over(folder) == []

@@ -796,6 +796,19 @@ async def test_a_file_that_stays_empty_is_brought_in(bench: MirrorBench) -> None
     assert bench.shown == editor.buffer.text == ""
 
 
+@pytest.mark.asyncio
+async def test_a_document_whose_folder_has_become_a_link_is_compared_with_nothing(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    elsewhere = bench.root.with_name("elsewhere")
+    bench.root.rename(elsewhere)
+    bench.root.symlink_to(elsewhere)
+    bench.documents.save(editor.uri)
+    await bench.document.compared()
+    assert bench.shown == TEXT
+
+
 async def told_and_compared(bench: MirrorBench, editor: MirrorEditor) -> None:
     """What was typed is compared with the disk before that has it: else it looks like a reload."""
     await editor.settle()

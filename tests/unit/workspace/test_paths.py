@@ -314,3 +314,11 @@ def test_an_ordinary_name_that_git_has_too_is_written(root: Path, path: str) -> 
     (root / "head").mkdir()
     assert confine(root, path).path == str(root / path)
     assert confine(root, "theirs/objects/x").path == str(root / "theirs/objects/x")
+
+
+@pytest.mark.parametrize("path", ["src/.lsp-agent.toml", "a/b/.LSP-Agent.toml"])
+def test_settings_further_in_than_the_workspaces_own_are_not_written(root: Path, path: str) -> None:
+    assert "settings of a workspace of its own" in rule(root, path)
+    assert confine(root, path, write=False).path == str(root / path)
+    assert confine(root, ".lsp-agent.toml").path == str(root / ".lsp-agent.toml")
+    assert confine(root, "src/.lsp-agent.toml.md").path == str(root / "src/.lsp-agent.toml.md")

@@ -131,6 +131,27 @@ async def test_changes_of_the_same_lines_are_told_apart(tmp_path: Path) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("reviewed", [True, False])
+async def test_a_line_that_a_lost_change_had_taken_out_is_not_one_that_put_it_back(
+    tmp_path: Path, *, reviewed: bool
+) -> None:
+    """A buffer was closed unsaved: what the disk has is from before both."""
+    other = LINES.replace("two\nthree\n", "2\nthree\n")
+    gone = LINES.replace("two\nthree\n", "")
+    back = LINES.replace("two\nthree\n", "three\n")
+    async with a_run(tmp_path) as run:
+        run.file.write_text(LINES)
+        for before, after in pairwise((LINES, other, gone, back)):
+            await run.change(before, after, "applied")
+            if reviewed:
+                run.marks(after)
+    async with a_run(tmp_path) as run:
+        await run.judge()
+        assert run.statuses()[2] == "lost"
+        assert run.marks(LINES) == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("reviewed", [True, False])
 async def test_a_lost_change_that_the_agent_has_made_again_stays_lost(
     tmp_path: Path, *, reviewed: bool
 ) -> None:

@@ -56,12 +56,15 @@ end
 
 --- Calls back with that session, once it can be asked.
 ---@param callback fun(session: lsp_agent.Session, to: vim.lsp.Client)
-function M.when_open(callback)
+---@param on_none? fun() where there is none
+function M.when_open(callback, on_none)
   local session, to = M.target()
   if session and to then
     sessions.when_open(session, to, function()
       callback(session, to)
     end)
+  elseif on_none then
+    on_none()
   end
 end
 
@@ -69,13 +72,17 @@ end
 ---@param method string
 ---@param params table without the session's id
 ---@param on_result fun(result: any, session: lsp_agent.Session, to: vim.lsp.Client)
-function M.request(method, params, on_result)
+---@param on_refused? fun() it came to nothing, which is said
+function M.request(method, params, on_result, on_refused)
   M.when_open(function(session, to)
     params.sessionId = session.id
     client.request(to, method, params, function(result)
       on_result(result, session, to)
+    end, on_refused and function(err)
+      on_refused()
+      tell(err.message, vim.log.levels.ERROR)
     end)
-  end)
+  end, on_refused)
 end
 
 -- For 'winbar' and 'statusline'.
@@ -228,7 +235,9 @@ function M.send(options)
     or vim.trim(text):match("^/([%w_.:-]+%s.*)$")
   if command then
     require("lsp_agent.history").add(text)
-    require("lsp_agent.slash_commands").run(command)
+    require("lsp_agent.slash_commands").run(command, function()
+      M.give_back(text)
+    end)
     return
   end
   require("lsp_agent.prompts").write({

@@ -1,9 +1,8 @@
 --- How the agent's changes get into buffers, and buffers to disk and back.
 
-local M = {}
+local hold = require("lsp_agent.hold")
 
--- How long an edit waits for a selection or an operator to end.
-local HOLD_MS = 3000
+local M = {}
 
 -- What the server was told last of each buffer, for Neovim 0.10.
 ---@type table<integer, integer>
@@ -67,45 +66,6 @@ local function open(uri, client_id)
   end
 end
 
--- Whether a selection or an operator is under way in the buffer: lines that come in above would
--- move what it is about (Neovim 0.10, 0.11), and the next key act on other text.
----@param bufnr integer
-local function in_use(bufnr)
-  if vim.api.nvim_get_current_buf() ~= bufnr then
-    return false
-  end
-  local mode = vim.api.nvim_get_mode().mode
-  return vim.startswith(mode, "no") or mode:find("^[vVsS\22\19]") ~= nil
-end
-
--- Waits, without holding up anything else. To be called in a coroutine, as handlers are.
----@async
----@param bufnr integer
----@return boolean free
-local function wait_until_free(bufnr)
-  if not in_use(bufnr) then
-    return true
-  end
-  local thread = assert(coroutine.running())
-  local deadline = vim.uv.now() + HOLD_MS
-  local timer = assert(vim.uv.new_timer())
-  timer:start(
-    20,
-    20,
-    vim.schedule_wrap(function()
-      if timer:is_closing() then
-        return
-      end
-      local free = not (vim.api.nvim_buf_is_valid(bufnr) and in_use(bufnr))
-      if free or vim.uv.now() > deadline then
-        timer:close()
-        assert(coroutine.resume(thread, free))
-      end
-    end)
-  )
-  return coroutine.yield()
-end
-
 -- Ends the undo step: what follows is one of its own.
 ---@param bufnr integer
 local function break_undo(bufnr)
@@ -114,9 +74,23 @@ end
 
 -- Has Insert mode begin anew at the cursor, as by hand. It saves for undo only what lies before
 -- where it began: after a step was ended behind its back, <BS> at the start of a line would join
--- lines that `u` then does not take apart.
-local function begin_insert_anew()
-  vim.api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
+-- lines that `u` then does not take apart. A completion, which the key would end, is waited for; it
+-- may end with Insert mode, and there `u` is another key.
+---@param bufnr integer
+local function begin_insert_anew(bufnr)
+  local mode = vim.api.nvim_get_mode().mode
+  if vim.api.nvim_get_current_buf() ~= bufnr or not mode:find("^[iR]") then
+    return
+  elseif not mode:find("^.[cx]") then
+    vim.api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
+    return
+  end
+  vim.api.nvim_create_autocmd("CompleteDone", {
+    once = true,
+    callback = vim.schedule_wrap(function()
+      begin_insert_anew(bufnr)
+    end),
+  })
 end
 
 -- Runs `change` as an undo step of its own. In Insert mode `u` would else take it back together
@@ -129,14 +103,7 @@ local function as_own_step(bufnr, change)
   break_undo(bufnr)
   local ok, problem = pcall(change)
   break_undo(bufnr)
-  local mode = vim.api.nvim_get_mode().mode
-  if vim.api.nvim_get_current_buf() == bufnr and mode:find("^[iR]") then
-    if mode:find("^.[cx]") then -- the key would end a completion
-      vim.api.nvim_create_autocmd("CompleteDone", { once = true, callback = begin_insert_anew })
-    else
-      begin_insert_anew()
-    end
-  end
+  begin_insert_anew(bufnr)
   return ok, problem
 end
 
@@ -169,8 +136,8 @@ function M.apply(_, params, context)
   if not bufnr or not client then
     return refused("the document is not open")
   end
-  if not wait_until_free(bufnr) then
-    return refused("a selection or an operator is pending")
+  if not hold.until_free(bufnr) then
+    return refused("a selection, an operator or a command is pending")
   end
   if not vim.api.nvim_buf_is_loaded(bufnr) then
     return refused("the document is not open")
@@ -235,9 +202,12 @@ function M.save(_, params, context)
 end
 
 --- `agent/reloadDocument`
+---@async
 function M.reload(_, params, context)
   local bufnr = open(params.uri, context.client_id)
-  if not bufnr or vim.bo[bufnr].modified then
+  if not bufnr or not hold.until_free(bufnr) then
+    return { reloaded = false }
+  elseif not vim.api.nvim_buf_is_loaded(bufnr) or vim.bo[bufnr].modified then
     return { reloaded = false }
   end
   local own = vim.bo[bufnr].autoread -- nil where the global value counts

@@ -114,15 +114,22 @@ function on.turnStarted(session, event)
   end
 end
 
--- Folded; it grows while the agent thinks, and what it does next ends it.
+-- Folded; it grows while the agent thinks, and what it does next ends it. Space is written once a
+-- word comes behind it.
 function on.thinkingDelta(session, event)
   local thoughts = session.thoughts
-  if not thoughts.text then
-    thoughts.count, thoughts.text = thoughts.count + 1, ""
-    session.transcript:block("thoughts " .. thoughts.count, "thinking", { folds = true })
+  local text = thoughts.space and thoughts.space .. event.text or event.text:gsub("^%s+", "")
+  local words = text:match("^.*%S") or ""
+  if words == "" and not thoughts.space then
+    return
+  elseif not thoughts.space then
+    thoughts.count = thoughts.count + 1
+    local name = "thoughts " .. thoughts.count
+    session.transcript:block(name, "thinking", { folds = true })
+    session.transcript:update(name, { body = indented("") })
   end
-  thoughts.text = thoughts.text .. event.text
-  session.transcript:update("thoughts " .. thoughts.count, { body = indented(thoughts.text) })
+  thoughts.space = text:sub(#words + 1)
+  session.transcript:extend("thoughts " .. thoughts.count, (words:gsub("\n", "\n    ")))
 end
 
 function on.usage(session, event)
@@ -352,7 +359,7 @@ function M.on_event(client_id, event)
   local session = sessions.session(project, event.sessionId)
   local handler = on[event.type]
   if ENDS_THOUGHT[event.type] then
-    session.thoughts.text = nil
+    session.thoughts.space = nil
   end
   if handler then
     handler(session, event)

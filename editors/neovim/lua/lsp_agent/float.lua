@@ -49,24 +49,21 @@ end
 
 -- Ends with what is written, once.
 ---@param bufnr integer
----@param window integer
 ---@param options lsp_agent.Float
----@return fun(sends: boolean)
-local function closer(bufnr, window, options)
-  local closed = false
-  return function(sends)
-    if closed then
+---@return fun(sends: boolean, close: fun())
+local function ender(bufnr, options)
+  local ended = false
+  return function(sends, close)
+    if ended then
       return
     end
     local text = table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
     if sends and vim.trim(text) == "" then
       return
     end
-    closed = true
+    ended = true
     vim.cmd.stopinsert()
-    if api.nvim_win_is_valid(window) then
-      api.nvim_win_close(window, true)
-    end
+    close()
     local done = sends and options.on_send or options.on_leave
     done(text)
   end
@@ -85,12 +82,17 @@ function M.open(options)
     api.nvim_set_option_value(name, value, { scope = "local", win = window })
   end
   fit(window)
-  local close = closer(bufnr, window, options)
+  local finish = ender(bufnr, options)
+  local function close()
+    if api.nvim_win_is_valid(window) then
+      api.nvim_win_close(window, true)
+    end
+  end
   local function map(modes, keys, action)
     vim.keymap.set(modes, keys, action, { buffer = bufnr, nowait = true })
   end
   local function send()
-    close(true)
+    finish(true, close)
   end
   map("n", "<CR>", send)
   map("i", "<CR>", function()
@@ -104,7 +106,7 @@ function M.open(options)
   map("n", "q", "q") -- not the chat's
   for _, keys in ipairs({ "<Esc>", "<C-c>" }) do
     map("n", keys, function()
-      close(false)
+      finish(false, close)
     end)
   end
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
@@ -116,9 +118,8 @@ function M.open(options)
   api.nvim_create_autocmd("WinLeave", {
     buffer = bufnr,
     callback = function()
-      vim.schedule(function()
-        close(false)
-      end)
+      -- The text may go with the window, which cannot be closed while it is left.
+      finish(false, vim.schedule_wrap(close))
     end,
   })
   api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(bufnr), 0 })

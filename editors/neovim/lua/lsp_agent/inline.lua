@@ -103,6 +103,8 @@ end
 ---@param first integer from 0
 ---@param last integer inclusive
 local function draw(each, first, last)
+  local count = api.nvim_buf_line_count(each.bufnr)
+  first, last = math.min(first, count - 1), math.min(last, count - 1) -- the last lines may be gone
   local runs = each.state == "waits" or each.state == "works" or each.state == "ends"
   each.mark = api.nvim_buf_set_extmark(each.bufnr, namespace, first, 0, {
     id = each.mark,

@@ -26,7 +26,7 @@ local M = {}
 ---@field window? { used: integer, size?: integer } tokens in the model's window, and how many fit
 ---@field plans integer how many were told
 ---@field plan? string the block of the last turn's
----@field thoughts { count: integer, text?: string } `text` while the agent thinks
+---@field thoughts { count: integer, space?: string } `space`, behind the last word, while it thinks
 ---@field error? string what was said last of what failed in this turn
 ---@field questions lsp_agent.Question[] those that are open, oldest first
 ---@field tools table<string, { above: string, output: string }> calls that run

@@ -59,10 +59,11 @@ end
 
 --- Runs one; without a name the person chooses it.
 ---@param argument string its name, then its arguments
-function M.run(argument)
+---@param on_refused? fun()
+function M.run(argument, on_refused)
   local name, args = argument:match("^(%S*)%s*(.*)$")
   if name ~= "" then
-    chat.request("agent/runCommand", { name = name, args = args }, act)
+    chat.request("agent/runCommand", { name = name, args = args }, act, on_refused)
     return
   end
   chat.request("agent/commands", {}, function(result)

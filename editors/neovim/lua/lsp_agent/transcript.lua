@@ -4,6 +4,8 @@
 
 local extent = require("lsp_agent.extent")
 local follow = require("lsp_agent.follow")
+local markdown = require("lsp_agent.markdown")
+local own_buffer = require("lsp_agent.own_buffer")
 
 local M = {}
 
@@ -33,43 +35,13 @@ Transcript.__index = Transcript
 -- The block of the newest text that the agent has said.
 local TEXT = "the text"
 
--- So many lines are coloured by tree-sitter in a Neovim that parses as it draws, which is before
--- 0.11: with more of them each word that comes would keep it waiting for longer.
-local PARSED = 2000
-
----@param bufnr integer
-local function colour(bufnr)
-  if not pcall(vim.treesitter.start, bufnr, "markdown") then
-    vim.bo[bufnr].syntax = "markdown"
-  elseif vim.fn.has("nvim-0.11") == 0 then
-    api.nvim_buf_attach(bufnr, false, {
-      on_lines = function()
-        if api.nvim_buf_line_count(bufnr) <= PARSED then
-          return false
-        end
-        vim.schedule(function()
-          if api.nvim_buf_is_loaded(bufnr) then
-            vim.treesitter.stop(bufnr)
-            vim.bo[bufnr].syntax = "markdown"
-          end
-        end)
-        return true -- No more of these.
-      end,
-    })
-  end
-end
-
 -- An empty buffer for it.
 ---@param name string
 ---@return integer
 local function make_buffer(name)
-  local bufnr = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_name(bufnr, name)
-  vim.bo[bufnr].bufhidden = "hide"
-  vim.bo[bufnr].filetype = "lsp_agent_chat"
+  local bufnr = own_buffer(name, "lsp_agent_chat")
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].undolevels = -1
-  colour(bufnr)
   return bufnr
 end
 
@@ -86,10 +58,21 @@ end
 ---@param bufnr integer
 function Transcript:use(bufnr)
   self.bufnr = bufnr
+  markdown(bufnr)
   api.nvim_create_autocmd("BufUnload", {
     buffer = bufnr,
     callback = function()
       self:keep()
+    end,
+  })
+  api.nvim_create_autocmd("BufReadCmd", { -- by `:edit`
+    buffer = bufnr,
+    callback = function()
+      self:fill()
+      markdown(bufnr)
+      vim.tbl_map(function(window)
+        self:fold(window)
+      end, vim.fn.win_findbuf(bufnr))
     end,
   })
 end
@@ -111,24 +94,21 @@ end
 --- Its buffer: a new one with the same text if the person has removed it.
 ---@return integer
 function Transcript:buffer()
-  local kept = self.kept
-  if kept and not api.nvim_buf_is_loaded(self.bufnr) then
-    self.kept = nil
-    if api.nvim_buf_is_valid(self.bufnr) then
-      api.nvim_buf_delete(self.bufnr, { force = true }) -- it has the name
-    end
+  if self.kept and not api.nvim_buf_is_loaded(self.bufnr) then
     self:use(make_buffer(self.name))
-    vim.bo[self.bufnr].modifiable = true
-    api.nvim_buf_set_lines(self.bufnr, 0, -1, true, kept.lines)
-    vim.bo[self.bufnr].modifiable = false
-    self:mark_anew(kept)
+    self:fill()
   end
   return self.bufnr
 end
 
+-- Writes what was remembered into its buffer, which is empty.
 ---@private
----@param kept { rows: table<string, [integer, integer]>, colours: any[] }
-function Transcript:mark_anew(kept)
+function Transcript:fill()
+  local kept = assert(self.kept)
+  self.kept = nil
+  vim.bo[self.bufnr].modifiable = true
+  api.nvim_buf_set_lines(self.bufnr, 0, -1, true, kept.lines)
+  vim.bo[self.bufnr].modifiable = false
   for _, mark in ipairs(kept.colours) do
     local id, row, column, details = unpack(mark)
     local options = { id = id, end_row = details.end_row, end_col = details.end_col }
@@ -137,8 +117,9 @@ function Transcript:mark_anew(kept)
   end
   for name, block in pairs(self.blocks) do
     block.mark = nil
-    if kept.rows[name] then
-      self:mark(name, unpack(kept.rows[name]))
+    local rows = kept.rows[name]
+    if rows then
+      self:mark(name, rows[1], rows[2])
     end
   end
 end
@@ -389,6 +370,23 @@ function Transcript:update(name, change)
         fold(window, row, row + 1 + #body)
       end
     end
+  end)
+end
+
+--- More of a block's body, from where its last line ends.
+---@param name string
+---@param text string
+function Transcript:extend(name, text)
+  self:buffer()
+  local row, end_row = self:rows_of(name)
+  if not row or not end_row then
+    return
+  end
+  self:write(function()
+    local last = api.nvim_buf_get_lines(self.bufnr, end_row - 1, end_row, true)[1]
+    local lines = vim.split(last .. text, "\n")
+    replace(self.bufnr, end_row - 1, end_row, lines)
+    self:mark(name, row, end_row + #lines - 1)
   end)
 end
 

@@ -1,6 +1,7 @@
 --- The chat's two windows in a tab page, and the buffer in which prompts are written.
 
 local layouts = require("lsp_agent.layouts")
+local own_buffer = require("lsp_agent.own_buffer")
 
 local M = {}
 
@@ -121,14 +122,9 @@ local kept = {}
 function M.prompt_bufnr()
   if prompt_buffer and api.nvim_buf_is_loaded(prompt_buffer) then
     return prompt_buffer
-  elseif prompt_buffer and api.nvim_buf_is_valid(prompt_buffer) then
-    api.nvim_buf_delete(prompt_buffer, { force = true }) -- it has the name
   end
-  local bufnr = api.nvim_create_buf(false, true)
+  local bufnr = own_buffer("lsp-agent://prompt", "lsp_agent_prompt")
   prompt_buffer = bufnr
-  api.nvim_buf_set_name(bufnr, "lsp-agent://prompt")
-  vim.bo[bufnr].bufhidden = "hide"
-  vim.bo[bufnr].filetype = "lsp_agent_prompt"
   api.nvim_buf_set_lines(bufnr, 0, -1, true, kept)
   api.nvim_create_autocmd("BufUnload", {
     buffer = bufnr,

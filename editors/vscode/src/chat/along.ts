@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 
 import type { ContextItem } from "../protocol";
 import type { Attachment, Image } from "./messages";
+import type { Picture } from "./requests";
 
 const TYPES: Record<string, string> = {
   ".png": "image/png",
@@ -13,8 +14,6 @@ const TYPES: Record<string, string> = {
   ".gif": "image/gif",
   ".webp": "image/webp",
 };
-
-type Picture = Omit<Image, "label">;
 
 /** As the server takes it. Raises Error where a file cannot be read. */
 export async function sentAlong(
@@ -40,4 +39,19 @@ async function imageAt(uri: vscode.Uri): Promise<Picture | undefined> {
   if (mimeType === undefined) return undefined;
   const bytes = await vscode.workspace.fs.readFile(uri);
   return { mimeType, data: Buffer.from(bytes).toString("base64") };
+}
+
+/** What stands in each of those ranges now; null of a whole document, or of one that is gone. */
+export function textsOf(context: ContextItem[]): Promise<(string | null)[]> {
+  return Promise.all(
+    context.map(async ({ uri, range }) => {
+      if (range === undefined) return null;
+      const { start, end } = range;
+      const lines = new vscode.Range(start.line, start.character, end.line, end.character);
+      return vscode.workspace.openTextDocument(vscode.Uri.parse(uri)).then(
+        (document) => document.getText(lines),
+        () => null,
+      );
+    }),
+  );
 }

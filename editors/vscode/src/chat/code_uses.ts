@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 
+import { tell } from "../notices";
 import { commandLine, withoutControls } from "./command_line";
 
 const TERMINAL = "Agent";
@@ -33,5 +34,5 @@ export async function runInTerminal(code: string): Promise<void> {
   if (command !== undefined) return terminal.sendText(command, false);
   await vscode.env.clipboard.writeText(withoutControls(code));
   const said = "The terminal could run several lines as they come: they are on the clipboard, to be pasted.";
-  void vscode.window.showInformationMessage(said);
+  tell(said);
 }

@@ -21,7 +21,7 @@ export function head(
     canSteer: agent.running() !== undefined,
     earlier: chat?.earlier ?? false,
     waiting:
-      agent.connection.state.kind === "starting" ? agent.sending.map(({ text }) => text) : [],
+      agent.connection.state.kind === "starting" ? agent.prompting.sending.map(({ text }) => text) : [],
     ...(card && { card }),
     ...(hindrance && { hindrance }),
     ...(notice && { notice }),

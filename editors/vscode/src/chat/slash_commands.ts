@@ -3,18 +3,28 @@
 import * as vscode from "vscode";
 
 import type { Agent } from "../agent";
+import { tell } from "../notices";
 import type { CommandInfo, RunCommandResult } from "../protocol";
 import type { Draft, Suggestion } from "./messages";
 import { changedFiles, isOpen } from "./changed_files";
+import type { GiveBack } from "./requests";
 
-const OWN: Record<string, { detail: string; run: (agent: Agent) => Promise<unknown> }> = {
+interface Own {
+  detail: string;
+  run: (agent: Agent, giveBack: GiveBack) => Promise<unknown>;
+}
+
+const OWN: Record<string, Own> = {
   new: { detail: "Start a new session", run: (agent) => agent.newSession() },
   sessions: { detail: "Switch to another session", run: command("lspAgent.chat.sessions") },
   model: { detail: "Choose the model or the agent", run: command("lspAgent.chat.model") },
   review: { detail: "Show all open changes side by side", run: command("lspAgent.review.open") },
   keep: { detail: "Keep all open changes", run: command("lspAgent.review.keepAll") },
   undo: { detail: "Undo the changes of the latest turn", run: undoLatest },
-  retry: { detail: "Send the prompt of the turn that failed again", run: (agent) => agent.retry() },
+  retry: {
+    detail: "Send the prompt of the turn that failed again",
+    run: (agent, giveBack) => agent.prompting.retry(giveBack),
+  },
   compact: { detail: "Have the agent summarise the conversation", run: compact },
   clear: { detail: "Forget this conversation", run: (agent) => agent.clear() },
   stop: { detail: "Stop what runs and drop what waits", run: (agent) => agent.stop() },
@@ -39,6 +49,7 @@ export class SlashCommands {
   constructor(
     private readonly agent: Agent,
     private readonly insert: (text: string) => void,
+    private readonly giveBack: GiveBack,
   ) {}
 
   /** Shows all: the chat's own at once, with the agent's as soon as it tells them. */
@@ -59,12 +70,12 @@ export class SlashCommands {
   async run({ name, words }: Named, draft: Draft): Promise<boolean> {
     const own = Object.hasOwn(OWN, name) ? OWN[name] : undefined;
     if (own !== undefined && words === "") {
-      await own.run(this.agent);
+      await own.run(this.agent, this.giveBack);
       return false;
     }
     if (name === "new") {
       const sessionId = await this.agent.newSession();
-      await this.agent.prompt({ ...draft, text: words }, false, sessionId);
+      await this.agent.prompting.send({ ...draft, text: words }, false, sessionId);
       return true;
     }
     const sessionId = await this.agent.openSession();
@@ -90,9 +101,9 @@ export class SlashCommands {
         throw new Error(`There is no command /${name}.`);
       });
     if (action === "insert" && text) this.insert(text);
-    if (action === "display" && text) void vscode.window.showInformationMessage(text);
+    if (action === "display" && text) tell(text);
     if (action !== "prompt" || !text) return false;
-    await this.agent.prompt({ ...draft, text }, false, sessionId);
+    await this.agent.prompting.send({ ...draft, text }, false, sessionId);
     return true;
   }
 

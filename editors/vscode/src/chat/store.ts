@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync
 import { join } from "node:path";
 
 import type { Draft } from "./messages";
+import { prune } from "./requests";
 import type { Chat } from "./transcript";
 import { endAll } from "./transcript";
 
@@ -52,6 +53,7 @@ export class ChatStore {
     for (const chat of chats) {
       chat.earlier = true;
       endAll(chat, "The window was closed or reloaded.");
+      prune(chat);
     }
     return { current: index.current, draft: index.draft, chats };
   }

@@ -16,6 +16,7 @@ import type {
 import { shortened, shownArgs, shownContent, subjectOf } from "./calls";
 import type { ChangedFile } from "./changed_files";
 import { changedFile, openLines } from "./changed_files";
+import type { Kept } from "./requests";
 import type { Timed } from "./timing";
 import { stamp } from "./timing";
 
@@ -79,6 +80,8 @@ export interface Chat {
   sessionId: string;
   title: string;
   turns: Turn[];
+  /** By the turns' ids, of those that may have to be asked again. */
+  requests?: Record<string, Kept>;
   usage: Usage;
   /** Of the model's last call; unknown before the first, and after a compaction. */
   window?: Window;
@@ -242,6 +245,8 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
     case "editSuperseded":
     case "editLost":
     case "editUnknown":
+      // A hosted call and what the agent tells of it come to the server by two ways.
+      if (turn.state === "running" && event.edit.toolCallId) toolOf(turn, event.edit.toolCallId);
       return takeEdit(turn, event.edit);
     default:
       return {};

@@ -1,20 +1,20 @@
 // The chat in the side bar: hands the conversation to the web view and does what is asked there.
 
 import { randomBytes } from "node:crypto";
-import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
 
 import type { Agent } from "../agent";
 import { kindOf } from "../client";
 import type { Connect } from "../connect/connect";
+import { tellError } from "../notices";
 import type { Questions } from "../questions";
 import type { Review } from "../review";
 import { goBack } from "../rewind";
 import { insertAtCursor, runInTerminal } from "./code_uses";
 import { emptyDraft } from "./drafts";
 import { head } from "./head";
-import { linkOf } from "./links";
 import type { Attachment, Draft, FromView, Suggestion, ToView } from "./messages";
+import { openAt, openLink } from "./opening";
 import { SlashCommands, named } from "./slash_commands";
 import { attachment, files } from "./suggestions";
 import type { Touched, Turn } from "./transcript";
@@ -50,7 +50,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private readonly review: Review,
     private readonly connect: Connect,
   ) {
-    this.slashCommands = new SlashCommands(agent, (text) => this.post({ type: "insert", text }));
+    this.slashCommands = new SlashCommands(
+      agent,
+      (text) => this.post({ type: "insert", text }),
+      (draft, why) => this.giveBack(draft, why),
+    );
     this.disposables = [
       vscode.window.registerWebviewViewProvider(VIEW, this),
       agent.onTouch(({ chat, touched }) => {
@@ -207,7 +211,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     try {
       await this.act(message);
     } catch (error) {
-      void vscode.window.showErrorMessage((error as Error).message);
+      tellError((error as Error).message);
     }
   }
 
@@ -229,7 +233,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "drop":
         return this.agent.stop(this.agent.current, message.turnId);
       case "retry":
-        return this.agent.retry();
+        return this.agent.prompting.retry((draft, why) => this.giveBack(draft, why));
       case "goBack":
         return goBack(this.agent, (text) => this.putBack(text), message.turnId);
       case "answer":
@@ -240,7 +244,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       case "suggest":
         return this.suggest(message);
       case "open":
-        return open(vscode.Uri.parse(message.uri), message.line);
+        return openAt(vscode.Uri.parse(message.uri), message.line);
       case "openLink":
         return openLink(message.href);
       case "review":
@@ -276,7 +280,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
   private async sendOrRun(draft: Draft, steers: boolean): Promise<void> {
     const command = named(draft.text);
-    if (command === undefined) await this.agent.prompt(draft, steers);
+    if (command === undefined) await this.agent.prompting.send(draft, steers);
     const areOut = command === undefined || (await this.slashCommands.run(command, draft));
     this.post({ type: "accepted" });
     const hasFiles = draft.attachments.length > 0 || draft.images.length > 0;
@@ -288,7 +292,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private giveBack(draft: Draft, message?: string): void {
     if (this.isReady) return this.post({ type: "returned", draft, ...(message && { message }) });
     this.agent.takeBack(draft);
-    if (message) void vscode.window.showErrorMessage(message);
+    if (message) tellError(message);
   }
 
   private async suggest({ number, sign, query }: FromView & { type: "suggest" }): Promise<void> {
@@ -339,39 +343,4 @@ function selection(): Attachment | undefined {
   if (editor === undefined || editor.document.uri.scheme !== "file") return undefined;
   if (editor.selection.isEmpty) return undefined;
   return attachment(editor.document.uri, editor.selection);
-}
-
-async function open(uri: vscode.Uri, line: number): Promise<void> {
-  const place = new vscode.Position(line, 0);
-  await vscode.window.showTextDocument(uri, { selection: new vscode.Range(place, place) });
-}
-
-/** A link of the agent's: a page outside, or a file of the workspace. Raises Error where it leads
- * to anything else. */
-async function openLink(href: string): Promise<void> {
-  const link = linkOf(href);
-  if (link?.to === "page") {
-    await vscode.env.openExternal(vscode.Uri.parse(link.url));
-    return;
-  }
-  const uri = link && (await inWorkspace(link.path));
-  if (uri === undefined) throw new Error(`Not opened: the workspace has no such file: ${href}`);
-  await open(uri, link?.line ?? 0);
-}
-
-/** The file of that path: of the first folder that has it, where it is relative. */
-async function inWorkspace(path: string): Promise<vscode.Uri | undefined> {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const found = isAbsolute(path)
-    ? [vscode.Uri.file(path)]
-    : folders.map((folder) => vscode.Uri.joinPath(folder.uri, path));
-  for (const uri of found) {
-    if (vscode.workspace.getWorkspaceFolder(uri) === undefined) continue;
-    const isThere = await vscode.workspace.fs.stat(uri).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return uri;
-  }
-  return undefined;
 }

@@ -5,10 +5,14 @@ import * as vscode from "vscode";
 import type { Agent } from "../agent";
 import type { ReviewAction } from "../chat/messages";
 import type { Turn } from "../chat/transcript";
-import type { Hunk, PromptStarted } from "../protocol";
+import { tell } from "../notices";
+import type { PromptStarted } from "../protocol";
 import type { Review } from "../review";
 import { reporting, setContext, toLines } from "../review";
+import type { Commented } from "./comment_prompt";
 import { commentPrompt } from "./comment_prompt";
+import type { Comment, Round } from "./rounds";
+import { drop, isIn, put, takeBack, waiting } from "./rounds";
 import { stateOf } from "./state";
 import { rangeOf, Threads } from "./threads";
 
@@ -20,17 +24,11 @@ interface Asked {
   isAnswered: boolean;
 }
 
-interface Comment {
-  text: string;
-  hunk: Hunk | undefined;
-  /** The turn that it was sent with. */
-  turnId?: string | undefined;
-}
-
 export class InPlace implements vscode.Disposable {
   private readonly threads = new Threads();
   private readonly asked = new Map<vscode.CommentThread, Asked>();
   private readonly comments = new Map<vscode.CommentThread, Comment>();
+  private readonly rounds = new Set<Round>();
   private readonly disposables: vscode.Disposable[];
 
   constructor(
@@ -123,10 +121,10 @@ export class InPlace implements vscode.Disposable {
     for (const [thread, asked] of this.asked) {
       if (asked.turns.some(({ turnId }) => turnId === turn.id)) this.show(thread, asked);
     }
-    for (const [thread, comment] of this.comments) {
-      if (comment.turnId !== turn.id || turn.state !== "ended") continue;
-      if (turn.stopReason === "endTurn") this.forget(thread);
-      else this.tellComment(thread, { ...comment, turnId: undefined });
+    if (turn.state !== "ended") return;
+    for (const round of this.rounds) {
+      const end = turn.stopReason === "endTurn" ? drop : takeBack;
+      if (round.turnId === turn.id) this.endRound(round, end);
     }
   }
 
@@ -205,43 +203,71 @@ export class InPlace implements vscode.Disposable {
 
   private async comment(thread: vscode.CommentThread, text: string): Promise<void> {
     if (!text.trim()) return;
-    const before = this.comments.get(thread);
     this.threads.say(thread, text);
     const line = thread.range?.start.line ?? 0;
-    const hunk = before ? before.hunk : (await this.review.hunkIn(thread.uri, line))?.hunk;
-    this.tellComment(thread, { text: before ? `${before.text}\n${text}` : text, hunk });
+    const isMore = this.comments.has(thread);
+    const hunk = isMore ? undefined : (await this.review.hunkIn(thread.uri, line))?.hunk;
+    const comment = this.comments.get(thread) ?? { hunk, said: [] };
+    comment.said.push({ text });
+    this.comments.set(thread, comment);
+    this.tellComment(thread, comment);
   }
 
   private tellComment(thread: vscode.CommentThread, comment: Comment): void {
-    this.comments.set(thread, comment);
-    const isSent = comment.turnId !== undefined;
+    const isSent = waiting(comment) === "";
     this.threads.tell(thread, isSent ? "Comment (sent)" : "Comment", isSent ? "sent" : "comment");
     this.tellCount();
   }
 
-  /** Sends those that are not sent as one prompt. */
+  /** Sends what is not sent as one prompt; what is said from now on is for the next. */
   private async sendComments(): Promise<void> {
-    const round = [...this.comments].filter(([, { turnId }]) => turnId === undefined);
-    if (round.length === 0) {
-      void vscode.window.showInformationMessage("There are no comments to send.");
+    const sent = [...this.comments].filter(([, comment]) => waiting(comment) !== "");
+    if (sent.length === 0) {
+      tell("There are no comments to send.");
       return;
     }
-    const told = await Promise.all(
-      round.map(async ([thread, comment]) => {
-        const document = await vscode.workspace.openTextDocument(thread.uri);
-        const path = vscode.workspace.asRelativePath(thread.uri, false);
-        return { thread, comment, path, lines: this.threads.lines(thread, document) };
-      }),
-    );
-    told.sort((one, other) => one.path.localeCompare(other.path) || one.lines[0] - other.lines[0]);
-    const text = commentPrompt(told.map(({ comment, ...place }) => ({ ...place, ...comment })));
-    const started = await this.prompt(text, told.map(({ thread }) => thread), "free");
-    const { turnId } = started;
-    for (const { thread, comment } of told) this.tellComment(thread, { ...comment, turnId });
+    const round: Round = {};
+    this.rounds.add(round);
+    const asked = sent.map(([thread, comment]) => {
+      const said = { thread, hunk: comment.hunk, text: waiting(comment) };
+      put(comment, round);
+      this.tellComment(thread, comment);
+      return said;
+    });
+    const started = await this.promptComments(asked).catch((error: unknown) => {
+      this.endRound(round, takeBack);
+      throw error;
+    });
+    round.turnId = started.turnId;
     for (const turn of this.turnsOf([started])) this.follow(turn); // it may have ended by now
   }
 
+  private async promptComments(
+    asked: (Pick<Commented, "text" | "hunk"> & { thread: vscode.CommentThread })[],
+  ): Promise<PromptStarted> {
+    const placed = await Promise.all(
+      asked.map(async (said) => {
+        const document = await vscode.workspace.openTextDocument(said.thread.uri);
+        const path = vscode.workspace.asRelativePath(said.thread.uri, false);
+        return { ...said, path, lines: this.threads.lines(said.thread, document) };
+      }),
+    );
+    placed.sort((one, other) => one.path.localeCompare(other.path) || one.lines[0] - other.lines[0]);
+    return this.prompt(commentPrompt(placed), placed.map(({ thread }) => thread), "free");
+  }
+
+  /** Has the comments lose what was in that round, or take it back. */
+  private endRound(round: Round, end: typeof drop | typeof takeBack): void {
+    this.rounds.delete(round);
+    for (const [thread, comment] of this.comments) {
+      if (!isIn(comment, round)) continue;
+      end(comment, round);
+      if (comment.said.length === 0) this.forget(thread);
+      else this.tellComment(thread, comment);
+    }
+  }
+
   private tellCount(): void {
-    setContext("hasComments", [...this.comments.values()].some(({ turnId }) => turnId === undefined));
+    setContext("hasComments", [...this.comments.values()].some((each) => waiting(each) !== ""));
   }
 }

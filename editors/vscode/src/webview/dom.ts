@@ -23,7 +23,7 @@ export function icon(name: string, label?: string): HTMLElement {
 
 export function button(
   text: string,
-  onClick: () => void,
+  onClick: (event: MouseEvent) => void,
   options: { class?: string; icon?: string; label?: string; title?: string } = {},
 ): HTMLButtonElement {
   const made = el(

@@ -144,11 +144,20 @@ export function questionElement(questionId: string): string {
 }
 
 const UNREAD_MILLISECONDS = 300;
+/** When a question was first painted: never yet is Infinity. */
 const firstShown = new Map<string, number>();
 
-/** Whether the question has stood there long enough for what is pressed in it to be an answer. */
-function isRead(questionId: string): boolean {
-  return performance.now() - (firstShown.get(questionId) ?? Infinity) >= UNREAD_MILLISECONDS;
+/** Whether the question had been seen long enough for this to be an answer to it. By when it was
+ * pressed: where this window stands still that is long before it is heard here. */
+function isMeant(pressed: Event, questionId: string): boolean {
+  return pressed.timeStamp - (firstShown.get(questionId) ?? Infinity) >= UNREAD_MILLISECONDS;
+}
+
+/** The second frame from now begins once the first one has been painted. */
+function noteShown(questionId: string): void {
+  if (firstShown.has(questionId)) return;
+  firstShown.set(questionId, Infinity);
+  requestAnimationFrame(() => requestAnimationFrame((now) => firstShown.set(questionId, now)));
 }
 
 function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLElement {
@@ -169,15 +178,15 @@ function renderQuestion({ question, answer }: QuestionPart, post: Post): HTMLEle
     ),
   );
   if (answer === undefined) {
-    if (!firstShown.has(question.questionId)) firstShown.set(question.questionId, performance.now());
+    noteShown(question.questionId);
     if (question.detail) made.append(pre("detail", question.detail));
     const buttons = question.options.flatMap((option, index) => {
       const { questionId } = question;
       const press = (name: string, type: "answer" | "denyWithReason") =>
         button(
           name,
-          () => {
-            if (isRead(questionId)) post({ type, questionId, optionId: option.optionId });
+          (event) => {
+            if (isMeant(event, questionId)) post({ type, questionId, optionId: option.optionId });
           },
           { class: index === 0 && option.kind !== "deny" ? "primary" : "secondary" },
         );

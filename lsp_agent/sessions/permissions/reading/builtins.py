@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Mapping
 
-from lsp_agent.sessions.permissions.reading.catalogue import word_set
-from lsp_agent.sessions.permissions.reading.options import Taken
+from lsp_agent.sessions.permissions.reading.catalogue import PROGRAMS, word_set
+from lsp_agent.sessions.permissions.reading.options import Taken, take
 from lsp_agent.sessions.permissions.reading.sed import sed
 from lsp_agent.sessions.permissions.shell.line import Command
 
@@ -52,11 +52,12 @@ def _cd(command: Command) -> Taken | None:
 
 def _command(command: Command) -> Taken | None:
     literal = command.literal
-    return Taken() if literal is not None and literal[1:2] in (("-v",), ("-V",)) else None
+    is_asked = literal is not None and literal[1:2] in (("-v",), ("-V",))
+    return Taken() if is_asked and not command.globs else None
 
 
 def _type(command: Command) -> Taken | None:
-    return Taken() if command.literal is not None else None
+    return Taken() if command.literal is not None and not command.globs else None
 
 
 def _date(command: Command) -> Taken | None:
@@ -100,9 +101,19 @@ BUILTINS: Mapping[str, Callable[[Command], Taken | None]] = {
     "test": _test,
     "[": _test,
 }
+
+
 #: Programs, so that it matters which one is found.
+def _tail(command: Command) -> Taken | None:
+    """One of the old form, ``+1f``, goes on for ever."""
+    taken = take(command, 1, PROGRAMS["tail"])
+    is_old = taken is not None and any(each.startswith("+") for each in taken.operands)
+    return None if is_old else taken
+
+
 OTHERS: Mapping[str, Callable[[Command], Taken | None]] = {
     "date": _date,
     "uptime": _alone,
     "sed": sed,
+    "tail": _tail,
 }

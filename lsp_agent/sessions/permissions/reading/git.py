@@ -3,7 +3,7 @@
 An operand may be a revision or a file: all are judged as files.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lsp_agent.sessions.permissions.reading.catalogue import options
@@ -118,7 +118,16 @@ def git(command: Command) -> tuple[Command, Taken] | None:
         key = tuple(str(word) for word in words[first : first + length])
         if len(key) == length and key in COMMANDS:
             taken = take(command, first + length, COMMANDS[key])
-            if taken is None or not are_plain(words):
+            if taken is None or not are_plain(words) or _may_mean_more(words[first + length :]):
                 return None
             return replace(command, ways=ways), taken
     return None
+
+
+def _may_mean_more(words: Sequence[str | None]) -> bool:
+    """Some of git's commands take ``--`` for an option's value or leave it out, and then what looks
+    like a path for an option; and ``:(…)`` and ``:/`` are no files' names."""
+    behind = words[words.index("--") + 1 :] if "--" in words else ()
+    return any((word or "").startswith("-") for word in behind) or any(
+        (word or "").startswith((":(", ":/", ":!", ":^")) for word in words
+    )

@@ -16,7 +16,8 @@ _NAME = (
     r"|symref|worktreepath|creator|(?:author|committer|tagger)(?:name|email)?"
     r"|(?:author|committer|tagger|creator)date)"
 )
-_MORE = r"(?::(?!sig)[a-z0-9=,-]+)?"
+#: The name of a remote may be its address, with a password.
+_MORE = r"(?::(?!sig|[a-z0-9=,-]*remotename)[a-z0-9=,-]+)?"
 _FORMAT = re.compile(rf"(?:[^%]|%(?:{_PLACE})|%\({_NAME}{_MORE}\))*", re.DOTALL)
 _KEY = re.compile(rf"-?(?:v:|version:)?{_NAME}{_MORE}")
 

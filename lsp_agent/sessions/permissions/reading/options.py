@@ -109,8 +109,9 @@ class _Taking:
             return None
         words = [word for word, _ in files]
         plain = [word for word, _ in texts]
-        if self._options.operands == "texts":
-            return Taken(self._files, plain + words)
+        if self._options.operands == "texts":  # but a shell looks for files by a glob
+            found = [word for word, is_glob in files if is_glob]
+            return Taken([*self._files, *found], plain + words)
         operands = [word for word, _ in self._operands]
         return Taken(self._files + words, plain, self._reach, operands, self._seen)
 

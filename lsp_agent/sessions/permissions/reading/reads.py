@@ -21,13 +21,18 @@ class Surroundings(Protocol):
         """Whether a shell runs by this name what everybody does."""
         ...
 
+    def is_led_out(self, program: str, way: Way, word: str) -> bool:
+        """Whether the program, which searches all below the word, follows a link that leads out of
+        the workspace."""
+        ...
+
     def is_own_repository(self, way: Way) -> bool:
         """Whether a git there takes the repository that it takes where the line begins, and that
         lies in the workspace."""
         ...
 
-    def has_repository(self) -> bool:
-        """Whether git finds any where the line begins."""
+    def is_in_repository(self, way: Way, word: str) -> bool:
+        """Whether git finds any where the line begins, and takes the word for a place in that."""
         ...
 
 
@@ -35,24 +40,30 @@ def reads(command: Command, around: Surroundings) -> bool:
     found = _taken(command)
     if found is None or command.writes:
         return False
+    opened = [(way, file) for way in command.ways for file in command.reads]
     command, taken = found
     name = command.words[0] or ""
     if not around.is_known(name, builtin=name in BUILTINS):
         return False
     if name == "git" and not all(map(around.is_own_repository, command.ways)):
         return False
-    # Without one it compares whatever is named, folders with all that lies in them.
-    compares = name == "git" and "diff" in command.words and taken.files
-    if compares and not around.has_repository():
+    # Without one, and of what lies outside of it, it compares whatever is named, folders with all
+    # that lies in them.
+    compared = taken.files if name == "git" and "diff" in command.words else ()
+    if not all(around.is_in_repository(way, file) for way in command.ways for file in compared):
         return False
-    files = [*command.reads, *taken.files]
-    if taken.reach in ("shown", "below") and not taken.files:
+    files = list(taken.files)
+    if taken.reach in ("shown", "below") and not files:
         files.append(".")
-    return all(
+    places = [(way, file) for way in command.ways for file in files]
+    if not all(
         file is not None and around.may_read(way, file, taken.reach)
-        for way in command.ways
-        for file in files
-    )
+        for way, file in [*opened, *places]
+    ):
+        return False
+    in_work_tree = "grep" in command.words and "--cached" not in command.words
+    searches = in_work_tree if name == "git" else taken.reach == "below"
+    return not (searches and any(around.is_led_out(name, way, file) for way, file in places))
 
 
 def _taken(command: Command) -> tuple[Command, Taken] | None:

@@ -27,7 +27,8 @@ def _substitution(end: str) -> str:
 
 
 _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/{_regex('/')}I?)"
-_VERB = "|".join(["[pdDgGhHxnN=]", r"[qQ]\d*", *map(_substitution, _SEPARATORS)])
+#: No ``D``, which begins anew without a next line: with ``G`` before it, for ever.
+_VERB = "|".join(["[pdgGhHxnN=]", r"[qQ]\d*", *map(_substitution, _SEPARATORS)])
 _STEP = re.compile(
     rf"[ ;\n]*(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d+))?)? *!? *(?:{_VERB}) *(?:[;\n][ ;\n]*|\Z)"
 )
