@@ -8,11 +8,13 @@ from typing import Protocol
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
     """A call that the agent is about to run. ``tool_call_id`` is the one its wire's events
-    carry, None where it cannot be told."""
+    carry, None where it cannot be told. Not ``named`` is one whose ``tool`` may be any of several,
+    so that leave for it is never leave for another."""
 
     tool: str
     args: Mapping[str, object]
     tool_call_id: str | None
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)

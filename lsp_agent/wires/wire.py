@@ -188,7 +188,8 @@ class Approve:
     """The agent waits for leave to make a call. ``tool`` and ``args`` are in the embedded agent's
     form where it has such a tool (``read``, ``write``, ``edit`` with ``path``; ``bash`` with
     ``command``), else the agent's own; ``paths`` are all that it would touch. ``folder`` is where
-    a command would run, as the agent puts it; empty for the session's. ``key`` names this request
+    a command would run, as the agent puts it; empty for the session's. ``named``: ``tool`` is one
+    tool, and no word for several, so that all its calls may be allowed. ``key`` names this request
     until it is answered (``Wire.answer``)."""
 
     key: str
@@ -197,6 +198,7 @@ class Approve:
     tool_call_id: str | None
     paths: tuple[str, ...] = ()
     folder: str = ""
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)

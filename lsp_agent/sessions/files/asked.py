@@ -121,7 +121,7 @@ class Asked:
         command = args.get("command")
         if request.folder and request.tool == "bash" and isinstance(command, str):
             args["command"] = run_in(request.folder, command, self._session.cwd)
-        call = ToolRequest(request.tool, args, request.tool_call_id)
+        call = ToolRequest(request.tool, args, request.tool_call_id, request.named)
         still_wanted = self._session.still_wanted()
         verdict = await self._leave(call)
         others = request.paths[1:]

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from lsp_agent.protocol.environment import COVER_VARIABLE
@@ -86,7 +87,7 @@ class Covering:
             args = {name: uncovered(value) for name, value in request.args.items()}
         except UnknownCoverError as unknown:
             raise ToolFailure(_UNKNOWN.format(cover=unknown)) from None
-        return ToolRequest(request.tool, args, request.tool_call_id)
+        return replace(request, args=args)
 
     def _tell(self, count: int, about: str) -> None:
         told = f"{count} {'secret' if count == 1 else 'secrets'} covered in {about}"

@@ -348,7 +348,8 @@ def _options(
     every = f"Allow every {_what(request, request.tool)} in this session"
     plain = Option(option_id="allow", name="Allow", kind="allowOnce")
     deny = Option(option_id="deny", name="Deny", kind="deny")
-    wider = _wider(pattern, is_command=tool_kind(request.tool) == "command", every=every)
+    is_command = tool_kind(request.tool) == "command"
+    wider = _wider(pattern, is_command=is_command, every=every) if request.named else []
     if not (can_save or can_apply):
         return [plain, deny, *wider]
     option_id = "allowAndApply" if can_apply else "allowAndSave"

@@ -134,7 +134,7 @@ class Permissions:
 
     def granted(self, request: ToolRequest) -> bool:
         """Whether a person has allowed all calls of its tool."""
-        return request.tool in self._grants.tools
+        return _is_granted(request, self._grants)
 
     def subject(self, request: ToolRequest) -> str:
         """What a person is asked about: the command line, the path and where it leads, or the
@@ -200,7 +200,7 @@ class Permissions:
         """A person has allowed the call: a file call's path until :meth:`spend`, with
         ``session`` for good and with it all calls of its tool, with ``pattern`` all commands that
         the offer of that pattern stands for."""
-        if session:
+        if session and request.named:
             self._grants.tools.add(request.tool)
         if pattern is not None:
             self._grants.patterns.add(pattern)
@@ -314,7 +314,11 @@ def decide(
         fits = allowed_by(_globs(kind, settings.allow), places)
     else:
         fits = matches_pattern(kind, subject(request), settings.allow)
-    return "allow" if fits or request.tool in grants.tools else policy
+    return "allow" if fits or _is_granted(request, grants) else policy
+
+
+def _is_granted(request: ToolRequest, grants: Grants) -> bool:
+    return request.named and request.tool in grants.tools
 
 
 def matches_pattern(kind: ToolKind, subject: str, patterns: Iterable[str]) -> bool:

@@ -38,6 +38,9 @@ _FOLDER_KEYS = ("cwd", "workdir", "working_directory", "workingDirectory", "dire
 #: Where they put a call's path, besides its locations.
 _PATH_KEYS = ("path", "file_path", "filePath", "filepath", "absolute_path")
 
+#: Of a title that may stand for a tool, in characters: more is a text.
+_LONGEST_TITLE = 100
+
 
 def error(request_id: object, code: int, message: str) -> Frame:
     """Agents show ``message`` or what ``data`` has as details; some both."""
@@ -129,18 +132,66 @@ def searches_files(name: str, args: object) -> bool:
 
 
 def judged_as(
-    kind: ToolKind, name: str, args: object, paths: tuple[str, ...]
-) -> tuple[str, dict[str, object]]:
-    """The tool and arguments by which leave is given: in the embedded agent's form, else the
-    agent's own. A file call without a path, or a command without its line, cannot be judged as
-    one, so it is a call of some other tool."""
+    kind: ToolKind, args: object, paths: tuple[str, ...]
+) -> tuple[str, dict[str, object]] | None:
+    """The tool and arguments by which leave is given, in the embedded agent's form. A file call
+    without a path, or a command without its line, cannot be judged as one, so it is a call of some
+    other tool."""
     if kind == "command" and (command := command_of(args)):
         return "bash", {"command": command}
     if kind in ("read", "edit") and paths:
         return kind, {"path": paths[0]}
-    # Its name must not pass for that of a tool whose path or command line is known.
-    name = name or "tool"
-    return (name if hosted_kind(name) == "other" else f"{name} of unknown aim"), dict(frame(args))
+    return None
+
+
+def named_tool(kind: ToolKind, *told: Frame) -> str | None:
+    """The tool of a call that is none of ours, by what was told of it; None where that names more
+    than one tool."""
+    if kind != "other" and not any(map(_is_mcp, told)):
+        return None
+    if known := _first(map(_known_as, told)):
+        return not_ours(known)
+    title = " ".join(_first(string(each, "title") for each in told).split())
+    if not title or len(title) > _LONGEST_TITLE:
+        return None
+    # A model may have a say in it, so it must not pass for a name.
+    return f"{_first(string(each, 'kind') for each in told) or 'tool'}: {title}"
+
+
+def _first(said: Iterable[str]) -> str:
+    return next(filter(None, said), "")
+
+
+def _known_as(update: Frame) -> str:
+    """By qwen-code; Claude, twice; Codex, whose other titles may be a command's line."""
+    meta = frame(update.get("_meta"))
+    return (
+        string(meta, "toolName")
+        or string(frame(meta.get("claudeCode")), "toolName")
+        or string(update, "name")
+        or (string(update, "title") if _is_mcp(update) else "")
+    )
+
+
+def _is_mcp(update: Frame) -> bool:
+    """Whether Codex says that a call, of which it tells as of a command, is of an MCP tool."""
+    return frame(update.get("_meta")).get("is_mcp_tool_call") is True
+
+
+def naming(update: Frame) -> Frame:
+    """What of an update is told of its call alone, and names it."""
+    return {key: update[key] for key in ("_meta", "name", "title", "kind") if update.get(key)}
+
+
+def not_ours(name: str) -> str:
+    """So that it does not pass for that of a tool whose path or command line is known."""
+    return name if hosted_kind(name) == "other" else f"{name} of unknown aim"
+
+
+def shown_args(update: Frame) -> dict[str, object]:
+    """What a person can judge a call by that is told without its arguments."""
+    told = {"title": string(update, "title"), "content": content_text(update.get("content"))}
+    return {name: words for name, words in told.items() if words}
 
 
 def content_text(content: object) -> str:

@@ -30,7 +30,7 @@ from lsp_agent.protocol.events import (
     UserMessage,
 )
 from lsp_agent.protocol.messages import Block, Message, PlanEntry, plain_text, text
-from lsp_agent.toolset.loose_json import Frame, string
+from lsp_agent.toolset.loose_json import Frame, frame, string
 from lsp_agent.wires.acp import messages as acp
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.open_calls import missing_result
@@ -56,6 +56,8 @@ class _Call:
     args: object = None
     paths: tuple[str, ...] = ()
     state: Literal["started", "called", "ended"] = "started"
+    #: What named it last.
+    naming: Frame = field(default_factory=dict[str, object])
     #: All that was printed so far, and in pieces what a terminal of the agent's own has printed.
     shown: str = ""
     printed: list[str] = field(default_factory=list[str])
@@ -71,6 +73,7 @@ class _Call:
         self.tool = acp.tool_name(update) or self.tool
         if name := string(update, "kind"):
             self.kind = acp.tool_kind(name)
+        self.naming = {**self.naming, **acp.naming(update)}
         self.args = update.get("rawInput") or self.args
         if self.kind != "command":  # whose location is the folder that it runs in
             self.paths = acp.call_paths(update) or self.paths
@@ -205,9 +208,15 @@ class Turn:
         if acp.searches_files(asked.tool, asked.args):
             asked.kind, asked.paths = "read", asked.paths or (".",)
         paths = asked.paths if asked.kind in ("read", "edit") else ()
-        tool, args = acp.judged_as(asked.kind, asked.tool, asked.args, paths)
         folder = acp.command_folder(asked.args) or acp.command_folder(call.args)
-        return Approve(key, tool, args, call_id or None, paths, folder)
+        judged = acp.judged_as(asked.kind, asked.args, paths)
+        if judged is not None:
+            return Approve(key, *judged, call_id or None, paths, folder)
+        name = acp.named_tool(asked.kind, update, call.naming)
+        tool = name or acp.not_ours(asked.tool or "tool")
+        args = dict(frame(asked.args)) or acp.shown_args({**call.naming, **update})
+        named = name is not None
+        return Approve(key, tool, args, call_id or None, paths, folder, named=named)
 
     def refused(self, call_id: str, reason: str) -> None:
         """An agent may say nothing more of a call that it was refused."""

@@ -423,6 +423,35 @@ async def test_of_commands_that_we_run_only_one_that_nobody_read_is_told_to_run_
 
 
 @pytest.mark.asyncio
+async def test_a_yes_for_the_session_holds_for_the_tool_that_was_asked_about_alone(
+    desk: Desk,
+) -> None:
+    hosting = await desk.hosting()
+    desk.choice = "allowSession"
+    for tool in ("other: read (e)", "other: read (e)", "other: write (e)"):
+        await hosting.asked.answer(Approve("k", tool, {}, None))
+    assert [each.title.split(" {")[0] for each in desk.asked] == [
+        "other: read (e): other: read (e)",
+        "other: write (e): other: write (e)",
+    ]
+
+
+@pytest.mark.asyncio
+async def test_a_call_whose_tool_nobody_names_is_allowed_once_at_most(desk: Desk) -> None:
+    hosting = await desk.hosting()
+    desk.choice = "allowSession"
+    await hosting.asked.answer(Approve("k", "fetch", {}, None))
+    for _ in range(2):
+        await hosting.asked.answer(Approve("k", "fetch", {}, None, named=False))
+    offered = [[option.kind for option in each.options] for each in desk.asked]
+    assert offered == [
+        ["allowOnce", "deny", "allowSession"],
+        ["allowOnce", "deny"],
+        ["allowOnce", "deny"],
+    ]
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(("reads_first", "questions"), [(False, 1), (True, 0)])
 async def test_with_review_before_an_edit_is_asked_about_until_a_file_call_has_come(
     desk: Desk, reads_first: bool, questions: int

@@ -103,7 +103,8 @@ def test_copilots_plan_is_let_stand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "asked"), [("gemini", ("bash", {"command": "ls -l"})), ("any", ("execute", {}))]
+    ("name", "asked"),
+    [("gemini", ("bash", {"command": "ls -l"})), ("any", ("execute", {"title": "ls -l"}))],
 )
 def test_only_geminis_title_is_a_commands_line(name: str, asked: tuple[str, Json]) -> None:
     call = {"toolCallId": "c1", "title": "ls -l", "kind": "execute"}

@@ -645,7 +645,7 @@ def test_a_refused_call_is_closed_though_the_agent_says_nothing_more_of_it() -> 
             ("/w/a", "/w/b"),
         ),
         ({"kind": "edit", "_meta": {"toolName": "edit"}}, "edit of unknown aim", {}, ()),
-        ({"kind": "execute", "title": "ls"}, "execute", {}, ()),
+        ({"kind": "execute", "title": "ls"}, "execute", {"title": "ls"}, ()),
         ({"kind": "delete", "locations": [{"path": "/w/a"}]}, "delete", {}, ()),
         ({"kind": "fetch", "rawInput": {"url": "u"}}, "fetch", {"url": "u"}, ()),
     ],
@@ -656,6 +656,58 @@ def test_a_call_is_judged_by_what_it_does(
     approve = asked(Talk().opened().prompted(), toolCallId="c", **call)
     assert (approve.tool, approve.paths) == (tool, paths)
     assert approve.args == ({"command": "ls 'a b'"} if args is None else args)
+
+
+def qwen(name: str) -> Json:
+    return {"kind": "other", "_meta": {"toolName": name}}
+
+
+@pytest.mark.parametrize(
+    ("call", "tool"),
+    [
+        (qwen("mcp__e__read"), "mcp__e__read"),
+        (qwen("read"), "read of unknown aim"),
+        ({"kind": "other", "_meta": {"claudeCode": {"toolName": "mcp__e__x"}}}, "mcp__e__x"),
+        ({"kind": "fetch", "name": "WebFetch", "title": "u"}, "WebFetch"),
+        ({"kind": "other", "title": "read (e\nServer)"}, "other: read (e Server)"),
+        ({"title": "bash"}, "tool: bash"),
+        ({"kind": "execute", "title": "mcp.e.x", "_meta": {"is_mcp_tool_call": True}}, "mcp.e.x"),
+    ],
+)
+def test_a_question_names_its_tool_as_far_as_the_agent_does(call: Json, tool: str) -> None:
+    approve = asked(Talk().opened().prompted(), toolCallId="c", rawInput={"a": 1}, **call)
+    assert (approve.tool, approve.args, approve.named) == (tool, {"a": 1}, True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"kind": "other"},
+        {"kind": "other", "title": "x" * 101},
+        {"kind": "execute", "title": "run it"},
+        {"kind": "execute", "name": "Bash"},
+        {"kind": "edit", "title": "Edit file"},
+        {},
+    ],
+)
+def test_what_only_says_of_which_kind_a_call_is_names_no_tool(call: Json) -> None:
+    assert not asked(Talk().opened().prompted(), toolCallId="c", **call).named
+
+
+def test_a_call_without_arguments_is_asked_about_by_what_the_agent_shows_of_it() -> None:
+    call = {"kind": "other", "title": "read (e)", "content": [words('{"path":"a"}')]}
+    approve = asked(Talk().opened().prompted(), toolCallId="c", **call)
+    assert approve.args == {"title": "read (e)", "content": '{"path":"a"}'}
+
+
+def test_a_question_that_names_no_tool_has_the_name_that_was_told_before() -> None:
+    """Codex asks by the id and the kind of a call of an MCP tool."""
+    talk = Talk().opened().prompted()
+    told = {"title": "mcp.e.read", "rawInput": {"tool": "read"}, "status": "in_progress"}
+    mcp = {"is_mcp_tool_call": True}
+    talk.update("tool_call", toolCallId="c", kind="execute", _meta=mcp, **told)
+    approve = asked(talk, toolCallId="c", kind="execute", status="pending")
+    assert (approve.tool, approve.args, approve.named) == ("mcp.e.read", {"tool": "read"}, True)
 
 
 def test_a_question_in_other_words_is_judged_by_the_call_that_it_is_of() -> None:
