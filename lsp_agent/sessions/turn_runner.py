@@ -26,6 +26,9 @@ SETTLE_SECONDS = 5.0
 #: How long ``agent/abort`` waits for the agent's own account before it is answered.
 ABORT_SECONDS = 0.5
 
+#: What a start fails by that may be for what the agent is to take up.
+_NOT_TAKEN_UP = ("notConfigured", "agentExited", "agentTimeout")
+
 _TOLD = "so it is told in short what was in it."
 _FORGETS = f"The agent does not remember this session, {_TOLD}"
 _FORGETS_ANEW = f"The agent runs in a new process, which does not remember this session, {_TOLD}"
@@ -150,13 +153,14 @@ class TurnRunner:
             link.tell_to_stop()
 
     async def _agent_for(self, turn: Turn) -> AgentLink:
-        """One that refuses to take up the session is started without."""
+        """One that refuses to take up the session, or dies or hangs over it, is started without:
+        the next prompt would meet the same."""
         with turn.starting:
             refusal: RequestFailed | None = None
             try:
                 link = await self._agent.running()
             except RequestFailed as failure:
-                if self._agent.resume is None or failure.kind != "notConfigured":
+                if self._agent.resume is None or failure.kind not in _NOT_TAKEN_UP:
                     raise
                 link, refusal = await self._agent.running_anew(), failure
             if link is not self._prompted and not self._agent.resumed:

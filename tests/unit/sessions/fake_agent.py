@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import anyio
 import pytest
@@ -134,6 +134,8 @@ class Stage:
         #: The session that agents remember; ``strict`` ones refuse to start for another.
         self.remembered = "theirs"
         self.strict = False
+        #: How a start fails that is to take up a session.
+        self.dies_of_it: Literal["agentExited", "agentTimeout"] | None = None
         #: How many more starts are refused, whatever they are to take up.
         self.unwilling = 0
         #: What each start was asked to take up; none is over before ``let_start`` is set.
@@ -180,6 +182,8 @@ async def stage() -> AsyncIterator[Stage]:
         if made.unwilling:
             made.unwilling -= 1
             raise RequestFailed("notConfigured", "it is not logged in")
+        if made.dies_of_it and resume is not None:
+            raise RequestFailed(made.dies_of_it, "it is gone")
         if made.strict and resume not in (None, made.remembered):
             raise RequestFailed("notConfigured", "there is no such session")
         link = FakeLink(callbacks.on_event, cast(Any, callbacks.on_gone), lambda: made.begin)

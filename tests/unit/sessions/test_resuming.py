@@ -1,5 +1,7 @@
 """What an agent is told of a session that it takes up, by what it remembers of it."""
 
+from typing import Literal
+
 import anyio
 import pytest
 from fake_agent import Stage, stage
@@ -79,6 +81,19 @@ async def test_one_that_refuses_is_started_without_and_told() -> None:
         on.session.agent.resume, on.session.runner.recap = "another", RECAP
         assert await asked(on) == [f"{RECAP}Go on."]
         assert notices(on) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("how", ["agentExited", "agentTimeout"])
+async def test_one_that_dies_or_hangs_over_it_is_started_without_and_told(
+    how: Literal["agentExited", "agentTimeout"],
+) -> None:
+    async with stage() as on:
+        on.dies_of_it = how
+        on.session.agent.resume, on.session.runner.recap = "theirs", RECAP
+        assert await asked(on) == [f"{RECAP}Go on."]
+        assert notices(on) == 1
+        assert on.starts == ["theirs", None]
 
 
 @pytest.mark.asyncio
