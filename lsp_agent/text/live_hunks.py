@@ -1,5 +1,6 @@
 """The hunks of one change: where they stand in the text as it is now, and the change with some."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,29 @@ class LiveHunk:
     start_line: int
     end_line: int
     intact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The hunks ``indexes``, at least one, of the change from ``before`` to ``after``, which were
+    put into a text that may have been another by then."""
+
+    before: Text
+    after: Text
+    indexes: tuple[int, ...]
+
+    def owners(self, now: Text, steps: Sequence[Hunk]) -> list[tuple[int, ...]]:
+        """Which of the hunks each of the ``steps`` is of that put them into ``now``; its name is
+        the first one's. Of a hunk that was in there is none, of one in which lines had been typed
+        there may be several."""
+        awaited = awaited_hunks(self.before, self.after, now)
+        hunks = [hunk for hunk in awaited if hunk.index in self.indexes]
+        return [_owners(step, hunks) for step in steps]
+
+    def went_in(self, before: Text, after: Text) -> set[int]:
+        """Which of the hunks made ``after`` of the text ``before``: the others were in."""
+        owners = self.owners(before, diff(before.lines, after.lines))
+        return {index for own in owners for index in own}
 
 
 def live_hunks(before: Text, after: Text, now: Text) -> list[LiveHunk]:
@@ -73,18 +97,30 @@ def _live(index: int, hunk: Hunk, before: Text, after: Text, since: list[Hunk]) 
     )
 
 
-def place_after(start: int, end: int, since: list[Hunk]) -> tuple[int, int, bool]:
+def place_after(start: int, end: int, since: Sequence[Hunk]) -> tuple[int, int, bool]:
     """Where the lines ``start`` to ``end`` are after the changes ``since``, and whether none of
     these touched them."""
-    touching = [later for later in since if _touches(later, start, end)]
+    first = bisect_left(since, start, key=_old_end)
+    near = since[first : bisect_right(since, end, key=_old_start)]
+    touching = [later for later in near if _touches(later, start, end)]
     if touching:
         start = min(start, touching[0].old_start)
         end = max(end, touching[-1].old_end)
     # An insertion just above moves the hunk down; one just below does not.
-    above = [later for later in since if later.old_end <= start and later not in touching]
-    shift = above[-1].new_end - above[-1].old_end if above else 0
+    above = bisect_right(since, start, key=_old_end)
+    while above and since[above - 1] in touching:
+        above -= 1
+    shift = since[above - 1].new_end - since[above - 1].old_end if above else 0
     end_shift = touching[-1].new_end - touching[-1].old_end if touching else shift
     return start + shift, end + end_shift, not touching
+
+
+def _old_start(hunk: Hunk) -> int:
+    return hunk.old_start
+
+
+def _old_end(hunk: Hunk) -> int:
+    return hunk.old_end
 
 
 def _touches(later: Hunk, start: int, end: int) -> bool:
@@ -93,3 +129,12 @@ def _touches(later: Hunk, start: int, end: int) -> bool:
     return overlap(start, end, later.old_start, later.old_end) or (
         start == end == later.old_start == later.old_end
     )
+
+
+def _owners(step: Hunk, hunks: Sequence[LiveHunk]) -> tuple[int, ...]:
+    """Those in whose place ``step`` is, before those at its edge; else the nearest."""
+    places = [(hunk.index, hunk.start_line, hunk.end_line) for hunk in hunks]
+    inside = [index for index, start, end in places if _touches(step, start, end)]
+    edge = [i for i, start, end in places if start <= step.old_end and step.old_start <= end]
+    nearest = min(hunks, key=lambda hunk: abs(hunk.start_line - step.old_start)).index
+    return tuple(dict.fromkeys([*inside, *edge])) or (nearest,)

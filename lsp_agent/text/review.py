@@ -9,12 +9,13 @@ that undoing it always leads to what was there before the agents.
 Pure. Lines are 0-based, ranges half-open.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_agent.text.diff import Hunk, diff, overlap
 from lsp_agent.text.lines import Text, append_lines, holds
-from lsp_agent.text.live_hunks import LiveHunk, live_hunks, place_after
+from lsp_agent.text.live_hunks import Accepted, LiveHunk, live_hunks, place_after
 from lsp_agent.text.merge import words
 from lsp_agent.text.review_base import BaseBuilder, joined
 from lsp_agent.text.review_hunks import MAX_OVER, ReviewHunk, Turned, Undo, agents_lines
@@ -60,21 +61,44 @@ class Review(Reviewed):
         return stepped(self, after, steps, None, by_agent=True, taken=taken)
 
     def edited(
-        self, after: Text, change_id: str, indexes: Sequence[int] | None = None
+        self, after: Text, change_id: str, accepted: Accepted | None = None
     ) -> "tuple[Review, list[Turned]]":
-        """After an agent's change made ``after`` of the text. ``indexes`` are those of its hunks
-        that went in, all of them if None."""
+        """After an agent's change made ``after`` of the text, or those hunks of it alone that a
+        person accepted."""
         if after == self.text:
             return self, []
         steps = diff(self.text.lines, after.lines)
-        if indexes is None or len(indexes) != len(steps):
-            # Hunks that went in side by side look like one: it goes by the first one's name.
-            indexes = range(len(steps)) if indexes is None else [*indexes[:1]] * len(steps)
-        owners = [(change_id, index) for index in indexes]
-        return stepped(self, after, steps, owners, by_agent=True)
+        if accepted is None:
+            owners = [(index,) for index in range(len(steps))]
+        else:
+            owners = accepted.owners(self.text, steps)
+        names = [(change_id, own[0]) for own in owners]
+        review, turned = stepped(self, after, steps, names, by_agent=True)
+        if accepted is None:
+            return review, turned
+        return review._with_beside(names, owners, turned)
+
+    def _with_beside(
+        self, names: Sequence[Key], owners: Sequence[Sequence[int]], turned: list[Turned]
+    ) -> "tuple[Review, list[Turned]]":
+        """What went in beside each other is one hunk that has taken the others over, and a hunk
+        that went in around lines that were typed is one as well."""
+        over: dict[Key, list[Key]] = defaultdict(list)
+        for name, own in zip(names, owners, strict=True):
+            beside = [(name[0], index) for index in own[1:]]
+            over[name] += [key for key in beside if key not in names]
+        hunks = [
+            replace(hunk, over=(*hunk.over, *over[hunk.key])[:MAX_OVER])
+            if hunk.key in over
+            else hunk
+            for hunk in self.hunks
+        ]
+        more = [Turned(key, "superseded") for keys in over.values() for key in keys]
+        return replace(self, hunks=joined(self.text, hunks)), [*turned, *more]
 
     def kept(self, keys: Collection[Key]) -> "Review":
         """Without these hunks, whose lines are the base's from now on."""
+        keys = frozenset(keys)
         base = BaseBuilder()
         hunks: list[ReviewHunk] = []
         at = shift = 0
@@ -211,11 +235,12 @@ class Review(Reviewed):
         if not joined and (without := self._without(keys, now)) is not None:
             return without, [], list(keys)
         review, gone = self.typed(now)
+        asked = frozenset(keys)
         still = {
             hunk.key
             for hunk in review.hunks
             if joined
-            and hunk.key in keys
+            and hunk.key in asked
             and hunk.touched  # else its lines are out, and stand elsewhere alike
             and review.without_hunk(hunk) != review.lines_of(hunk)
         }
@@ -224,13 +249,14 @@ class Review(Reviewed):
         traces = [
             trace_of(was[h.key], h.start, h.end, self.lines_of(was[h.key]), review.lines_of(h))
             for h in review.hunks
-            if h.key in out and h.key in was
+            if h.key in was and h.key in asked and h.key not in still
         ]
         review = replace(review.kept(out), traces=followed(review.traces, [], traces))
-        return review, [each for each in gone if each.key not in keys], out
+        return review, [each for each in gone if each.key not in asked], out
 
     def _without(self, keys: Collection[Key], now: Text) -> "Review | None":
         """With exactly these hunks undone, if that is what ``now`` is."""
+        keys = frozenset(keys)
         base = BaseBuilder()
         hunks: list[ReviewHunk] = []
         steps: list[Hunk] = []

@@ -30,6 +30,7 @@ from lsp_agent.workspace.disk.files import LEFTOVER
 from lsp_agent.workspace.disk.paths import from_ledger, open_folder
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.ledger.change import Change
+from lsp_agent.workspace.ledger.change_hunks import accepted
 from lsp_agent.workspace.ledger.ledger import Ledger, LedgerFailed
 from lsp_agent.workspace.ledger.records import ChangeStatus
 from lsp_agent.workspace.ledger.reviews import Reviews
@@ -195,14 +196,14 @@ class Recovery:
     def _settle(self, found: "_Found", now: Text | None) -> None:
         change = found.change
         if found.reopened:
-            self._reviews.landed(change.path, found.without, now, change.id, found.back)
+            self._landed(found, now, found.back)
             self._ledger.set_status(change.id, "applied")
             self._ledger.decide(change.id, dict.fromkeys(found.back, "applied"))
             return
         if found.missing:
             out = "superseded" if change.on_disk else "lost"
             gone = [i for i in found.missing if change.decided.get(i) not in _TAKEN_OUT]
-            self._reviews.landed(change.path, found.without, now, change.id, found.hunks)
+            self._landed(found, now, found.hunks)
             self._ledger.decide(change.id, dict.fromkeys(gone, out))
             return
         if not found.is_in:
@@ -217,11 +218,16 @@ class Recovery:
             self._ledger.set_status(change.id, "kept")
             return
         if change.status != "applied" or not change.decided:
-            self._reviews.landed(change.path, found.without, now, change.id, found.apart)
+            self._landed(found, now, found.apart)
         self._ledger.set_status(change.id, "applied")
         if found.apart is not None:
             under = set(found.hunks or ()) - set(found.apart)
             self._ledger.decide(change.id, dict.fromkeys(under, "superseded"))
+
+    def _landed(self, found: "_Found", now: Text | None, hunks: Collection[int] | None) -> None:
+        change = found.change
+        own = None if hunks is None else accepted(change, hunks)
+        self._reviews.landed(change.path, found.without, now, change.id, own)
 
     def _lose(self, change: Change) -> None:
         """Where it was on disk before, somebody has changed the file since."""

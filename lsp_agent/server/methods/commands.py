@@ -26,6 +26,7 @@ from lsp_agent.server.methods.review import (
     apply_all_and_tell,
     apply_and_tell,
     show_preview,
+    undo_all_and_tell,
     undo_latest_turn,
 )
 from lsp_agent.server.methods.slash_commands import run_and_act
@@ -43,6 +44,7 @@ _MEANT: Mapping[str, tuple[EditStatus, ...]] = {
 _SHOWN: Mapping[str, Handler] = {
     "applyEdit": apply_and_tell,
     "applyAll": apply_all_and_tell,
+    "undoAll": undo_all_and_tell,
     "previewEdit": show_preview,
     "revert": revert_and_tell,
     "lastAnswer": show_last_answer,

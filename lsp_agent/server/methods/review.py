@@ -68,6 +68,13 @@ async def apply_all_and_tell(context: Context, params: ReviewAllParams) -> Apply
     return result
 
 
+async def undo_all_and_tell(context: Context, params: ReviewAllParams) -> EditsResult:
+    """The command's form, as ``apply_and_tell``."""
+    result = await undo_all(context, params)
+    _tell_what_stays(context, result.edits)
+    return result
+
+
 async def undo_latest_turn(context: Context) -> EditsResult:
     """The command's form without arguments: of all that is open only the latest turn's.
 
@@ -76,6 +83,7 @@ async def undo_latest_turn(context: Context) -> EditsResult:
     for edit in reversed(await context.edits.find(statuses=OPEN)):
         if is_open(edit):
             found = await context.edits.undo_all(edit.session_id, edit.turn_id)
+            _tell_what_stays(context, found)
             return EditsResult(edits=found)
     raise RequestFailed("unknownEdit", "No change of the agent's is open.")
 
@@ -175,6 +183,16 @@ def _name(edit: Edit) -> str:
 def _why(edit: Edit, reason: str) -> str:
     """With the file's name in place of its path."""
     return f"{_name(edit)}: {reason.removeprefix(path_of(edit.uri, 'uri')).removeprefix(': ')}"
+
+
+def _tell_what_stays(context: Context, edits: Sequence[Edit]) -> None:
+    """What an undo of all has left, since lines of the person's cannot be told from it."""
+    staying = [edit for edit in edits if edit.status == "applied"]
+    if staying:
+        count = sum(hunk.status == "applied" for edit in staying for hunk in edit.hunks)
+        what = "1 change stays" if count == 1 else f"{count} changes stay"
+        names = ", ".join(dict.fromkeys(map(_name, staying)))
+        _tell(context, f"{what}: you have changed its lines in {names}; keep or undo it by hand")
 
 
 def _tell(context: Context, message: str) -> None:

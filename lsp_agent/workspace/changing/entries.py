@@ -11,7 +11,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.traces import Key
 from lsp_agent.workspace.ledger.change import Change, Origin
-from lsp_agent.workspace.ledger.change_hunks import open_indexes
+from lsp_agent.workspace.ledger.change_hunks import accepted, open_indexes
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 
@@ -130,11 +130,13 @@ class AcceptEntry:
 
     def landed(self, before: Text | None, after: Text | None) -> Change:
         change = self._change
-        self._reviews.landed(change.path, before, after, change.id, self._hunks)
-        return self._decided("applied")
+        own = accepted(change, self._hunks)
+        self._reviews.landed(change.path, before, after, change.id, own)
+        # What was in already somebody else had put there.
+        return self._decided("applied", own.went_in(before or EMPTY, after or EMPTY))
 
     def nothing_to_do(self) -> Change:
-        return self._decided("kept")
+        return self._decided("kept", ())
 
     def clashed(self, before: Text | None, after: Text | None) -> Change:
         return self._change
@@ -158,9 +160,11 @@ class AcceptEntry:
     def withdraw(self) -> None:
         """It stays as it was."""
 
-    def _decided(self, status: EditStatus) -> Change:
+    def _decided(self, status: EditStatus, went_in: Collection[int]) -> Change:
         was = self._change
-        decided: dict[int, EditStatus] = dict.fromkeys(self._hunks, status)
+        decided: dict[int, EditStatus] = {
+            index: "applied" if index in went_in else "kept" for index in self._hunks
+        }
         if was.status == "proposed":
             change = self._ledger.decide(was.id, decided)
             if open_indexes(change):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import EMPTY, Text
-from lsp_agent.text.live_hunks import with_hunks
+from lsp_agent.text.live_hunks import Accepted, with_hunks
 from lsp_agent.text.merge import words
 from lsp_agent.text.review import Review
 from lsp_agent.text.traces import Key, Lines, Taken
@@ -20,6 +20,11 @@ def open_indexes(change: Change) -> list[int]:
     hunks = diff((change.before or EMPTY).lines, (change.after or EMPTY).lines)
     undecided = "applied" if change.status in ("applied", "kept") else "lost"
     return [i for i in range(len(hunks)) if change.decided.get(i, undecided) == "lost"]
+
+
+def accepted(change: Change, indexes: Collection[int]) -> Accepted:
+    """These hunks of it, ascending."""
+    return Accepted(change.before or EMPTY, change.after or EMPTY, tuple(sorted(indexes)))
 
 
 def written_by_others(change: Change, before: Text, now: Text) -> Text | None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import Text
@@ -19,10 +19,12 @@ _MAX_CLOSED = 64
 
 
 class ReviewBook:
-    """Of one workspace. To be used in the event loop; paths are real."""
+    """Of one workspace. To be used in the event loop; paths are real. ``reopened`` is called with
+    the path of a file in which decided hunks are open again."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, reopened: Callable[[str], None]) -> None:
         self._ledger = ledger
+        self._reopened = reopened
         self._states: dict[str, ReviewState] = {}
         #: Changes that are part of a review, so that one that goes in is not taken twice.
         self.taken: set[str] = set()
@@ -113,6 +115,8 @@ class ReviewBook:
                 self._ledger.set_status(change_id, "applied")
             self._ledger.decide(change_id, statuses)
             self.settle(change_id)
+        if back:
+            self._reopened(path)
 
     def _in_with(self, review: Review, outcomes: Outcomes) -> Outcomes:
         """What hunks that are in again had taken over, and went out with them."""

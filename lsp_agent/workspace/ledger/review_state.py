@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 
 from lsp_agent.protocol.edits import EditStatus
+from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text
-from lsp_agent.text.live_hunks import awaited_hunks
+from lsp_agent.text.live_hunks import Accepted, awaited_hunks
 from lsp_agent.text.merge import merge3_fine, words
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import ReviewHunk, Turned
@@ -29,12 +30,13 @@ _MAX_KEPT_LINES = 256
 
 @dataclass(frozen=True, slots=True)
 class LandedStep:
-    """A change of an agent's that went in, not yet part of the review."""
+    """A change of an agent's that went in, or what was ``accepted`` of it, not yet part of the
+    review."""
 
     before: Text
     after: Text
     change_id: str
-    indexes: tuple[int, ...] | None
+    accepted: Accepted | None
 
 
 _FileStep = tuple[Text, Text, LandedStep | None]
@@ -115,7 +117,7 @@ class ReviewState:
         """As if it had been in when the document was closed."""
         assert self.other is not None
         other, _ = self.other.typed(step.before)
-        other, _ = other.edited(step.after, step.change_id, step.indexes)
+        other, _ = other.edited(step.after, step.change_id, step.accepted)
         own = [key for key in _keys(other) if key[0] == step.change_id]
         return replace(self, other=other), [(key, "rejected") for key in own]
 
@@ -138,7 +140,7 @@ class ReviewState:
         for step in self.steps:
             review, gone = review.typed(step.before)
             outcomes += outcomes_of(gone)
-            review, gone = review.edited(step.after, step.change_id, step.indexes)
+            review, gone = review.edited(step.after, step.change_id, step.accepted)
             outcomes += outcomes_of(gone)
         if now is not None:
             review, gone = review.typed(now)
@@ -246,7 +248,7 @@ class ReviewState:
             if step is None:
                 known, _ = known.typed(merged)
             else:
-                known, _ = known.edited(merged, step.change_id, step.indexes)
+                known, _ = known.edited(merged, step.change_id, step.accepted)
         if _apart(text, self.review.text) < _apart(text, known.text):
             return None  # the file, with what other programs have written
         still = {hunk.key for hunk in self.review.hunks}
@@ -381,10 +383,11 @@ def _are_in(lines: Iterable[str], now: Iterable[str]) -> bool:
 def traces_of(steps: Iterable[LandedStep], text: Text) -> Iterator[Trace]:
     """Of what these have put into a file, in a text that has nothing of it."""
     for step in steps:
-        hunks = awaited_hunks(step.before, step.after, text)
-        for index, hunk in zip(step.indexes or range(len(hunks)), hunks, strict=False):
+        hunks = diff(step.before.lines, step.after.lines)
+        owners = step.accepted.owners(step.before, hunks) if step.accepted else None
+        for hunk in awaited_hunks(step.before, step.after, text, hunks):
             start, end = hunk.start_line, hunk.end_line
-            key = step.change_id, index
+            key = step.change_id, owners[hunk.index][0] if owners else hunk.index
             yield Trace(key, (), start, end, hunk.new_lines, text.lines[start:end])
 
 

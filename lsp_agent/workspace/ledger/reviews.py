@@ -6,12 +6,13 @@ decision goes into the ledger, and with it what is needed to have the hunks back
 (``book``).
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import anyio.to_thread
 
 from lsp_agent.text.lines import EMPTY, Text, is_long
+from lsp_agent.text.live_hunks import Accepted
 from lsp_agent.text.review import Review
 from lsp_agent.text.traces import Key, followed
 from lsp_agent.workspace.ledger.change import Change
@@ -40,7 +41,7 @@ class Reviews:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.book = ReviewBook(ledger)
+        self.book = ReviewBook(ledger, self._tell)
         self.documents = ReviewedDocuments(self.book)
         #: Changes that were heard of before: one of them that is kept did not go in just now.
         self._heard_of = self.book.known()
@@ -61,8 +62,8 @@ class Reviews:
                 self._ledger.set_review(path, state.record(at_end=True))
 
     def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
-        """Calls ``callback(path)`` when an agent or a decision has changed a file's review;
-        returns what ends that."""
+        """Calls ``callback(path)`` when an agent or a decision has changed a file's review, or the
+        editor's undo has brought hunks back; returns what ends that."""
         self._subscribers.append(callback)
 
         def unsubscribe() -> None:
@@ -108,14 +109,12 @@ class Reviews:
         before: Text | None,
         after: Text | None,
         change_id: str,
-        indexes: Sequence[int] | None = None,
+        accepted: Accepted | None = None,
     ) -> None:
-        """A change, or the hunks ``indexes`` of it, went in."""
+        """A change went in, or what was ``accepted`` of it."""
         self.book.taken.add(change_id)
         is_as_on_disk = self.book.proposals.pop(change_id, True)
-        step = LandedStep(
-            before or EMPTY, after or EMPTY, change_id, None if indexes is None else tuple(indexes)
-        )
+        step = LandedStep(before or EMPTY, after or EMPTY, change_id, accepted)
         state = self.book.get(path)
         if state is None:
             state = ReviewState(

@@ -112,8 +112,7 @@ class Edits(EditViews):
                 wanted = None if hunks is None else indexes_of(change, hunks)
                 for placed in await self._take_back(at_hand, wanted):
                     if placed.status != "rejected":
-                        kind = "editorFailed" if placed.refused else "conflict"
-                        raise RequestFailed(kind, _why(placed), {"editId": edit_id})
+                        raise _not_out(placed, edit_id)
                 self._tell_rejected(change, reason)
             return await self.get(edit_id)
 
@@ -184,9 +183,12 @@ class Edits(EditViews):
         for edit_ids in _by_path(found):
             try:
                 async with self._deciding(*edit_ids) as at_hand:
-                    await self._take_back(at_hand, None)
+                    placed = await self._take_back(at_hand, None)
                     for change in at_hand.changes:
                         self._tell_rejected(change, None)
+                    for each in placed:
+                        if each.refused or each.status == "unknown":
+                            raise _not_out(each, edit_ids[0])
             except RequestFailed as error:
                 failed = failed or error
         if failed is not None:
@@ -367,6 +369,11 @@ def _why_not(change: Change) -> str | None:
     if change.status in ("rejected", "superseded", "lost", "conflict"):
         return f"The edit is {change.status}; nothing of it is left to apply."
     return None
+
+
+def _not_out(placed: Placed, edit_id: str) -> RequestFailed:
+    kind = "editorFailed" if placed.refused else "conflict"
+    return RequestFailed(kind, _why(placed), {"editId": edit_id})
 
 
 def _why(placed: Placed) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from weakref import ref
 
 import anyio.to_thread
@@ -221,7 +222,11 @@ class EditViews:
         """Hunks under review as they are now; the change's own ones as they would be, where they
         are not under review."""
         assert change.status != "pending"
-        hunks = {hunk.index: self._reviewed(hunk, review, now) for hunk in reviewed}
+        spans: dict[int, ReviewHunk] = {}
+        for hunk in reviewed:  # one with another's in its middle is there in two places
+            above = spans.get(hunk.index)
+            spans[hunk.index] = _from(above, hunk) if above else hunk
+        hunks = {index: self._reviewed(hunk, review, now) for index, hunk in spans.items()}
         for hunk in recorded:
             status = change.decided.get(hunk.index, change.status)
             hunks.setdefault(hunk.index, self._recorded(status, hunk, now))
@@ -275,6 +280,10 @@ class EditViews:
             return Position(line=len(now.lines), character=0)
         units = to_units(last, len(last), self._documents.encoding)
         return Position(line=len(now.lines) - 1, character=units)
+
+
+def _from(above: ReviewHunk, below: ReviewHunk) -> ReviewHunk:
+    return replace(above, base_end=below.base_end, end=below.end, left=None)
 
 
 class _Seen:

@@ -244,6 +244,16 @@ def test_hunks_that_are_decided_lose_their_hint(project: Project) -> None:
     assert wait_until(lambda: shown(editor, document.path) == both[1:])
 
 
+def test_a_hunk_that_the_editors_undo_brings_back_has_its_hint_again(project: Project) -> None:
+    editor, document = hinted(project, hints="hunk")
+    both = [(1, "changed by the agent"), (3, "changed by the agent")]
+    assert wait_until(lambda: shown(editor, document.path) == both)
+    editor.call("agent/undoAll")
+    assert wait_until(lambda: shown(editor, document.path) == [])
+    editor.retype(document, LINES.replace("two", "TWO"))
+    assert wait_until(lambda: shown(editor, document.path) == both[:1])
+
+
 def test_with_the_setting_off_nothing_is_pushed(project: Project) -> None:
     editor, _ = hinted(project, hints="off")
     editor.call("agent/keepAll")

@@ -62,6 +62,15 @@ def test_the_command_alone_undoes_one_turn_after_the_other(project: Project) -> 
     assert error.data["kind"] == "unknownEdit"
 
 
+def test_the_command_says_what_it_leaves(project: Project) -> None:
+    editor, document = changed(project)
+    editor.retype(document, document.text.content.replace("B", "Bmine"))
+    answer = editor.command("undoAll", {"uri": document.uri})
+    assert statuses(answer) == {"a.txt": "applied"}
+    (said,) = [m["message"] for m in editor.received("window/showMessage")]
+    assert said == "1 change stays: you have changed its lines in a.txt; keep or undo it by hand"
+
+
 def test_undoing_all_as_a_request_undoes_all(project: Project) -> None:
     editor, document = changed(project)
     editor.type(document, 0, "typed\n")

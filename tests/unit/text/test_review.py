@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lsp_agent.text.diff import diff
 from lsp_agent.text.lines import Text
+from lsp_agent.text.live_hunks import Accepted, with_hunks
+from lsp_agent.text.merge import merge3
 from lsp_agent.text.review import Review
 from lsp_agent.text.review_hunks import Turned
 
@@ -172,6 +175,27 @@ def check(found: Review) -> None:
         base_at, at = hunk.base_end, hunk.end
     assert found.base.lines[base_at:] == found.text.lines[at:]
     assert found.base == text(found.base.content)
+
+
+@given(TEXTS, TEXTS, TEXTS, st.sets(st.integers(0, 5), min_size=1))
+@settings(max_examples=300)
+def test_no_two_hunks_of_what_was_accepted_go_by_one_name(
+    before: str, after: str, now: str, wanted: set[int]
+) -> None:
+    hunks = diff(text(before).lines, text(after).lines)
+    indexes = tuple(sorted(wanted & set(range(len(hunks)))))
+    merged = merge3(text(before), with_hunks(text(before), text(after), indexes), text(now))
+    if not indexes or not merged.clean:
+        return
+    accepted = Accepted(text(before), text(after), indexes)
+    found, turned = Review.of(text(now)).edited(merged.text, "c1", accepted)
+    check(found)
+    names = all_keys(found)
+    assert len(set(names)) == len(names)
+    went_in = accepted.went_in(text(now), merged.text)
+    assert went_in == {index for _, index in [*names, *(each.key for each in turned)]}
+    assert went_in <= set(indexes)
+    assert found.undo(names).text == text(now)
 
 
 @given(TEXTS, STEPS)

@@ -92,13 +92,14 @@ QUICK = Timings(tick=0.01, align_within=0.0, align_wait=0.0, quiet=0.05, unknown
 class Desk:
     """A document in a scripted editor, and a proposal to change its second and fourth line."""
 
-    def __init__(self, folder: Path, ledger: Ledger, policy: Policy) -> None:
+    def __init__(self, folder: Path, ledger: Ledger, policy: Policy, lines: str = LINES) -> None:
         path = folder / "open.txt"
-        path.write_text(LINES)
+        path.write_text(lines)
+        self.lines = lines
         self.ledger = ledger
         self.documents = Documents()
         self.sent = anyio.Event()  # when the editor has an edit
-        self.editor = ScriptedEditor(self.documents, path.as_uri(), LINES, policy, self._point)
+        self.editor = ScriptedEditor(self.documents, path.as_uri(), lines, policy, self._point)
         self.reviews = Reviews(ledger)
         self.host = FileHost(self.documents, self.editor, ledger, self.reviews, QUICK)
         self.edits = Edits(ledger, self.host, self.documents, self.reviews, lambda _: Settings())
@@ -108,8 +109,11 @@ class Desk:
         if point == "before apply":
             self.sent.set()
 
-    async def propose(self) -> str:
-        text = Text.of(LINES.replace("two", "TWO").replace("four", "FOUR"))
+    async def propose(self, *words: str) -> str:
+        content = self.lines
+        for word in words or ("two", "four"):
+            content = content.replace(word, word.upper())
+        text = Text.of(content)
         placed = await self.host.replace(
             self.path, Origin("s"), lambda _: text, review="before", save="never"
         )
@@ -123,6 +127,11 @@ class Desk:
         )
         assert placed.change is not None
         return placed.change.id
+
+    async def types(self, old: str, new: str) -> None:
+        text = self.editor.buffer.text
+        self.editor.buffer.replace(text.index(old), text.index(old) + len(old), new)
+        await self.editor.settle()
 
     async def statuses(self, edit_id: str) -> list[str]:
         edit = await self.edits.get(edit_id)
@@ -292,3 +301,101 @@ async def test_one_hunk_of_a_lost_edit_is_applied_and_the_other_stays_lost(
     await desk.edits.apply(edit_id)
     assert await desk.statuses(edit_id) == ["applied", "applied", "applied"]
     assert desk.editor.buffer.text == LINES.replace("two", "TWO").replace("four", "FOUR")
+
+
+# Proposals for a text that has become another one
+
+
+@pytest.mark.asyncio
+async def test_what_the_person_has_made_of_a_proposal_is_kept_and_the_rest_is_reviewed(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"))
+    edit_id = await desk.propose("two", "four", "five")
+    await desk.types("two", "TWO")
+    await desk.edits.apply(edit_id)
+    assert desk.editor.buffer.text == "one\nTWO\nthree\nFOUR\nFIVE\n"
+    assert await desk.statuses(edit_id) == ["applied", "kept", "applied"]
+    await desk.edits.reject(edit_id, ["1"])
+    assert desk.editor.buffer.text == LINES.replace("two", "TWO")
+    assert await desk.statuses(edit_id) == ["kept", "kept", "rejected"]
+
+
+@pytest.mark.asyncio
+async def test_each_hunk_of_a_proposal_goes_by_its_own_name_whatever_of_it_is_in(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"))
+    edit_id = await desk.propose("one", "three", "five")
+    await desk.types("one", "ONE")
+    await desk.edits.apply(edit_id)
+    assert await desk.statuses(edit_id) == ["applied", "kept", "applied", "applied"]
+    (three, five) = (await desk.edits.get(edit_id)).hunks[1:]
+    assert (three.new_text, five.new_text) == ("THREE\n", "FIVE\n")
+    await desk.edits.reject(edit_id, ["1"])
+    assert desk.editor.buffer.text == LINES.replace("one", "ONE").replace("five", "FIVE")
+    await desk.edits.keep(edit_id, ["2"])
+    assert await desk.statuses(edit_id) == ["kept", "kept", "rejected", "kept"]
+
+
+@pytest.mark.asyncio
+async def test_a_hunk_that_goes_in_around_a_typed_line_is_one(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"), "alpha one\nbeta two\nend\n")
+    edit_id = await desk.propose("one", "two")
+    await desk.types("beta", "typed\nbeta")
+    await desk.edits.apply(edit_id)
+    assert desk.editor.buffer.text == "alpha ONE\ntyped\nbeta TWO\nend\n"
+    edit = await desk.edits.get(edit_id)
+    (hunk,) = edit.hunks
+    assert (edit.status, hunk.status) == ("applied", "applied")
+    assert (hunk.range.start.line, hunk.range.end.line) == (0, 3)
+    await desk.edits.reject(edit_id)
+    assert desk.editor.buffer.text == "alpha one\ntyped\nbeta two\nend\n"
+
+
+@pytest.mark.asyncio
+async def test_a_hunk_around_another_agents_lines_is_seen_from_its_first_to_its_last_line(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"), "alpha one\nbeta two\nend\n")
+    edit_id = await desk.propose("one", "two")
+    other = await desk.write("alpha one\nbetween\nbeta two\nend\n")
+    await desk.edits.apply(edit_id)
+    (hunk,) = (await desk.edits.get(edit_id)).hunks
+    assert (hunk.range.start.line, hunk.range.end.line) == (0, 3)
+    assert hunk.new_text == "alpha ONE\nbetween\nbeta TWO\n"
+    await desk.edits.reject(edit_id)
+    assert desk.editor.buffer.text == "alpha one\nbetween\nbeta two\nend\n"
+    assert await desk.statuses(other) == ["applied", "applied"]
+
+
+@pytest.mark.asyncio
+async def test_hunks_that_meet_since_the_line_between_them_went_are_decided_on_as_one(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"))
+    edit_id = await desk.propose("two", "four")
+    await desk.types("three\n", "")
+    await desk.edits.apply(edit_id)
+    assert desk.editor.buffer.text == "one\nTWO\nFOUR\nfive\n"
+    assert await desk.statuses(edit_id) == ["applied", "applied", "superseded"]
+    await desk.edits.keep(edit_id, ["0"])
+    assert await desk.statuses(edit_id) == ["kept", "kept", "kept"]
+
+
+# All at once
+
+
+@pytest.mark.asyncio
+async def test_who_undoes_all_is_told_that_the_editor_refused_it(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"))
+    edit_id = await desk.write(LINES.replace("two", "TWO"))
+    desk.editor.policy = Policy("refusing", lie="refuses")
+    with pytest.raises(RequestFailed, match="the editor refused the edit") as refused:
+        await desk.edits.undo_all()
+    assert (refused.value.kind, refused.value.data) == ("editorFailed", {"editId": edit_id})
+    assert await desk.statuses(edit_id) == ["applied", "applied"]
