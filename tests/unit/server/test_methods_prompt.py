@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from support.project import ALLOWED, EVENTS, Editor, Project, bash, edit, step, write
-from support.raw_client import Json
+from support.raw_client import Json, wait_until
 
 # The result
 
@@ -230,7 +230,7 @@ def test_a_folder_that_is_removed_after_an_odd_one_came_is_not_worked_in(project
     folder_change(editor, added=[odd])
     folder_change(editor, removed=[{"uri": project.folder.as_uri(), "name": "shop"}])
     assert editor.failure("agent/prompt", {"text": "Go."}).data["kind"] == "noFolder"
-    assert str(odd) in editor.stderr
+    assert wait_until(lambda: str(odd) in editor.stderr)
 
 
 def test_a_folder_is_removed_though_what_is_added_with_it_is_no_list(project: Project) -> None:
