@@ -72,18 +72,27 @@ def access(provider: str, options: Options) -> Access:
     if not url.startswith(("http://", "https://")) or not origin(url):
         source = "--base-url" if options.base_url else variable
         raise NotConfigured(f"{source} must be a URL such as http://localhost:8080/v1")
-    if options.api_key:
-        return Access(url, options.api_key, "--api-key")
+    if key := options.api_key.strip():
+        return Access(url, _usable(key, "--api-key"), "--api-key")
     for name in KEY_VARIABLES[provider]:
-        if key := os.environ.get(name):
-            return Access(url, key, name, bearer=name.endswith("_AUTH_TOKEN"))
+        if key := os.environ.get(name, "").strip():
+            return Access(url, _usable(key, name), name, bearer=name.endswith("_AUTH_TOKEN"))
     key, trouble = _from_keyring(provider)
     if key:
-        return Access(url, key, f"`keyring set {KEYRING_SERVICE} {provider}`")
+        source = f"`keyring set {KEYRING_SERVICE} {provider}`"
+        return Access(url, _usable(key, source), source)
     if url != _DEFAULT_URLS[provider]:
         # A server of one's own may want none; the SDKs do.
         return Access(url, "none", f"{KEY_VARIABLES[provider][0]}, which is not set")
     raise NotConfigured(f"there is no key for {provider}{trouble}; {how_to_get_a_model()}.")
+
+
+def _usable(key: str, source: str) -> str:
+    """Raises NotConfigured: a header takes no other characters, and who refuses one repeats it, so
+    that the key would be shown."""
+    if not (key.isascii() and key.isprintable()):
+        raise NotConfigured(f"the key of {source} has a character that no key has; set it anew")
+    return key
 
 
 def _pause(attempt: int) -> float:
@@ -115,7 +124,7 @@ def _from_keyring(provider: str) -> tuple[str | None, str]:
     thread.start()
     thread.join(KEYRING_SECONDS)
     if found:
-        return found[0], ""
+        return (found[0] or "").strip(), ""
     why = failed[0] if failed else f"no answer within {KEYRING_SECONDS:g} s; is it locked?"
     return None, f" (the system's keyring: {why})"
 
