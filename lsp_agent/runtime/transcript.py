@@ -90,6 +90,10 @@ def text_in(blocks: Iterable[Block]) -> str:
     return "".join(str(block["text"]) for block in blocks if block["type"] == "text")
 
 
+def images_in(blocks: Iterable[Block]) -> list[Block]:
+    return [block for block in blocks if block["type"] == "image"]
+
+
 def native_of(source: Message, provider: str, model: str) -> Native | None:
     """The answer as that model gave it there, if it did."""
     native = source.get("native")

@@ -16,6 +16,7 @@ from lsp_agent.runtime.transcript import (
     Block,
     Message,
     Usage,
+    images_in,
     message,
     results_of,
     text_block,
@@ -35,6 +36,8 @@ _MOST_OF_A_CALL = 2000
 #: So many characters of the record for each token of the model's context: half of it or so.
 _CHARACTERS_PER_TOKEN = 1.5
 _MORE_TRIES = 2
+_TASK = "Write the handover notes."
+_SHORTER = "Write the handover notes, in 300 words at most."
 
 
 async def summarize(
@@ -44,13 +47,21 @@ async def summarize(
     known = provider.find(model)
     assert known is not None  # it answers with it
     most = int(known.context_window * _CHARACTERS_PER_TOKEN)
-    text, used, stopped = await _ask(provider, model, _record(messages, most))
+    text, used, stopped = await _ask(provider, model, _record(messages, most, _TASK))
     for _ in range(_MORE_TRIES):
         if not stopped.too_long:
             break
         most //= 2
-        text, usage, stopped = await _ask(provider, model, _record(messages, most))
+        text, usage, stopped = await _ask(provider, model, _record(messages, most, _TASK))
         used += usage
+    if stopped.reason == "length":
+        text, usage, stopped = await _ask(provider, model, _record(messages, most, _SHORTER))
+        used += usage
+    if stopped.reason == "length":
+        raise ProviderFailure(
+            "the model's notes were cut off by its token limit; choose a lower reasoning level, or"
+            " a model with longer answers"
+        )
     if stopped.reason == "error":
         raise ProviderFailure(stopped.error or "no summary")
     return text, used
@@ -71,18 +82,19 @@ async def _ask(provider: Provider, model: str, record: str) -> tuple[str, Usage,
     return "", usage, Stopped("error")
 
 
-def _record(messages: Sequence[Message], most: int) -> str:
+def _record(messages: Sequence[Message], most: int, task: str) -> str:
     record = "\n\n".join(part for one in messages for part in _parts(one))
     if len(record) > most:
         record = f"[the beginning is left out]\n{record[-most:]}"
-    return f"<record>\n{record}\n</record>\n\nWrite the handover notes."
+    return f"<record>\n{record}\n</record>\n\n{task}"
 
 
 def _parts(source: Message) -> Iterator[str]:
     if source["role"] == "tool":
         for block, content in results_of(source):
             outcome = "failed" if block["is_error"] else "result"
-            yield f"[{outcome}] {_cut(text_in(content) or '(an image)')}"
+            instead = "(an image)" if images_in(content) else "(empty)"
+            yield f"[{outcome}] {_cut(text_in(content) or instead)}"
         return
     for block in source["content"]:
         yield f"[{source['role']}] {_words(block)}"
