@@ -41,6 +41,8 @@ _STDERR_CHUNK = 1 << 16
 _EXCERPT = 200
 #: What all models take as a tool's name; one of another name would spoil every request.
 _TOOL_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
+#: What OpenAI or Anthropic refuse at the top of a tool's schema, with the whole request.
+_NOT_AT_THE_TOP = ("oneOf", "anyOf", "allOf", "enum", "not")
 _COMMAND_NAME = re.compile(r"\S+")
 _INTERCEPTS = frozenset({"tool_call", "turn_start", "assistant_message"})
 _ANSWERS = frozenset({"tool_result", "event_intercept_response", "command_response"})
@@ -277,6 +279,8 @@ class Extension:
                 self._greet()
             case "register_tool" if not _TOOL_NAME.fullmatch(name):
                 await self.log(f"no model takes {name!r} as the name of a tool")
+            case "register_tool" if fault := _schema_fault(_object(frame.get("schema")) or {}):
+                await self.log(f"no model takes the tool {name!r}: {fault}")
             case "register_tool":
                 spec = ToolSpec(name, description, _object(frame.get("schema")) or {})
                 self.tools.setdefault(name, spec)
@@ -324,6 +328,16 @@ def _frame(line: bytes) -> Frame | None:
 
 def _object(value: object) -> Frame | None:
     return cast(Frame, value) if isinstance(value, dict) else None
+
+
+def _schema_fault(schema: Frame) -> str:
+    """What a model would refuse in it, "" if nothing."""
+    if schema.get("type", "object") != "object":
+        return "the type of its schema is not object"
+    if not isinstance(schema.get("properties", {}), dict):
+        return "its schema's properties are no object"
+    found = [name for name in _NOT_AT_THE_TOP if name in schema]
+    return f"its schema has {found[0]} at the top" if found else ""
 
 
 def _excerpt(line: bytes) -> str:

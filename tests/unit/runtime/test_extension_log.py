@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from extension_kit import FILE_TOOLS, make_extension
 from support.raw_client import wait_until
-from support.rpc_process import RpcProcess, call
+from support.rpc_process import RpcProcess, call, result_texts
 
 from lsp_agent.runtime.extension_log import log_path
 
@@ -39,6 +39,25 @@ def test_a_frame_of_no_known_type_stands_in_the_log(cwd: Path):
             "[lsp-agent] unknown type of frame: 'telepathy'",
             "[lsp-agent] unknown type of frame: None",
         ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        ('{"type": "string"}', "the type of its schema is not object"),
+        ('{"type": None}', "the type of its schema is not object"),
+        ('{"properties": []}', "its schema's properties are no object"),
+        ('{"type": "object", "anyOf": [{}]}', "its schema has anyOf at the top"),
+    ],
+)
+def test_a_tool_of_a_schema_that_models_refuse_is_left_out(cwd: Path, schema: str, fault: str):
+    """With it every request would be refused."""
+    greeting = f'say(type="register_tool", name="odd", description="d", schema={schema})'
+    steps = [{"calls": [call("odd")]}, {}]
+    with RpcProcess(cwd, steps, "--ext", make_extension(cwd / "ext", greeting)) as agent:
+        results = result_texts(agent.prompt())
+        assert logged() == [f"[lsp-agent] no model takes the tool 'odd': {fault}"]
+    assert results == ['unknown tool "odd"']
 
 
 def test_an_answer_to_nothing_that_was_asked_stands_in_the_log(cwd: Path):
