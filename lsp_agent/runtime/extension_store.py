@@ -128,8 +128,12 @@ def _copy(source: Path, new: Path) -> None:
         raise ExtensionProblem(f"{source} holds the folder of all extensions; name one of them")
     try:
         shutil.copytree(source, new, symlinks=True)
-    except OSError as error:  # shutil's own error is one, without a reason in words
-        raise ExtensionProblem(f"{source} cannot be copied: {error.strerror or error}") from None
+    except shutil.Error as error:  # a list of from, to and why
+        path, _, why = error.args[0][0]
+        why = why.replace(str(new), str(source))
+        raise ExtensionProblem(f"{path} cannot be copied: {why}") from None
+    except OSError as error:
+        raise ExtensionProblem(f"{source} cannot be copied: {error.strerror}") from None
 
 
 def _clone(address: str, new: Path) -> None:

@@ -64,6 +64,17 @@ def test_a_folder_is_copied_and_the_extension_runs(tmp_path: Path):
     assert names == ["hi", "reload-ext"]
 
 
+def test_what_cannot_be_copied_is_named(tmp_path: Path):
+    source = Path(make_extension(tmp_path / "source"))
+    os.mkfifo(source / "pipe")
+    code, err = failure("install", str(source))
+    assert code == 1
+    assert err.startswith(f"lsp-agent: {source / 'pipe'} cannot be copied: ")
+    assert err.rstrip().endswith("is a named pipe")
+    assert ".installing" not in err
+    assert left_behind() == []
+
+
 def test_zots_are_listed_as_zots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ZOT_HOME", str(tmp_path / "zot"))
     (tmp_path / "zot" / "extensions").mkdir(parents=True)
