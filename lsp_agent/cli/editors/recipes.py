@@ -202,7 +202,8 @@ def _vim() -> list[Change]:
         }
         path = home / ".vim/coc-settings.json"
         return [_with_json(path, ["languageserver", "lsp-agent"], server)]
-    path = _first_of(home / ".vim/vimrc", home / ".vimrc")
+    vimrc = home / ".vimrc"
+    path = _first_there(vimrc, home / ".vim/vimrc", _config("vim/vimrc")) or vimrc
     body = _VIM_LSP.replace("['lsp-agent',", f"['{_in_terminal()}',")
     return [_changed(path, lambda text: blocks.with_block(text, '"', body))]
 
@@ -221,10 +222,8 @@ def _jetbrains() -> list[Change]:
 
 
 def _emacs() -> list[Change]:
-    home = Path.home()
-    # As Emacs itself looks for it.
-    init = _first_of(home / ".emacs", home / ".emacs.d/init.el", _config("emacs/init.el"))
-    folder = home / ".emacs.d" if init.name == ".emacs" else init.parent
+    init = _emacs_init()
+    folder = init.parent if init.name == "init.el" else init.parent / ".emacs.d"
     package = folder / "lsp-agent" / "lsp-agent.el"
     source = Path(__file__).with_name("lsp-agent.el").read_text(encoding="utf-8")
     program = _in_terminal()
@@ -235,6 +234,16 @@ def _emacs() -> list[Change]:
         Change(package, read(package), source),
         _changed(init, lambda text: blocks.with_block(text, ";;", body)),
     ]
+
+
+def _emacs_init() -> Path:
+    """What Emacs reads, by the rules of its startup.el."""
+    home, folder = Path.home(), _config("emacs")
+    dot_file, dot_folder = home / ".emacs", home / ".emacs.d"
+    if folder.exists() and not dot_file.exists() and not dot_folder.exists():
+        return folder / "init.el"
+    new = (dot_folder if dot_folder.exists() else folder) / "init.el"
+    return _first_there(home / ".emacs.el", dot_file) or new
 
 
 def _neovim() -> list[Change]:
@@ -256,8 +265,11 @@ def _neovim() -> list[Change]:
             "this Neovim has no plugin manager of its own (0.12 has one): give yours the line that"
             f" {_HOME}/tree/neovim#install has for it"
         )
-    path = _config("nvim/init.lua")
-    return [_changed(path, lambda text: blocks.with_block(text, "--", _NEOVIM))]
+    lua, vim = _config("nvim/init.lua"), _config("nvim/init.vim")
+    if vim.exists() and not lua.exists():  # beside an init.lua it would no longer be read
+        body = f"lua << EOF{_NEOVIM}EOF"
+        return [_changed(vim, lambda text: blocks.with_block(text, '"', body))]
+    return [_changed(lua, lambda text: blocks.with_block(text, "--", _NEOVIM))]
 
 
 def _vscode() -> list[Change]:
@@ -271,9 +283,8 @@ def _config(name: str) -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / name
 
 
-def _first_of(*paths: Path) -> Path:
-    """The one that is there; the last where none is."""
-    return next((path for path in paths if path.exists()), paths[-1])
+def _first_there(*paths: Path) -> Path | None:
+    return next((path for path in paths if path.exists()), None)
 
 
 def _in_terminal() -> str:
