@@ -139,6 +139,7 @@ class Hosting:
         else:
             self.covering.returned(result)
             self._mirroring.returned(call_id, is_error=result.is_error, asked=asked)
+        self.state.forget(call_id)
 
     def _end_bypassed(self) -> None:
         if not self._ended_agent:

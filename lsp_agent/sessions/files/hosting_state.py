@@ -80,6 +80,12 @@ class HostingState:
             self.now = "mirror"
             self._tell_mirror()
 
+    def forget(self, call_id: str) -> None:
+        """It has ended, and its id may be another call's in a later step."""
+        self._file_calls.pop(call_id, None)
+        self._own_calls.discard(call_id)
+        self._commands.discard(call_id)
+
     def is_ours(self, call_id: str) -> bool:
         """Whether it is a file call that came to us."""
         return call_id in self._own_calls & self._file_calls.keys()

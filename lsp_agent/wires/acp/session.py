@@ -13,7 +13,7 @@ from lsp_agent.toolset.loose_json import Frame, frame, integer, string
 from lsp_agent.wires.acp import messages as acp
 from lsp_agent.wires.acp.options import Options
 from lsp_agent.wires.acp.record import Agent, Record
-from lsp_agent.wires.acp.turn import Replay
+from lsp_agent.wires.acp.replay import Replay
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.jsonrpc import VERSIONED, Requests
 from lsp_agent.wires.wire import (

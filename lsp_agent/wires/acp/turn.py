@@ -34,18 +34,7 @@ from lsp_agent.toolset.loose_json import Frame, frame, string
 from lsp_agent.wires.acp import messages as acp
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.open_calls import missing_result
-from lsp_agent.wires.wire import Approve, Decoded
-
-_REPLAYED = frozenset(
-    {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-    }
-)
+from lsp_agent.wires.wire import Approve
 
 
 @dataclass(slots=True)
@@ -55,7 +44,8 @@ class _Call:
     kind: ToolKind = "other"
     args: object = None
     paths: tuple[str, ...] = ()
-    state: Literal["started", "called", "ended"] = "started"
+    #: "asked" is one that was asked about under the id of one that has ended, and not told of yet.
+    state: Literal["asked", "started", "called", "ended"] = "started"
     #: What named it last.
     naming: Frame = field(default_factory=dict[str, object])
     #: All that was printed so far, and in pieces what a terminal of the agent's own has printed.
@@ -68,7 +58,7 @@ class _Call:
     def learn(self, update: Frame) -> None:
         """What an update leaves out stays as it was. A permission may be asked in terms of its
         own, so what is known of the call is kept once it was told."""
-        if self.state != "started":
+        if self.is_told:
             return
         self.tool = acp.tool_name(update) or self.tool
         if name := string(update, "kind"):
@@ -77,6 +67,15 @@ class _Call:
         self.args = update.get("rawInput") or self.args
         if self.kind != "command":  # whose location is the folder that it runs in
             self.paths = acp.call_paths(update) or self.paths
+
+    @property
+    def is_told(self) -> bool:
+        return self.state in ("called", "ended")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was begun, and has no result yet."""
+        return self.state in ("started", "called")
 
     @property
     def told_enough(self) -> bool:
@@ -91,9 +90,16 @@ class _Call:
 
 
 class Turn:
-    """``aborted`` is set by whoever asked for the abort."""
+    """``aborted`` is set by whoever asked for the abort; ``left`` are the calls that the turn
+    before has left open, of which the agent may still tell."""
 
-    def __init__(self, request_id: str, prompt: Message, habits: AcpHabits) -> None:
+    def __init__(
+        self,
+        request_id: str,
+        prompt: Message,
+        habits: AcpHabits,
+        left: frozenset[str] = frozenset(),
+    ) -> None:
         self.request_id = request_id
         self.aborted = False
         self.begun = False
@@ -103,6 +109,7 @@ class Turn:
         self.failure: str | None = None
         self._prompt = prompt
         self._habits = habits
+        self._left = left
         self._step = 1
         self._calls: dict[str, _Call] = {}
         #: A call was made in this step, so what the model says next is the next one's.
@@ -195,8 +202,14 @@ class Turn:
         """The agent asks whether it may make a call. It may ask in terms of its own, as "a folder
         outside", for a call whose path it has told before."""
         call_id = string(update, "toolCallId")
-        opened = self._sight(update, batch)
-        call = opened or _Call(call_id, acp.tool_name(update))
+        call = self._calls.get(call_id)
+        if call is not None and call.state in ("asked", "ended"):
+            opened = None
+            call = self._calls[call_id] = _Call(call_id, acp.tool_name(update), state="asked")
+            call.learn(update)
+        else:
+            opened = self._sight(update, batch)
+            call = opened or _Call(call_id, acp.tool_name(update))
         asked = _Call(call_id, acp.tool_name(update) or call.tool)
         asked.learn(update)
         if asked.kind == "other":
@@ -240,19 +253,26 @@ class Turn:
         same = [call for call in alike if PurePath(path).name in map(_name, call.paths)]
         return same[-1].id if same else alike[0].id if len(alike) == 1 else None
 
+    @property
+    def left(self) -> frozenset[str]:
+        """The calls that its end would close."""
+        return frozenset(call.id for call in self._open_calls())
+
     def end(self, reason: StopReason, error: str | None, batch: Batch) -> None:
         if self.aborted:
             reason, error = "aborted", None
         self._say_message(batch)
-        for call in self._calls.values():
-            if call.state != "ended":
-                self._called(call, batch)
-                told = text(call.refusal) if call.refusal else missing_result(reason)
-                self._result(call, [told], batch, is_error=True)
+        for call in self._open_calls():
+            self._called(call, batch)
+            told = text(call.refusal) if call.refusal else missing_result(reason)
+            self._result(call, [told], batch, is_error=True)
         if error is not None:
             batch.add(ErrorReported(error))
         batch.add(StepEnded(reason, error))
         batch.add(TurnEnded(reason, error))
+
+    def _open_calls(self) -> list[_Call]:
+        return [call for call in self._calls.values() if call.is_open]
 
     def _tells_all(self, call: _Call, content: object) -> bool:
         if self._habits.tells_arguments_singly and call.kind == "edit":
@@ -263,13 +283,25 @@ class Turn:
         """The call that an update is of, made known at its first; None if it has ended."""
         call_id = string(update, "toolCallId")
         call = self._calls.get(call_id)
-        if call is None and call_id:
-            call = self._calls[call_id] = _Call(call_id, acp.tool_name(update) or "tool")
-            batch.add(ToolCallStarted(call_id, call.tool))
+        begins = string(update, "sessionUpdate") != "tool_call_update"
+        if call is None and call_id and (begins or call_id not in self._left):
+            call = self._begin_call(call_id, update, batch)
+        elif call is not None and (call.state == "asked" or (begins and call.state == "ended")):
+            # A provider may count its ids anew in each step.
+            self._next_step(batch)
+            call = self._begin_call(call_id, update, batch)
         if call is None or call.state == "ended":
             batch.add(Notice("debug", "an update of a call that is not open", "agent"))
             return None
         call.learn(update)
+        return call
+
+    def _begin_call(self, call_id: str, update: Frame, batch: Batch) -> _Call:
+        call = self._calls.get(call_id)
+        if call is None or call.state == "ended":
+            call = self._calls[call_id] = _Call(call_id, acp.tool_name(update) or "tool")
+        call.state = "started"
+        batch.add(ToolCallStarted(call_id, call.tool))
         return call
 
     def _called(self, call: _Call, batch: Batch) -> None:
@@ -294,8 +326,8 @@ class Turn:
     def _next_step(self, batch: Batch) -> None:
         if not self._has_calls:
             return
-        for call in self._calls.values():
-            if call.refusal is not None and call.state != "ended":
+        for call in self._open_calls():
+            if call.refusal is not None:
                 self._result(call, [text(call.refusal)], batch, is_error=True)
         self._has_calls = False
         self._step += 1
@@ -313,53 +345,6 @@ class Turn:
         self._text.clear()
         if content:
             batch.add(AssistantMessage({"role": "assistant", "content": content}))
-
-
-class Replay:
-    """What an agent tells of a session that it takes up: turns that were, of which only the
-    messages are of use."""
-
-    def __init__(self) -> None:
-        self._batch = Batch()
-        self._prompt: list[str] = []
-        self._turn: Turn | None = None
-
-    def takes(self, kind: str) -> bool:
-        return kind in _REPLAYED
-
-    def update(self, kind: str, update: Frame) -> None:
-        if kind == "user_message_chunk":
-            self._end()
-            self._prompt.append(acp.chunk_text(update))
-            return
-        turn = self._turn or self._begin()
-        match kind:
-            case "agent_message_chunk":
-                turn.say(acp.chunk_text(update), self._batch)
-            case "agent_thought_chunk":
-                turn.think(acp.chunk_text(update), self._batch)
-            case "plan":
-                turn.plan(update, self._batch)
-            case _:
-                turn.update(update, self._batch)
-
-    def finish(self) -> list[Decoded]:
-        """All of it, in order. It is not to be used afterwards."""
-        if self._prompt:
-            self._begin()
-        self._end()
-        return self._batch.finish()
-
-    def _begin(self) -> Turn:
-        self._turn = Turn("", acp.user_message("".join(self._prompt), ()), AcpHabits())
-        self._prompt.clear()
-        self._turn.begin(self._batch)
-        return self._turn
-
-    def _end(self) -> None:
-        if self._turn is not None:
-            self._turn.end("endTurn", None, self._batch)
-            self._turn = None
 
 
 def _name(path: str) -> str:

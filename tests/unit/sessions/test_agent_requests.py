@@ -407,6 +407,21 @@ async def test_what_others_write_during_a_first_call_that_comes_to_us_is_not_the
 
 
 @pytest.mark.asyncio
+async def test_what_is_known_of_a_call_is_not_taken_for_a_later_one_of_the_same_id(
+    desk: Desk,
+) -> None:
+    hosting = await desk.hosting()
+    read = ToolCall("c1", "read", "read", {"path": "a.py"}, ("a.py",))
+    edit = ToolCall("c1", "edit", "edit", {"path": "a.py"}, ("a.py",))
+    hosting.observe(read)
+    await hosting.asked.answer(ReadText("k", "a.py", "c1"))
+    hosting.observe(ToolResult("c1", is_error=False, content=[]))
+    hosting.observe(edit)
+    hosting.observe(ToolResult("c1", is_error=False, content=[]))
+    assert hosting.state.now == "mirror"
+
+
+@pytest.mark.asyncio
 async def test_of_commands_that_we_run_only_one_that_nobody_read_is_told_to_run_no_hooks(
     desk: Desk,
 ) -> None:

@@ -591,6 +591,57 @@ def test_a_call_that_has_ended_and_is_asked_about_is_not_told_again() -> None:
     assert [told.tool_call_id for told in of(talk.heard, ToolResult)] == ["c1"]
 
 
+def one_more_call(talk: Talk, line: str) -> None:
+    """Of a provider that names the only call of each step alike."""
+    known = {"kind": "execute", "rawInput": {"command": line}}
+    talk.update("tool_call", toolCallId="c", status="in_progress", **known)
+    talk.update("tool_call_update", toolCallId="c", status="completed")
+
+
+def test_a_call_by_the_id_of_one_that_has_ended_is_a_call_of_its_own_in_the_next_step() -> None:
+    talk = Talk().opened().prompted()
+    for line in ("ls", "pwd"):
+        one_more_call(talk, line)
+    talk.update("tool_call_update", toolCallId="c", status="completed")  # told once more
+    talk.result(stopReason="end_turn")
+    kinds = StepStarted, ToolCall, ToolResult
+    assert [type(each) for each in of(talk.heard, *kinds)] == [*kinds, *kinds]
+    assert [call.args for call in of(talk.heard, ToolCall)] == [
+        {"command": "ls"},
+        {"command": "pwd"},
+    ]
+
+
+def test_one_that_is_asked_about_by_such_an_id_is_told_with_its_first_update() -> None:
+    """Gemini and qwen-code begin a call by the question whether it may be."""
+    talk = Talk().opened().prompted()
+    one_more_call(talk, "ls")
+    known = {"kind": "edit", "locations": [{"path": "/w/a"}], "rawInput": {"path": "/w/a"}}
+    approve = asked(talk, toolCallId="c", **known)
+    assert len(of(talk.heard, ToolCall)) == 1
+    talk.wire.answer(approve.key, Granted())
+    (write,) = of(talk.ask("fs/write_text_file", path="/w/a", content="new"), WriteText)
+    assert write.tool_call_id == "c"
+    told = talk.update("tool_call_update", toolCallId="c", status="completed", **known)
+    assert [call.kind for call in of(told, ToolCall)] == ["edit"]
+    assert len(of(told, ToolResult)) == 1
+    talk.result(stopReason="end_turn")
+    assert len(of(talk.heard, ToolResult)) == 2
+
+
+def test_what_is_told_late_of_a_stopped_turns_call_is_no_call_of_the_next_turn() -> None:
+    talk = Talk().opened().prompted()
+    raw = {"command": "sleep 9"}
+    talk.update("tool_call", toolCallId="c", kind="execute", status="in_progress", rawInput=raw)
+    talk.say(Abort())
+    talk.hear({"jsonrpc": "2.0", "id": talk.sent[-2]["id"], "result": {"stopReason": "cancelled"}})
+    talk.prompted()
+    late = talk.update("tool_call_update", toolCallId="c", status="failed")
+    assert not of(late, ToolCall, ToolResult)
+    again = talk.update("tool_call", toolCallId="c", kind="execute", status="failed", rawInput=raw)
+    assert len(of(again, ToolCall)) == len(of(again, ToolResult)) == 1
+
+
 def test_where_only_leave_for_good_is_offered_none_is_given() -> None:
     talk = Talk().opened().prompted()
     call = {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "ls"}}
