@@ -4,6 +4,9 @@ import orjson
 
 from lsp_agent.text.surrogates import whole
 
+#: Levels of the frames and messages that a call's arguments are told and kept in, and some more.
+_ROUND_ARGUMENTS = 32
+
 
 class NotJson(Exception):
     """The message is what Go's decoder would say."""
@@ -15,6 +18,19 @@ def loads(data: bytes) -> object:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         return _leniently(data.decode(errors="replace"))
+
+
+def arguments(text: str) -> object:
+    """A call's, as a model wrote them. None if they were cut, or are nested so deeply that they
+    could not be told on inside of other frames: orjson reads deeper ones than it writes."""
+    try:
+        value = told = orjson.loads(text or "{}")
+        for _ in range(_ROUND_ARGUMENTS):
+            told = [told]
+        orjson.dumps(told)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+    return value
 
 
 def _leniently(text: str) -> object:

@@ -16,8 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
+from lsp_agent.runtime import json_text
 from lsp_agent.runtime.agent import CANCELED, Agent
 from lsp_agent.runtime.compaction import compact_in_turn, fitted, make_room
 from lsp_agent.runtime.extensions import Blocked
@@ -48,6 +47,10 @@ from lsp_agent.runtime.transcript import (
 
 _NOT_RUN = "aborted: not run"
 _CUT_OFF = "not run: the answer was cut off by the token limit"
+_NOTHING_SAID = (
+    "the model came to its token limit before it said anything; choose a lower reasoning level, or"
+    " a model with longer answers"
+)
 
 
 @dataclass(slots=True)
@@ -59,10 +62,7 @@ class _Call:
     @property
     def args(self) -> object:
         """None if the model's JSON was cut."""
-        try:
-            return orjson.loads(self.text or "{}")
-        except orjson.JSONDecodeError:
-            return None
+        return json_text.arguments(self.text)
 
     def block(self) -> Block:
         return {"type": "tool_call", "id": self.call_id, "name": self.name, "args": self.args}
@@ -148,6 +148,8 @@ class _Step:
             stopped = await self._receive()
             if stopped.too_long and not answer.started and await compact_in_turn(agent):
                 stopped = await self._receive()
+            if stopped.reason == "length" and not (answer.text or answer.calls):
+                stopped = Stopped("error", f"{agent.provider.name}: {_NOTHING_SAID}")
             if stopped.reason != "error":
                 await self._complete()
         except Blocked as blocked:
@@ -241,7 +243,8 @@ class _Step:
         if answer.native is not None:
             entry["native"] = answer.native
         agent.add(entry)
-        agent.counted = (answer.usage.tokens, len(agent.messages))
+        if answer.usage.tokens > answer.usage.output:  # some servers do not count the prompt
+            agent.counted = (answer.usage.tokens, len(agent.messages))
         if shown is not None:
             content = entry["content"]
             if shown != text:

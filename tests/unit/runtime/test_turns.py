@@ -121,6 +121,25 @@ def test_past_the_last_step_it_says_so_and_ends_the_turn(tmp_path: Path):
     assert stops(frames) == ["end"]
 
 
+def test_a_model_that_comes_to_its_limit_before_it_says_anything_is_an_error(tmp_path: Path):
+    with RpcProcess(tmp_path, [{"thinking": "hm", "stop": "length"}]) as agent:
+        frames = agent.prompt()
+    assert stops(frames) == ["error"]
+    told = next(frame["message"] for frame in frames if frame["type"] == "error")
+    assert told.startswith("script: the model came to its token limit before it said anything; ")
+
+
+def test_arguments_that_are_nested_too_deeply_fail_as_those_that_were_cut(tmp_path: Path):
+    deep: object = "x"
+    for _ in range(249):
+        deep = [deep]
+    with RpcProcess(tmp_path, [{"calls": [call("read", path=deep)]}, {"text": "On."}]) as agent:
+        frames = agent.prompt()
+        assert agent.ask("get_messages")["success"]
+    assert "invalid args" in result_texts(frames)[0]
+    assert stops(frames) == ["tool_use", "end"]
+
+
 def test_a_cut_answer_stops_with_length_and_runs_no_calls(tmp_path: Path):
     step = {"text": "cut", "stop": "length", "calls": [call("write", path="a", content="x")]}
     with RpcProcess(tmp_path, [step]) as agent:
