@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
-
-from lsp_agent.runtime.providers import images
+from lsp_agent.runtime import json_text
 from lsp_agent.runtime.providers.failures import Failed
 from lsp_agent.runtime.providers.frames import Frame, event_frames, number, part, string
+from lsp_agent.runtime.providers.images import Images
 from lsp_agent.runtime.providers.provider import (
     CallArguments,
     CallEnded,
@@ -49,12 +49,17 @@ class AnthropicProvider(RemoteProvider):
         answer = _Answer(self, request)
         create = cast(Any, self._client.messages.create)
         asked = self._asked(request.model)
-        async with aclosing(event_frames(create, APIError, self._body(request), asked)) as frames:
-            async for frame in frames:
-                for piece in answer.take(frame):
-                    yield piece
-                if answer.ended:
-                    break
+        body = self._body(request)
+        try:
+            async with aclosing(event_frames(create, APIError, body, asked)) as frames:
+                async for frame in frames:
+                    for piece in answer.take(frame):
+                        yield piece
+                    if answer.ended:
+                        break
+        except Failed:
+            if not answer.stop:  # else only the end of the stream is missing
+                raise
         for piece in answer.finish():
             yield piece
 
@@ -119,11 +124,14 @@ def _messages(request: Request, *, takes_images: bool) -> list[dict[str, object]
     service looks back from a mark by 20 blocks only, and many calls at once have more."""
     merged: list[tuple[str, list[object]]] = []
     ids: dict[object, str] = {}
+    images = Images(request.messages, takes_images=takes_images)
     for source in request.messages:
         role = "assistant" if source["role"] == "assistant" else "user"
         native = native_of(source, AnthropicProvider.name, request.model)
-        ours = _content(source, ids, takes_images=takes_images)
+        ours = _content(source, ids, images)
         content = list(native.content if native else ours)
+        if not content and source["role"] == "user":  # blank text is refused, and no text as well
+            content = [{"type": "text", "text": "(an empty message)"}]
         if merged and merged[-1][0] == role:
             merged[-1][1].extend(content)
         elif content:
@@ -137,7 +145,7 @@ def _messages(request: Request, *, takes_images: bool) -> list[dict[str, object]
 _NOT_IN_IDS = re.compile("[^A-Za-z0-9_-]")
 
 
-def _content(source: Message, ids: dict[object, str], *, takes_images: bool) -> Iterator[object]:
+def _content(source: Message, ids: dict[object, str], images: Images) -> Iterator[object]:
     """``ids`` grows by the calls' ids, each with the one that it goes by."""
     if source["role"] != "tool":
         for block in source["content"]:
@@ -150,10 +158,10 @@ def _content(source: Message, ids: dict[object, str], *, takes_images: bool) -> 
                     "input": block["args"] if isinstance(block["args"], dict) else {},
                 }
             else:
-                yield from _shown(block, takes_images=takes_images)
+                yield from _shown(block, images)
         return
     for block, content in results_of(source):
-        shown = [one for inner in content for one in _shown(inner, takes_images=takes_images)]
+        shown = [one for inner in content for one in _shown(inner, images)]
         yield {
             "type": "tool_result",
             "tool_use_id": ids.get(block["call_id"], block["call_id"]),
@@ -162,12 +170,12 @@ def _content(source: Message, ids: dict[object, str], *, takes_images: bool) -> 
         }
 
 
-def _shown(block: Block, *, takes_images: bool) -> Iterator[object]:
+def _shown(block: Block, images: Images) -> Iterator[object]:
     if block["type"] == "text":
         if str(block["text"]).strip():  # others are refused
             yield {"type": "text", "text": block["text"]}
         return
-    image = images.shown(block, takes_images=takes_images)
+    image = images.shown(block)
     if isinstance(image, str):
         yield {"type": "text", "text": image}
     else:
@@ -180,9 +188,9 @@ class _Answer:
 
     def __init__(self, provider: AnthropicProvider, request: Request) -> None:
         self.ended = False
+        self.stop = ""
         self._provider = provider
         self._request = request
-        self._stop = ""
         self._usage = Usage()
         self._blocks: dict[int, dict[str, object]] = {}
 
@@ -198,9 +206,10 @@ class _Answer:
             case "content_block_stop" if index in self._blocks:
                 block = self._blocks[index]
                 if block["type"] == "tool_use":
+                    yield from self._input_at_once(block)
                     yield CallEnded(str(block["id"]))
             case "message_delta":
-                self._stop = string(part(frame, "delta"), "stop_reason") or self._stop
+                self.stop = string(part(frame, "delta"), "stop_reason") or self.stop
                 yield from self._spend(part(frame, "usage"), with_output=True)
             case "message_stop":
                 self.ended = True
@@ -209,14 +218,14 @@ class _Answer:
 
     def finish(self) -> Iterator[Piece]:
         """Raises Failed where the stream broke off."""
-        if not self._stop:
+        if not self.stop:
             raise Failed("the answer broke off in the middle", "ask again", again=True)
         content = [_native(block) for block in self._blocks.values()]
         content = [block for block in content if block is not None]
         if content:
             yield Native(self._provider.name, self._request.model, content)
         calls = any(block["type"] == "tool_use" for block in self._blocks.values())
-        match self._stop:
+        match self.stop:
             case "refusal":
                 yield Stopped("error", "anthropic: the model refused; ask in another way")
             case "max_tokens" | "model_context_window_exceeded":
@@ -237,6 +246,12 @@ class _Answer:
         elif block.get("type") == "text" and (text := string(given, "text")):
             yield TextPiece(text)
         block.setdefault("type", "")
+
+    def _input_at_once(self, block: dict[str, object]) -> Iterator[Piece]:
+        """Some services like Anthropic's give a call's arguments with its start, and no pieces."""
+        if not block["json"] and (given := part(block, "input")):
+            text = block["json"] = json.dumps(given)
+            yield CallArguments(str(block["id"]), text)
 
     def _go_on(self, block: dict[str, object], delta: Frame) -> Iterator[Piece]:
         match delta.get("type"):
@@ -301,8 +316,5 @@ def _native(block: dict[str, object]) -> object | None:
 
 
 def _arguments(text: str) -> object:
-    try:
-        value = orjson.loads(text or "{}")
-    except orjson.JSONDecodeError:
-        return {}
+    value = json_text.arguments(text)
     return cast(object, value) if isinstance(value, dict) else {}

@@ -14,17 +14,25 @@ from lsp_agent.toolset.failures import ADD_CREDIT, CHECK_RIGHTS, LATER, NO_CREDI
 LONGEST_WAIT = 60.0
 _RETRIED = frozenset({408, 409, 429})
 _TOO_LONG = re.compile(
-    r"prompt is too long|input is too long|too many tokens|context[ _](length|window|size)|"
-    r"maximum context|context_length_exceeded",
+    r"prompt is too long|input is too long|too many tokens|"
+    r"context[ _](length|window|size|limit)|maximum context|model token limit|"
+    r"exceeds? the maximum number of tokens|prompt exceeds max length|maximum prompt length",
     re.IGNORECASE,
 )
+#: Beside tools a model may only be told not to think; a level that it does not have is another
+#: matter, even if "none" is among those that it has.
+_NO_THOUGHTS_BESIDE_TOOLS = re.compile(
+    r"(?!.*unsupported.value)(?=.*reasoning_effort)(?=.*\btools?\b).*\bnone\b", re.IGNORECASE
+)
+_EFFORT = re.compile(r"reasoning_effort|output_config\.effort")
 _LONGEST_TEXT = 400
 
 
 class Failed(Exception):
     """An answer that failed; ``told`` is what happened, the remedy is for when no other try is
     made. ``wait``: seconds after which the service wants to be asked again,
-    None if it did not say; ``again``: whether another try may succeed."""
+    None if it did not say; ``again``: whether another try may succeed; ``refuses_thoughts``: the
+    model does not think while there are tools."""
 
     def __init__(
         self,
@@ -34,14 +42,14 @@ class Failed(Exception):
         again: bool = False,
         wait: float | None = None,
         too_long: bool = False,
-        refuses_effort: bool = False,
+        refuses_thoughts: bool = False,
     ) -> None:
         super().__init__(f"{told}; {remedy}" if told and remedy else told or remedy)
         self.told = told
         self.again = again
         self.wait = wait
         self.too_long = too_long
-        self.refuses_effort = refuses_effort
+        self.refuses_thoughts = refuses_thoughts
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,8 @@ def _answered(
     again = status in _RETRIED or status >= 500 or status == 0
     again = again and not too_long and not no_credit and headers.get("x-should-retry") != "false"
     remedy = ADD_CREDIT if no_credit else _remedy(status, headers, wait, asked)
+    if status == 400 and _EFFORT.search(told):
+        remedy = "choose another reasoning level; default is the service's own"
     if too_long:
         remedy = "compact or clear the conversation, or choose a model with more context"
     name = f"http {status}: " if status else ""
@@ -103,7 +113,7 @@ def _answered(
         again=again and (wait is None or wait <= LONGEST_WAIT),
         wait=wait,
         too_long=too_long,
-        refuses_effort=status == 400 and "reasoning_effort" in everything and "none" in everything,
+        refuses_thoughts=status == 400 and bool(_NO_THOUGHTS_BESIDE_TOOLS.match(told)),
     )
 
 

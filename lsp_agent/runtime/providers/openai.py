@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from lsp_agent.runtime.providers import images
+from lsp_agent.runtime import json_text
 from lsp_agent.runtime.providers.failures import Failed
 from lsp_agent.runtime.providers.frames import Frame, event_frames, number, part, string
+from lsp_agent.runtime.providers.images import Images
 from lsp_agent.runtime.providers.provider import (
     CallArguments,
     CallEnded,
@@ -27,6 +28,7 @@ from lsp_agent.runtime.transcript import (
     Message,
     Native,
     Usage,
+    images_in,
     native_of,
     results_of,
     text_in,
@@ -64,8 +66,9 @@ class OpenAIProvider(RemoteProvider):
                     for piece in answer.take(frame):
                         yield piece
         except Failed as failed:
-            if failed.refuses_effort and request.model not in self._thoughtless:
-                self._thoughtless.add(request.model)
+            refused = (request.model, self.reasoning)
+            if failed.refuses_thoughts and refused not in self._thoughtless:
+                self._thoughtless.add(refused)
                 async with aclosing(self._stream(request)) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -115,12 +118,13 @@ class OpenAIProvider(RemoteProvider):
     def _effort(self, request: Request) -> str:
         known = self._known(request.model)
         without = known.thinking == "not with tools" and bool(request.tools)
-        if without or request.model in self._thoughtless:
+        if without or (request.model, self.reasoning) in self._thoughtless:
             return "none"
         return "none" if self.reasoning == "off" else self.reasoning or ""
 
     def _messages(self, request: Request) -> Iterator[dict[str, object]]:
         takes_images = self._known(request.model).model.images
+        images = Images(request.messages, takes_images=takes_images)
         if request.system:
             yield {"role": "system", "content": request.system}
         thinks = any(_sent_back(one, request.model).get(_THOUGHTS) for one in request.messages)
@@ -129,23 +133,24 @@ class OpenAIProvider(RemoteProvider):
             if source["role"] == "user":
                 waiting += source["content"]
                 continue
-            yield from _user(waiting, takes_images=takes_images)
+            yield from _user(waiting, images)
             waiting = []
             if source["role"] == "assistant":
                 yield _assistant(source, request.model, thinks=thinks)
             else:
                 for block, content in results_of(source):
-                    text = text_in(content) or "(an image, shown below)"
-                    yield {"role": "tool", "tool_call_id": block["call_id"], "content": text}
                     # Results are text alone, so images follow them as if the person showed them.
-                    waiting += [one for one in content if one["type"] == "image"]
-        yield from _user(waiting, takes_images=takes_images)
+                    below = images_in(content)
+                    text = text_in(content) or ("(an image, shown below)" if below else "(empty)")
+                    yield {"role": "tool", "tool_call_id": block["call_id"], "content": text}
+                    waiting += below
+        yield from _user(waiting, images)
 
 
-def _user(blocks: Sequence[Block], *, takes_images: bool) -> Iterator[dict[str, object]]:
+def _user(blocks: Sequence[Block], images: Images) -> Iterator[dict[str, object]]:
     parts: list[dict[str, object]] = []
     for block in blocks:
-        shown = images.shown(block, takes_images=takes_images) if block["type"] == "image" else ""
+        shown = images.shown(block) if block["type"] == "image" else ""
         if isinstance(shown, str):
             parts.append({"type": "text", "text": shown or block["text"]})
         else:
@@ -191,13 +196,13 @@ _OF_A_CALL = frozenset({"index", "id", "type", "function"})
 
 
 class _Call:
-    """``call_id`` is "" until its name has come."""
+    """``call_id`` is "" until its name has come; ``text`` is its arguments so far."""
 
     def __init__(self) -> None:
         self.call_id = ""
         self.given_id = ""
         self.name = ""
-        self.early = ""
+        self.text = ""
         self.beside: dict[str, object] = {}
 
 
@@ -209,7 +214,9 @@ class _Answer:
         self._provider = provider
         self._request = request
         self._anything = False
-        self._calls: dict[int, _Call] = {}
+        self._calls: list[_Call] = []
+        #: The newest call of each index.
+        self._at: dict[int, _Call] = {}
         self._thoughts: dict[str, str] = {}
         self._thought_parts: dict[object, dict[str, object]] = {}
         self._usage: Usage | None = None
@@ -229,7 +236,7 @@ class _Answer:
             raise Failed("the answer broke off in the middle", "ask again", again=True)
         if self._usage is not None:
             yield self._usage
-        called = [call for call in self._calls.values() if call.call_id]
+        called = [call for call in self._calls if call.call_id]
         for call in called:
             yield CallEnded(call.call_id)
         if called and (back := self._to_send_back()):
@@ -275,30 +282,42 @@ class _Answer:
         back: dict[str, object] = dict(self._thoughts)
         if self._thought_parts:
             back[_THOUGHT_PARTS] = list(self._thought_parts.values())
-        if beside := {call.call_id: call.beside for call in self._calls.values() if call.beside}:
+        if beside := {call.call_id: call.beside for call in self._calls if call.beside}:
             back[_BESIDE_CALLS] = beside
         return back
 
     def _call(self, given: Frame) -> Iterator[Piece]:
-        index = given.get("index")
-        if not isinstance(index, int):  # some servers send each call whole, without one
-            index = len(self._calls) - (0 if string(given, "id") or not self._calls else 1)
-        call = self._calls.setdefault(index, _Call())
+        call = self._call_of(given)
         function = part(given, "function")
         call.given_id = call.given_id or string(given, "id")
         call.beside |= {name: value for name, value in given.items() if name not in _OF_A_CALL}
         call.name = call.name or string(function, "name")
         text = string(function, "arguments")
+        call.text += text
         if call.call_id:
             if text:
                 yield CallArguments(call.call_id, text)
-            return
-        call.early += text
-        if call.name:
+        elif call.name:
             call.call_id = self._provider.new_id(call.given_id)
             yield CallStarted(call.call_id, call.name)
-            if call.early:
-                yield CallArguments(call.call_id, call.early)
+            if call.text:
+                yield CallArguments(call.call_id, call.text)
+
+    def _call_of(self, given: Frame) -> _Call:
+        """The one that a piece belongs to, which may be new."""
+        index = given.get("index")
+        if isinstance(index, int):
+            call = self._at.get(index)
+        elif string(given, "id") or not self._calls:
+            call = None  # some servers send each call whole, without an index
+        else:
+            call = self._calls[-1]
+        if call is None or _begins_another(call, given):
+            call = _Call()
+            self._calls.append(call)
+        if isinstance(index, int):
+            self._at[index] = call
+        return call
 
     def _spent(self, usage: Frame) -> Usage:
         details = part(usage, "prompt_tokens_details")
@@ -310,6 +329,19 @@ class _Answer:
             cache_write=written,
         )
         return self._provider.priced(self._request.model, spent, spent)
+
+
+def _begins_another(call: _Call, given: Frame) -> bool:
+    """Whether a piece of the index of ``call`` is another's: some gateways give all calls of an
+    answer one index. These are whole, with ids of their own or with none; others repeat the name
+    with each piece of one call."""
+    function, given_id = part(given, "function"), string(given, "id")
+    if not call.name or not string(function, "name"):
+        return False
+    if given_id and call.given_id:
+        return given_id != call.given_id
+    told = bool(call.text and string(function, "arguments"))
+    return told and json_text.arguments(call.text) is not None
 
 
 def _text(content: object) -> str:

@@ -152,8 +152,8 @@ class RemoteProvider(ABC):
         self._catalogue = catalogue
         self.reasoning: str | None = reasoning
         self._used_ids: set[object] = set()
-        #: Models that refused to think while there are tools.
-        self._thoughtless: set[str] = set()
+        #: Models that refused to think while there are tools, with the level that was asked for.
+        self._thoughtless: set[tuple[str, str | None]] = set()
 
     def find(self, model: str) -> Model | None:
         return self._catalogue.find(model).model if model else None

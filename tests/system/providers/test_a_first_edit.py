@@ -13,7 +13,7 @@ from support.raw_client import RpcError
 
 #: Seconds; importing an SDK on a busy machine takes its time.
 PATIENCE = 60.0
-PNG = b"\x89PNG\r\n\x1a\n\0\0\0\xff"
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\xff"
 #: What a repository would like: our words and our key sent to a place of its own.
 REPOSITORY = """
 agent = "builtin"

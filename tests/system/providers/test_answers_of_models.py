@@ -16,7 +16,8 @@ from lsp_agent.runtime.providers import remote
 
 pytestmark = pytest.mark.sampled
 
-PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
+#: Of one pixel, as far as its header goes.
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + b"\0" * 24
 THINKS = {"type": "adaptive", "display": "summarized"}
 STEP = ["turn_start", "assistant_start", "text_delta"]
 
@@ -174,6 +175,94 @@ def test_two_calls_in_one_answer_are_both_answered(desk: Desk):
     ]
 
 
+def whole(path: str, **more: str) -> Frame:
+    return more | {"function": {"name": "read", "arguments": json.dumps({"path": path})}}
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [whole("a.txt", id="c1"), whole("b.txt", id="c2")],
+        [whole("a.txt"), whole("b.txt")],
+        [
+            whole("a.txt", id="c1"),
+            {"id": "c2", "function": {"name": "read", "arguments": '{"path"'}},
+            {"function": {"arguments": ': "b.txt"}'}},
+        ],
+        [
+            {"id": "c1", "function": {"name": "read", "arguments": '{"path"'}},
+            {"id": "c1", "function": {"name": "read", "arguments": ': "a.txt"}'}},
+            whole("b.txt", id="c2"),
+        ],
+    ],
+    ids=["ids of their own", "no ids", "the last one in pieces", "the first one in pieces"],
+)
+def test_calls_that_share_an_index_are_all_run(desk: Desk, deltas: list[Frame]):
+    """As gateways to Gemini have it."""
+    if desk.provider == "anthropic":
+        return
+
+    def calls(handler: Handler) -> None:
+        frames = [{"choices": [{"delta": {"tool_calls": [{"index": 0} | one]}}]} for one in deltas]
+        handler.stream([*frames, {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}])
+
+    files = [desk.folder / name for name in ("a.txt", "b.txt")]
+    for file in files:
+        file.write_text(f"this is {file.name}\n", encoding="utf-8")
+    desk.server.answers[:] = [calls, text("Done.")]
+    results = result_texts(desk.agent.prompt())
+    for file in files:
+        file.unlink()
+    assert results == ["this is a.txt\n", "this is b.txt\n"]
+
+
+def test_arguments_that_come_with_the_start_of_a_call_are_its_own(desk: Desk):
+    """As some services like Anthropic's have it."""
+    if desk.provider == "openai":
+        return
+    block = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "echo all"}}
+
+    def at_once(handler: Handler) -> None:
+        kinds = [
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            {"type": "message_stop"},
+        ]
+        handler.stream(kinds)
+
+    desk.server.answers[:] = [at_once, text("Done.")]
+    (result,) = result_texts(desk.agent.prompt())
+    assert "echo all" in result
+    assert block in desk.server.requests[1]["messages"][1]["content"]
+
+
+def test_an_answer_is_whole_once_it_has_said_why_it_stops(desk: Desk):
+    """Whatever becomes of the connection then."""
+
+    def cut(handler: Handler) -> None:
+        if handler.speaks_anthropic:
+            block = {"type": "tool_use", "id": "t1", "name": "bash", "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": '{"command": "echo whole"}'}
+            frames = [
+                {"type": "content_block_start", "index": 0, "content_block": block},
+                {"type": "content_block_delta", "index": 0, "delta": delta},
+                {"type": "content_block_stop", "index": 0},
+                {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            ]
+        else:
+            function = {"name": "bash", "arguments": '{"command": "echo whole"}'}
+            delta = {"tool_calls": [{"index": 0, "id": "t1", "function": function}]}
+            frames = [{"choices": [{"delta": delta, "finish_reason": "tool_calls"}]}]
+        handler.stream(frames)
+        handler.reset()
+
+    desk.server.answers[:] = [cut, text("Done.")]
+    frames = desk.agent.prompt()
+    assert "whole" in result_texts(frames)[0]
+    assert [frame["stop"] for frame in frames if frame["type"] == "turn_end"] == ["tool_use", "end"]
+
+
 # -- usage and cost
 
 
@@ -220,18 +309,19 @@ def test_usage_that_is_told_with_each_piece_is_counted_once(desk: Desk):
     assert (used["input"], used["output"]) == (10, 3)
 
 
-def test_an_answer_without_usage_is_one_all_the_same(desk: Desk):
-    def silent(handler: Handler) -> None:
-        if handler.speaks_anthropic:
-            kinds = ({"type": "text", "text": "hi"}, {"stop_reason": "end_turn"})
-            start = {"type": "content_block_start", "index": 0, "content_block": kinds[0]}
-            end = {"type": "message_delta", "delta": kinds[1]}
-            handler.stream([start, end, {"type": "message_stop"}])
-        else:
-            choice = {"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}
-            handler.stream([{"choices": [choice]}])
+def uncounted(handler: Handler) -> None:
+    if handler.speaks_anthropic:
+        kinds = ({"type": "text", "text": "hi"}, {"stop_reason": "end_turn"})
+        start = {"type": "content_block_start", "index": 0, "content_block": kinds[0]}
+        end = {"type": "message_delta", "delta": kinds[1]}
+        handler.stream([start, end, {"type": "message_stop"}])
+    else:
+        choice = {"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop"}
+        handler.stream([{"choices": [choice]}])
 
-    desk.server.answers[:] = [silent]
+
+def test_an_answer_without_usage_is_one_all_the_same(desk: Desk):
+    desk.server.answers[:] = [uncounted]
     assert desk.agent.prompt()[-2] == {"type": "turn_end", "stop": "end"}
 
 
@@ -280,6 +370,25 @@ def test_two_prompts_in_a_row_are_one_message_for_the_model(desk: Desk):
     desk.agent.prompt("second")
     roles = [one["role"] for one in desk.server.requests[1]["messages"] if one["role"] != "system"]
     assert roles == ["user"]
+
+
+def test_a_prompt_of_blanks_is_a_message_all_the_same(desk: Desk):
+    desk.agent.prompt(" \n")
+    (told,) = [one for one in desk.server.requests[0]["messages"] if one["role"] == "user"]
+    assert told["content"]
+    if desk.provider == "anthropic":  # which refuses blank text
+        assert [block["text"] for block in told["content"]] == ["(an empty message)"]
+
+
+def test_an_empty_result_is_no_image(desk: Desk):
+    path = desk.folder / "empty.txt"
+    path.touch()
+    desk.server.answers[:] = [answer(call("read", path="empty.txt")), text("Done.")]
+    desk.agent.prompt()
+    path.unlink()
+    told = json.dumps(desk.server.requests[1]["messages"])
+    assert "an image" not in told
+    assert ('"(empty)"' in told) == (desk.provider == "openai")
 
 
 # -- images
@@ -357,6 +466,15 @@ def test_a_nearly_full_context_is_summarized_before_the_next_step(desk: Desk):
         b["call_id"] for one in messages for b in one["content"] if b["type"] == "tool_result"
     ]
     assert called == results
+
+
+def test_what_a_service_does_not_count_is_guessed(desk: Desk):
+    default = desk.agent.ask("get_state")["data"]["model"]
+    assert desk.agent.ask("set_model", model="small-one")["success"]
+    desk.server.answers[:] = [uncounted] * 8
+    kinds = [kind for _ in range(4) for kind in types(desk.agent.prompt("x" * 200_000))]
+    assert desk.agent.ask("set_model", model=default)["success"]
+    assert "compact_done" in kinds
 
 
 def test_a_conversation_that_did_not_fit_is_summarized_and_asked_again(desk: Desk):
@@ -467,6 +585,29 @@ def test_a_model_that_takes_no_tools_while_it_thinks_is_asked_not_to_think(desk:
     assert [frame["stop"] for frame in frames if frame["type"] == "turn_end"] == ["end"]
     efforts = [request.get("reasoning_effort") for request in desk.server.requests]
     assert efforts == [None, "none", "none"]
+
+
+def test_a_level_that_a_model_does_not_have_is_told_and_another_is_taken(desk: Desk):
+    if desk.provider == "anthropic":
+        return
+    words = (
+        "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model. Supported"
+        " values are: 'none', 'low', 'medium', and 'high'."
+    )
+    default = desk.agent.ask("get_state")["data"]["model"]
+    (option,) = desk.agent.ask("get_options")["data"]["options"]
+    desk.agent.ask("set_model", model="plain-one")
+    desk.server.answers[:] = [lambda handler: handler.error(400, "invalid_request_error", words)]
+    desk.agent.ask("set_option", option=option["id"], value="xhigh")
+    frames = desk.agent.prompt()
+    desk.agent.ask("set_option", option=option["id"], value="high")
+    desk.agent.prompt()
+    desk.agent.ask("set_option", option=option["id"], value="default")
+    desk.agent.ask("set_model", model=default)
+    told = next(frame["message"] for frame in frames if frame["type"] == "error")
+    assert "choose another reasoning level" in told
+    efforts = [request.get("reasoning_effort") for request in desk.server.requests]
+    assert efforts == ["xhigh", "high"]
 
 
 # -- where the key and the words come from

@@ -12,7 +12,7 @@ from support.loopback_service import Frame, ModelServer, answer, call, text
 from support.rpc_process import RpcProcess
 
 ODD_ID = "functions.bash:0"
-PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1").decode()
 
 
 #: The messages of the last request of a conversation that was begun with the first provider and
