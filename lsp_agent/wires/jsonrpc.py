@@ -74,7 +74,8 @@ class Requests(Generic[Sent]):
 
 
 def kind_of(told: Frame) -> Literal["request", "notification", "response", "neither"]:
-    """What an agent's frame is."""
+    """What an agent's frame is. Some leave a result out that says nothing."""
     if isinstance(told.get("method"), str):
         return "request" if "id" in told else "notification"
-    return "response" if "result" in told or "error" in told else "neither"
+    answers = "result" in told or "error" in told or ("id" in told and "method" not in told)
+    return "response" if answers else "neither"

@@ -48,6 +48,8 @@ class Record:
         self.usage: Usage = {}
         #: In US dollars, as last told.
         self.cost: float | None = None
+        #: What of it no turn is charged with any more; None as long as it is not known.
+        self._charged: float | None = 0.0
         self._messages: list[Message] = []
 
     def take(self, decoded: Iterable[Decoded]) -> None:
@@ -82,6 +84,16 @@ class Record:
             )
         return self._messages[-1]
 
+    def taken_up(self, cost: float | None) -> None:
+        """The session has cost that already, if it is known."""
+        self.cost = self._charged = cost
+
+    def told_cost(self, cost: float | None, *, runs: bool) -> None:
+        """``runs``: a turn does."""
+        self.cost = cost
+        if self._charged is None and not runs:
+            self._charged = cost
+
     def configure(self, source: Frame) -> None:
         """Takes models, modes and options from an answer or update."""
         self.models = acp.models(source, self.models)
@@ -104,7 +116,9 @@ class Record:
     def count(self, step: Usage) -> tuple[Usage, Usage]:
         """A step's usage with its cost, and the session's so far."""
         if self.cost is not None:
-            step = {**step, "cost": self.cost - self.usage.get("cost", 0)}
+            if self._charged is not None:
+                step = {**step, "cost": self.cost - self._charged}
+            self._charged = self.cost
         self.usage = added(self.usage, step)
         return step, self.usage
 

@@ -125,7 +125,7 @@ class Session:
             batch.add(Notice("debug", "response to nothing", "agent"))
             return None
         error = None
-        if "error" in each:
+        if each.get("error") is not None:
             error = acp.error_text(each["error"], self.agent.login, self.agent.sign_in)
         result = frame(each.get("result"))
         match sent.step:
@@ -265,6 +265,8 @@ class Session:
             self.record.take(self._replay.finish())
             self._replay = None
         resumed = sent.command.resume if isinstance(sent.command, Hello) else None
+        if resumed is not None:
+            self.record.taken_up(former.cost)
         self.record.id = string(result, "sessionId") or resumed
         if self.record.id is None:
             batch.add(Reply(sent.request_id, error="it opened a session without an id"))

@@ -114,6 +114,8 @@ class Turn:
         self._calls: dict[str, _Call] = {}
         #: A call was made in this step, so what the model says next is the next one's.
         self._has_calls = False
+        #: The last that came is a piece of the model's words by no name, so the next one may be.
+        self._goes_on = False
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._plan: tuple[PlanEntry, ...] = ()
@@ -126,13 +128,20 @@ class Turn:
 
     def own_words(self, kind: str, update: Frame) -> Level | None:
         """Whether a message's piece is not of the model's words but of the agent's own."""
-        if kind != "agent_message_chunk":
+        goes_on, self._goes_on = self._goes_on, False
+        if kind != "agent_message_chunk" or "messageId" in update:
             return None
-        if self.failing and "messageId" not in update:
+        if self.failing:
             return "error"
-        own = self._habits.own_words
+        own = self._habits.own_words if not goes_on else {}
         said = acp.chunk_text(update) if own else ""
-        return next((own[each] for each in own if said.startswith(each)), None)
+        level = next((own[each] for each in own if said.startswith(each)), None)
+        self._goes_on = level is None
+        return level
+
+    def interrupted(self) -> None:
+        """Something else was told, so what comes next may be another message's."""
+        self._goes_on = False
 
     def report(self, level: Level, words: str, batch: Batch) -> None:
         """Own words of the agent's. An error is the turn's, if it is the last that is said."""

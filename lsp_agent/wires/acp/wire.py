@@ -156,6 +156,8 @@ class AcpWire:
                     batch.add(filled(step))
                 continue
             self._say(kind, texts, batch)
+            if update and self._turn is not None:
+                self._turn.interrupted()
             self._frame(each, batch)
         self._say(kind, texts, batch)
         decoded = batch.finish()
@@ -241,7 +243,7 @@ class AcpWire:
             case "current_mode_update":
                 self._session.mode_told(update, batch)
             case "usage_update":
-                record.cost = acp.cost(update)
+                record.told_cost(acp.cost(update), runs=self._turn is not None)
                 if (window := acp.window(update)) is not None:
                     batch.add(window)
                 self._can(cost=record.cost is not None)

@@ -346,8 +346,8 @@ class CodexWire:
         sent = self._requests.sent(response)
         if sent is None:
             batch.add(_debug("response to nothing"))
-        elif "error" in response:
-            self._failed(sent, response.get("error"), batch)
+        elif (error := response.get("error")) is not None:
+            self._failed(sent, error, batch)
         elif isinstance(sent.command, Prompt):
             turn = frame(frame(response.get("result")).get("turn"))
             self._begin(string(turn, "id"), batch)

@@ -129,6 +129,35 @@ def test_copilots_last_words_are_the_turns_error() -> None:
     assert of(TurnEnded, ended) == [TurnEnded("error", "no luck.")]
 
 
+def piece(text: str, **named: str) -> Json:
+    return {"content": {"type": "text", "text": text}, **named}
+
+
+def test_a_piece_in_the_midst_of_an_answer_is_the_models_whatever_it_begins_with() -> None:
+    talk = prompted("copilot")
+    said = ("The log says:\n", "Error: no such table\n", "Info: that is all.")
+    told = [talk.update("agent_message_chunk", **piece(each)) for each in said]
+    assert [of(TextDelta, each) for each in told] == [[TextDelta(each)] for each in said]
+    assert of(TurnEnded, talk.result(stopReason="end_turn")) == [TurnEnded("endTurn", None)]
+
+
+def test_an_error_after_the_usage_of_a_model_call_is_the_turns() -> None:
+    talk = prompted("copilot")
+    talk.update("agent_message_chunk", **piece("I begin."))
+    talk.update("usage_update", used=5, size=9)
+    talk.update("agent_message_chunk", **piece("Error: no luck."))
+    ended = talk.result(stopReason="end_turn")
+    assert of(TurnEnded, ended) == [TurnEnded("error", "no luck.")]
+
+
+def test_a_warning_of_codexs_model_is_told_from_its_own_by_the_messages_name() -> None:
+    talk = prompted("codex-acp")
+    said = talk.update("agent_message_chunk", **piece("Warning: it bites.", messageId="m"))
+    assert of(TextDelta, said) == [TextDelta("Warning: it bites.")]
+    own = talk.update("agent_message_chunk", **piece("Warning: no metadata."))
+    assert of(Notice, own) == [Notice("warning", "Warning: no metadata.", "agent")]
+
+
 def test_words_of_an_error_that_the_agent_got_over_are_a_notice() -> None:
     talk = prompted("copilot")
     talk.update("agent_message_chunk", content={"type": "text", "text": "Error: no luck."})

@@ -298,6 +298,43 @@ def test_a_loaded_session_is_known_and_no_turn_of_it_is_told() -> None:
     ]
 
 
+def cost(amount: float) -> Json:
+    return {"used": 5, "size": 9, "cost": {"amount": amount, "currency": "USD"}}
+
+
+@pytest.mark.parametrize(("at_load", "charged"), [(1.5, [0.25, 0.5]), (None, [None, 0.5])])
+def test_a_turn_is_not_charged_with_what_the_session_had_cost_before_it_was_taken_up(
+    at_load: float | None, charged: list[float | None]
+) -> None:
+    talk = Talk()
+    talk.hello(resume="s1")
+    if at_load is not None:
+        talk.update("usage_update", **cost(at_load))
+    talk.result()
+    for amount in (1.75, 2.25):
+        talk.prompted().update("usage_update", **cost(amount))
+        talk.result(stopReason="end_turn", usage={"inputTokens": 1})
+    usages = [told.usage for told in of(talk.heard, UsageReported)]
+    assert [usage.get("cost") for usage in usages] == charged
+
+
+def test_what_is_told_between_taking_up_and_the_first_prompt_is_what_it_had_cost() -> None:
+    talk = Talk()
+    talk.hello(resume="s1")
+    talk.result()
+    talk.update("usage_update", **cost(1.5))
+    talk.prompted().update("usage_update", **cost(1.75))
+    talk.result(stopReason="end_turn", usage={"inputTokens": 1})
+    assert [told.usage["cost"] for told in of(talk.heard, UsageReported)] == [0.25]
+
+
+@pytest.mark.parametrize("more", [{"result": {"stopReason": "end_turn"}, "error": None}, {}])
+def test_an_answer_without_an_error_or_without_anything_is_none_that_failed(more: Json) -> None:
+    talk = Talk().opened().prompted()
+    ended = talk.hear({"jsonrpc": "2.0", "id": talk.sent[-1]["id"], **more})
+    assert of(ended, TurnEnded) == [TurnEnded("endTurn", None)]
+
+
 def test_a_session_that_cannot_be_taken_up_is_an_error() -> None:
     talk = Talk()
     talk.hello(resume="gone")

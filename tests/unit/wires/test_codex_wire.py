@@ -233,6 +233,13 @@ def test_when_codex_is_gone_all_that_is_open_ends() -> None:
     assert talk.wire.lost("error", "gone") == []
 
 
+@pytest.mark.parametrize("more", [{"result": {"turn": {"id": "U"}}, "error": None}])
+def test_an_answer_whose_error_is_null_has_not_failed(more: Json) -> None:
+    talk = Talk()
+    prompt: Any = talk.wire.encode("p", Prompt("Go."))
+    assert TurnStarted("Go.") in talk.hear({"id": prompt["id"], **more})
+
+
 # What it asks
 
 

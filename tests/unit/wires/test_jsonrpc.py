@@ -13,6 +13,7 @@ from lsp_agent.wires.jsonrpc import BARE, VERSIONED, Requests, kind_of
         ({"method": "a"}, "notification"),
         ({"id": 1, "result": {}}, "response"),
         ({"id": 1, "error": {}}, "response"),
+        ({"id": 1}, "response"),
         ({"id": 1, "method": 5}, "neither"),
         ({}, "neither"),
     ],
