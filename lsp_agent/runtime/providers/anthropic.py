@@ -129,7 +129,7 @@ def _messages(request: Request, *, takes_images: bool) -> list[dict[str, object]
         role = "assistant" if source["role"] == "assistant" else "user"
         native = native_of(source, AnthropicProvider.name, request.model)
         ours = _content(source, ids, images)
-        content = list(native.content if native else ours)
+        content: list[object] = list(native.content if native else ours)
         if not content and source["role"] == "user":  # blank text is refused, and no text as well
             content = [{"type": "text", "text": "(an empty message)"}]
         if merged and merged[-1][0] == role:
