@@ -122,6 +122,9 @@ class _Setup:
         return 0
 
     def _made(self, subject: str, wanted: Sequence[Change]) -> bool:
+        for change in wanted:
+            if change.left_to_do:
+                self._say(f"[blue]·[/] {_plain(change.left_to_do)}")
         new = [change for change in wanted if change.is_one]
         if not new:
             self._say(f"[green]✓[/] {wanted[0].path} has it already")

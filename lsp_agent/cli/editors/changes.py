@@ -34,11 +34,12 @@ class CannotChange(LspAgentError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """None where there is no file."""
+    """None where there is no file. ``left_to_do`` is for the person to do in it."""
 
     path: Path
     before: str | None
     after: str | None
+    left_to_do: str = ""
 
     @property
     def is_one(self) -> bool:

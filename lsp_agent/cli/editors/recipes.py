@@ -10,38 +10,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lsp_agent.cli.editors import blocks, jsonc, tables
+from lsp_agent.cli.editors import blocks, helix, jsonc
 from lsp_agent.cli.editors.changes import CannotChange, Change, read
 from lsp_agent.protocol.errors import UsageError
 
 _HOME = "https://github.com/lsp-agent/lsp-agent"
 _ACTION = "write `agent: what you want` in a line, and choose the code action on it"
-
-#: The servers that Helix 25.01 has for a language; what a person lists replaces its own list.
-HELIX_LANGUAGES: Mapping[str, Sequence[str]] = {
-    "bash": ["bash-language-server"],
-    "c": ["clangd"],
-    "cpp": ["clangd"],
-    "css": ["vscode-css-language-server"],
-    "go": ["gopls", "golangci-lint-lsp"],
-    "html": ["vscode-html-language-server", "superhtml"],
-    "java": ["jdtls"],
-    "javascript": ["typescript-language-server"],
-    "json": ["vscode-json-language-server"],
-    "lua": ["lua-language-server"],
-    "markdown": ["marksman", "markdown-oxide"],
-    "python": ["ruff", "jedi", "pylsp"],
-    "ruby": ["ruby-lsp", "solargraph"],
-    "rust": ["rust-analyzer"],
-    "toml": ["taplo"],
-    "tsx": ["typescript-language-server"],
-    "typescript": ["typescript-language-server"],
-    "yaml": ["yaml-language-server", "ansible-language-server"],
-    "text": [],
-}
 
 _KAKOUNE = r"""
 hook global BufCreate [^*].* %{
@@ -143,14 +120,17 @@ def server_program() -> str:
 
 
 def _helix() -> list[Change]:
-    def changed(text: str) -> str:
-        if "lsp-agent" not in tables.read(text).get("language-server", {}):
-            end = "" if text.endswith("\n") or not text else "\n"
-            table = ["[language-server.lsp-agent]", f"command = {_quoted()}", 'args = ["serve"]']
-            text += end + ("\n" if text.strip() else "") + "\n".join(table) + "\n"
-        return tables.with_language_server(text, "lsp-agent", HELIX_LANGUAGES)
-
-    return [_changed(_config("helix/languages.toml"), changed)]
+    path = _config("helix/languages.toml")
+    change = _changed(path, lambda text: helix.with_agent(text, _in_terminal()))
+    without = helix.languages_without_agent(change.after or "")
+    if not without:
+        return [change]
+    left_to_do = (
+        f"without the agent, as its own servers are not known here: {', '.join(without)}; give each"
+        f' its `language-servers` and "lsp-agent" behind them (`hx --health {without[0]}` shows'
+        " what it has now)"
+    )
+    return [replace(change, left_to_do=left_to_do)]
 
 
 def _kakoune() -> list[Change]:

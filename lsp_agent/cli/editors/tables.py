@@ -8,11 +8,12 @@ from typing import Any, cast
 
 from lsp_agent.cli.editors.changes import CannotChange
 
-_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_SERVERS = re.compile(r"^([ \t]*language-servers\s*=\s*\[)([^\]]*)\]", re.MULTILINE)
+HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 Toml = dict[str, Any]
-Scalar = str | bool | Mapping[str, str]
+Scalar = str | bool
+#: None is a key that is to go; a mapping is joined with the table that is there.
+Value = Scalar | Mapping[str, Scalar | None] | None
 
 
 def read(text: str) -> Toml:
@@ -23,83 +24,101 @@ def read(text: str) -> Toml:
         raise CannotChange(f"it is not TOML: {error}") from None
 
 
-def with_keys(text: str, table: Sequence[str], values: Mapping[str, Scalar]) -> str:
+def proved(text: str, wanted: Toml) -> str:
+    """``text``, which we have written and which has to say ``wanted``. Raises CannotChange."""
+    try:
+        says_so = tomllib.loads(text) == wanted
+    except (ValueError, RecursionError):
+        says_so = False
+    if not says_so:
+        raise CannotChange("it is written in a form that is not understood")
+    return text
+
+
+def with_keys(text: str, table: Sequence[str], values: Mapping[str, Value]) -> str:
     """``text`` with these keys in ``table``, () for the file's own. Raises CannotChange."""
     wanted = read(text)
     place = wanted
-    for name in table:
-        inner: object = place.setdefault(name, Toml())
-        if not isinstance(inner, dict):
-            raise CannotChange(f"its {'.'.join(table)} is no table")
-        place = cast(Toml, inner)
+    for depth, name in enumerate(table):
+        place = _inner(place, name, table[: depth + 1])
     for key, value in values.items():
-        place[key] = dict(value) if isinstance(value, Mapping) else value
-        text = _with_key(text, table, f"{key} = {_written(value)}", key)
-    if read(text) != wanted:
-        raise CannotChange("it is written in a form that is not understood")
-    return text
+        if not isinstance(value, Mapping):
+            _put(place, key, value)
+            text = _with_key(text, table, key, value)
+            continue
+        members = _inner(place, key, [*table, key])
+        for name, member in value.items():
+            _put(members, name, member)
+        if has_header := _region(text, [*table, key])[0] is not None:
+            for name, member in value.items():
+                text = _with_key(text, [*table, key], name, member)
+        else:
+            text = _with_key(text, table, key, members or None)
+        if not members and not has_header:
+            del place[key]
+    return proved(text, wanted)
 
 
-def with_language_server(text: str, server: str, defaults: Mapping[str, Sequence[str]]) -> str:
-    """A ``languages.toml`` of Helix with ``server`` behind those that each language has: where the
-    person lists them there, else in a table of its own. Raises CannotChange."""
-    wanted = read(text)
-    languages: list[Toml] = wanted.setdefault("language", [])
-    for language in languages:
-        listed = language.get("language-servers")
-        if listed is not None and server not in listed:
-            listed.append(server)
-    text = _SERVERS.sub(lambda found: _with_item(found, server), text)
-    there = {language.get("name") for language in languages}
-    for name, servers in defaults.items():
-        if name not in there:
-            language = {"name": name, "language-servers": [*servers, server]}
-            if name == "text":
-                language |= {"scope": "text.plain", "file-types": ["txt"]}
-            languages.append(language)
-            text += "\n[[language]]\n" + "".join(
-                f"{key} = {json.dumps(value)}\n" for key, value in language.items()
-            )
-    if read(text) != wanted:
-        raise CannotChange("it is written in a form that is not understood")
-    return text
+def lines(table: Sequence[str], values: Mapping[str, Value]) -> list[str]:
+    """What a person would write in the file for it, each key with its whole name."""
+    written: list[str] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            written += lines([*table, key], value)
+            continue
+        name = ".".join([*table, key])
+        written.append(f"no {name}" if value is None else f"{name} = {_written(value)}")
+    return written
 
 
-def _with_item(found: re.Match[str], server: str) -> str:
-    items = found[2].rstrip()
-    if json.dumps(server) in items:
-        return found[0]
-    comma = "" if not items or items.endswith(",") else ","
-    return f"{found[1]}{items}{comma} {json.dumps(server)}]".replace("[ ", "[")
+def _inner(place: Toml, name: str, path: Sequence[str]) -> Toml:
+    inner: object = place.setdefault(name, Toml())
+    if not isinstance(inner, dict):
+        raise CannotChange(f"its {'.'.join(path)} is no table")
+    return cast(Toml, inner)
 
 
-def _with_key(text: str, table: Sequence[str], line: str, key: str) -> str:
+def _put(place: Toml, key: str, value: Scalar | None) -> None:
+    if value is None:
+        place.pop(key, None)
+    else:
+        place[key] = value
+
+
+def _with_key(text: str, table: Sequence[str], key: str, value: Scalar | Toml | None) -> str:
     start, end = _region(text, table)
-    if start is None:
-        gap = "" if not text or text.endswith("\n") else "\n"
-        return f"{text}{gap}\n[{'.'.join(table)}]\n{line}\n".lstrip("\n")
-    written = re.compile(rf"^[ \t]*{re.escape(key)}\s*=[^\n]*$", re.MULTILINE)
-    there = written.search(text, start, end)
+    there = None
+    if start is not None:
+        written = re.compile(rf"^[ \t]*{re.escape(key)}[ \t]*=[^\n]*(\n|\Z)", re.MULTILINE)
+        there = written.search(text, start, end)
+    if value is None:
+        return text if there is None else text[: there.start()] + text[there.end() :]
+    line = f"{key} = {_written(value)}\n"
     if there is not None:
         return text[: there.start()] + line + text[there.end() :]
-    return f"{text[:start]}{line}\n{text[start:]}"
+    before = text if start is None else text[:start]
+    gap = "" if not before or before.endswith("\n") else "\n"
+    if start is None:
+        return f"{text}{gap}\n[{'.'.join(table)}]\n{line}".lstrip("\n")
+    return f"{before}{gap}{line}{text[start:]}"
 
 
 def _region(text: str, table: Sequence[str]) -> tuple[int | None, int]:
     """Where a table's own lines begin and end; None where it has no header."""
     start: int | None = 0
     if table:
-        header = re.compile(rf"^\[\s*{re.escape('.'.join(table))}\s*\][^\n]*\n", re.MULTILINE)
+        name = r"[ \t]*\.[ \t]*".join(rf"[\"']?{re.escape(each)}[\"']?" for each in table)
+        header = re.compile(rf"^[ \t]*\[[ \t]*{name}[ \t]*\][^\n]*(?:\n|\Z)", re.MULTILINE)
         found = header.search(text)
         if found is None:
             return None, len(text)
         start = found.end()
-    following = _HEADER.search(text, start)
+    following = HEADER.search(text, start)
     return start, following.start() if following else len(text)
 
 
-def _written(value: Scalar) -> str:
-    if isinstance(value, Mapping):
-        members = ", ".join(f"{key} = {json.dumps(each)}" for key, each in value.items())
+def _written(value: Scalar | Toml) -> str:
+    if isinstance(value, dict):
+        members = ", ".join(f"{key} = {_written(each)}" for key, each in value.items())
         return f"{{ {members} }}"
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False, default=str)  # a date would not be proved

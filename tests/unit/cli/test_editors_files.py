@@ -71,8 +71,9 @@ def test_keys_of_a_toml_file_are_set_where_they_are_written():
     ("text", "why"),
     [
         ("agent = ", "not TOML"),
-        ('agent = """\nx\n"""\n', "not understood|not TOML"),
-        ('agents = { builtin = { model = "m" } }\n', "not understood|not TOML"),
+        ('agent = """\nx\n"""\n', "not understood"),
+        ('agents = { builtin = { model = "m" } }\n', "not understood"),
+        ('[agents.builtin]\n"provider" = "x"\n', "not understood"),
         ("[agents]\nbuiltin = 1\n", "no table"),
     ],
 )
@@ -85,19 +86,51 @@ def test_a_toml_file_that_is_not_understood_is_left_alone(text: str, why: str):
         change()
 
 
-def test_a_language_gets_the_server_behind_those_that_the_person_has_listed():
-    before = (
-        '[[language]]\nname = "python"\nlanguage-servers = [\n  "pylsp",\n]\n'
-        '[[language]]\nname = "go"\nindent = { tab-width = 2, unit = "x" }\n'
+BUILTIN = ("agents", "builtin")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        pytest.param("[agents.builtin]", id="plain"),
+        pytest.param('[agents."builtin"]', id="quoted"),
+        pytest.param("  [ agents . builtin ]  # mine", id="with spaces"),
+    ],
+)
+def test_a_table_is_found_by_its_header_at_the_end_of_a_file_too(header: str):
+    after = tables.with_keys(header, BUILTIN, {"model": "m"})
+    assert after == f'{header}\nmodel = "m"\n'
+
+
+def test_a_key_that_is_to_go_is_taken_out_with_its_line():
+    before = "[agents.builtin]\nmodel = 1\nprovider = 2\n"
+    after = tables.with_keys(before, BUILTIN, {"model": None, "sandbox": None})
+    assert after == "[agents.builtin]\nprovider = 2\n"
+
+
+def test_the_members_of_an_inline_table_are_joined_with_those_that_are_there():
+    before = '[agents.builtin]\nenv = { PROXY = "ü", OLD = "a" }\n'
+    after = tables.with_keys(before, BUILTIN, {"env": {"URL": "u", "OLD": None}})
+    assert after == '[agents.builtin]\nenv = { PROXY = "ü", URL = "u" }\n'
+
+
+def test_an_inline_table_that_becomes_empty_goes_with_its_last_member():
+    before = '[agents.builtin]\nenv = { OLD = "a" }\nmodel = "m"\n'
+    after = tables.with_keys(before, BUILTIN, {"env": {"OLD": None}})
+    assert after == '[agents.builtin]\nmodel = "m"\n'
+
+
+def test_the_members_of_a_table_with_a_header_of_its_own_are_written_there():
+    before = '[agents.builtin]\nmodel = "m"\n[agents.builtin.env]\n# mine\nPROXY = "p"\nOLD = "a"\n'
+    after = tables.with_keys(before, BUILTIN, {"env": {"URL": "u", "OLD": None}})
+    assert after == (
+        '[agents.builtin]\nmodel = "m"\n[agents.builtin.env]\nURL = "u"\n# mine\nPROXY = "p"\n'
     )
-    after = tables.with_language_server(before, "lsp-agent", {"python": ["ruff"], "c": ["clangd"]})
-    languages = tomllib.loads(after)["language"]
-    assert [each.get("language-servers") for each in languages] == [
-        ["pylsp", "lsp-agent"],
-        None,
-        ["clangd", "lsp-agent"],
-    ]
-    assert tables.with_language_server(after, "lsp-agent", {"c": ["clangd"]}) == after
+
+
+def test_what_is_no_table_gets_no_members():
+    with pytest.raises(CannotChange, match=r"its agents\.builtin\.env is no table"):
+        tables.with_keys("[agents.builtin]\nenv = 3\n", BUILTIN, {"env": {"URL": "u"}})
 
 
 def test_a_block_stands_at_the_end_and_is_replaced_in_its_place():
