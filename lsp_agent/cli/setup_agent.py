@@ -2,6 +2,7 @@
 answers then. Keys go into the system's keyring and nowhere else."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,26 +11,30 @@ from lsp_agent.cli.doctor_trial import chosen_agent_answers, scripted_turn
 from lsp_agent.cli.editors import tables
 from lsp_agent.cli.editors.changes import CannotChange, Change, read
 from lsp_agent.protocol.errors import UsageError
-from lsp_agent.protocol.providers import KEY_VARIABLES, KEYRING_SERVICE
+from lsp_agent.protocol.providers import BASE_URL_VARIABLES, KEY_VARIABLES, KEYRING_SERVICE
 from lsp_agent.protocol.settings.files import load_for_folder, user_settings_path
 from lsp_agent.protocol.settings.settings import BUILTIN_AGENT
 from lsp_agent.sessions.agents_here import agents_here, model_servers_here
 from lsp_agent.user_data.system_keyring import system_keyring
 
 _MAKERS: Mapping[str, str] = {"anthropic": "Anthropic", "openai": "OpenAI"}
+_URL, _KEY = BASE_URL_VARIABLES["openai"], KEY_VARIABLES["openai"][0]
+#: A server on this machine asks for no key, and the embedded agent needs one.
+_NO_KEY = "none"
+_HERE = re.compile(r"https?://(localhost|127\.[\d.]+|\[::1\])(:|/|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """``name`` is what ``--agent`` takes; ``hint`` is what is left to do where it does not run;
-    ``of_builtin`` are the keys that the embedded agent needs for it."""
+    ``of_builtin`` is what the embedded agent needs for it."""
 
     name: str
     title: str
     agent: str
     found: bool
     hint: str | None = None
-    of_builtin: Mapping[str, tables.Scalar] = field(default_factory=dict[str, tables.Scalar])
+    of_builtin: Mapping[str, tables.Value] = field(default_factory=dict[str, tables.Value])
 
     def change(self) -> Change:
         """Of the person's settings file. Raises CannotChange."""
@@ -40,18 +45,22 @@ class Choice:
             if self.of_builtin:
                 text = tables.with_keys(text, ("agents", BUILTIN_AGENT), self.of_builtin)
         except CannotChange as error:
-            keys = {
-                "agent": self.agent,
-                **{f"agents.{BUILTIN_AGENT}.{k}": v for k, v in self.of_builtin.items()},
-            }
-            lines = "; ".join(f"{key} = {value!r}" for key, value in keys.items())
-            raise CannotChange(f"{path} is left alone, as {error}; set by hand: {lines}") from None
+            by_hand = "; ".join(
+                [
+                    *tables.lines((), {"agent": self.agent}),
+                    *tables.lines(("agents", BUILTIN_AGENT), self.of_builtin),
+                ]
+            )
+            raise CannotChange(
+                f"{path} is left alone, as {error}; set by hand: {by_hand}"
+            ) from None
         return Change(path, before, text)
 
 
 def choices() -> list[Choice]:
     """Those that are here first: agents, model servers on this machine; then a maker's key; then
     agents that would have to be installed."""
+    settings = load_for_folder(None).settings
     here = [
         Choice(
             each.name,
@@ -60,13 +69,15 @@ def choices() -> list[Choice]:
             found=each.path is not None,
             hint=f"sign in: {each.sign_in}" if each.path and each.sign_in else each.install,
         )
-        for each in agents_here(load_for_folder(None).settings)
+        for each in agents_here(settings)
         if each.name != BUILTIN_AGENT
     ]
+    builtin = settings.agents.get(BUILTIN_AGENT)
+    env = builtin.env if builtin else {}
     return [
         *(each for each in here if each.found),
         *_local(),
-        *(_by_key(provider) for provider in _MAKERS),
+        *(_by_key(provider, env) for provider in _MAKERS),
         *(each for each in here if not each.found),
     ]
 
@@ -87,26 +98,38 @@ def choice_named(offered: Sequence[Choice], name: str) -> Choice:
 
 def _local() -> Iterator[Choice]:
     for each in model_servers_here():
-        env = {"OPENAI_BASE_URL": each.server.base_url, "OPENAI_API_KEY": "none"}
-        values: dict[str, tables.Scalar] = {"provider": "openai", "model": each.models[0]}
+        env = {_URL: each.server.base_url, _KEY: _NO_KEY}
         yield Choice(
             each.server.title.lower().replace(" ", "-"),
             f"{each.server.title}, {each.models[0]}",
             BUILTIN_AGENT,
             found=True,
-            of_builtin=values | {"env": env},
+            of_builtin={"provider": "openai", "model": each.models[0], "env": env},
         )
 
 
-def _by_key(provider: str) -> Choice:
+def _by_key(provider: str, env: Mapping[str, str]) -> Choice:
+    """``env`` is what the embedded agent's environment has from the settings."""
+    of_builtin: dict[str, tables.Value] = {"provider": provider, "model": ""}
+    gone = _of_a_local_server(env) if provider == "openai" else []
+    if gone:
+        of_builtin["env"] = dict.fromkeys(gone)
     return Choice(
         provider,
         f"{_MAKERS[provider]}, by your key",
         BUILTIN_AGENT,
         found=any(os.environ.get(name) for name in KEY_VARIABLES[provider]),
         hint=f"it needs a key: {KEY_VARIABLES[provider][0]}, or one in the system's keyring",
-        of_builtin={"provider": provider, "model": ""},
+        of_builtin=of_builtin,
     )
+
+
+def _of_a_local_server(env: Mapping[str, str]) -> list[str]:
+    """What would have a maker's key sent to a model server on this machine. A gateway elsewhere is
+    the person's own way to the maker, and stays."""
+    keyless = env.get(_KEY) == _NO_KEY
+    leads_here = keyless or _HERE.match(env.get(_URL, ""))
+    return [name for name, goes in ((_URL, leads_here), (_KEY, keyless)) if goes and name in env]
 
 
 # -- keys
