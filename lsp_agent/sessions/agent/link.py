@@ -14,7 +14,7 @@ from lsp_agent.agents.framing import encoded
 from lsp_agent.agents.process import AgentGone, AgentProcess, BadLine, Exit
 from lsp_agent.protocol.environment import SECRETS_VARIABLE
 from lsp_agent.protocol.errors import RequestFailed
-from lsp_agent.protocol.events import Event, Notice
+from lsp_agent.protocol.events import Event, Level, Notice
 from lsp_agent.sessions.agent.replies import Replies
 from lsp_agent.wires.wire import (
     Abort,
@@ -107,6 +107,8 @@ class AgentLink:
         self._hold = anyio.CancelScope()
         self._heard_at = anyio.current_time()
         self._refused_from = -math.inf
+        #: Of lines that are no frames.
+        self._bad_sorts: set[str] = set()
 
     @classmethod
     async def start(
@@ -398,9 +400,16 @@ class AgentLink:
     def _decode(self, batch: list[object]) -> list[Decoded]:
         bad = [line for line in batch if isinstance(line, BadLine)]
         for line in bad:
-            self._on_event(Notice("warning", f"{line.reason}: {line.text}", "agent"))
+            self._on_event(Notice(self._level(line), f"{line.reason}: {line.text}", "agent"))
         frames = [frame for frame in batch if not isinstance(frame, BadLine)] if bad else batch
         return self.wire.decode(frames)
+
+    def _level(self, line: BadLine) -> Level:
+        """Only the first of each sort is shown: a program may print hundreds."""
+        sort = line.reason.partition(":")[0]
+        known = sort in self._bad_sorts
+        self._bad_sorts.add(sort)
+        return "debug" if known else "warning"
 
     def _replied(self, reply: Reply) -> None:
         if not self._replies.came(reply) and reply.error is not None:
