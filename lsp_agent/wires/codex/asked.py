@@ -116,8 +116,11 @@ class Asked:
             batch.add(Send(BARE.result(rpc_id, {"action": "decline"})))
             return
         self._open[key] = _Open(rpc_id, "elicitation")
-        args = {"message": string(params, "message")}
-        batch.add(Approve(key, string(params, "serverName") or "mcp", args, None))
+        server, args = string(params, "serverName") or "mcp", {"message": string(params, "message")}
+        url = string(params, "url")
+        if url:  # each is another
+            args["url"] = url
+        batch.add(Approve(key, server, args, None, named=not url))
 
     def _question(self, key: str, rpc_id: object, params: Frame, batch: Batch) -> None:
         """The first of the model's questions; Codex goes on without answers to the others."""

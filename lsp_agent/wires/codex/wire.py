@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Compacted, Notice, OptionChanged, StopReason
 from lsp_agent.protocol.settings.settings import AgentSettings
-from lsp_agent.toolset.loose_json import Frame, frame, string
+from lsp_agent.toolset.loose_json import Frame, frame, integer, string
 from lsp_agent.wires.batch import Batch
 from lsp_agent.wires.codex import messages as codex
 from lsp_agent.wires.codex import tools as codex_tools
@@ -238,7 +238,9 @@ class CodexWire:
                 batch.add(_debug("neither a request nor a response"))
 
     def _asks(self, method: str, request: Frame, params: Frame, batch: Batch) -> None:
-        turn = self._turn if self._is_ours(params) else None
+        # What a server asks outside of a call is of no turn.
+        of_none = params.get("turnId") is None and params.get("threadId") == self._thread.id
+        turn = self._turn if of_none or self._is_ours(params) else None
         patched = self._asked.take(method, request, batch, runs=turn is not None)
         if patched and turn is not None and not turn.noted:
             turn.noted = True
@@ -284,6 +286,9 @@ class CodexWire:
                 turn.completed(frame(params.get("item")), batch)
             case "item/commandExecution/outputDelta":
                 turn.progress(string(params, "itemId"), string(params, "delta"), batch)
+            case "item/reasoning/summaryPartAdded":
+                if integer(params, "summaryIndex"):  # not the first
+                    turn.delta(string(params, "itemId"), "\n\n", batch, thinking=True)
             case "turn/plan/updated":
                 turn.planned(params, batch)
             case "error" if params.get("willRetry") is True:

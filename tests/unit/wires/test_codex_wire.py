@@ -16,6 +16,7 @@ from lsp_agent.protocol.events import (
     Event,
     Notice,
     OptionChanged,
+    ThinkingDelta,
     ToolCall,
     ToolProgress,
     ToolResult,
@@ -292,6 +293,39 @@ def test_a_server_that_asks_for_a_yes_gets_the_persons() -> None:
     (asked,) = talk.asks("mcpServer/elicitation/request", serverName="s", message="May I?")
     assert asked == Approve("7", "s", {"message": "May I?"}, None)
     assert talk.wire.answer("7", Granted()) == {"id": 7, "result": {"action": "accept"}}
+
+
+def test_a_server_that_asks_outside_of_a_call_gets_the_persons_answer_while_a_turn_runs() -> None:
+    talk = Talk()
+    ask = "mcpServer/elicitation/request"
+    told: Json = {"turnId": None, "serverName": "s", "message": "May I?"}
+    declined = [Send({"id": 7, "result": {"action": "decline"}})]
+    assert talk.asks(ask, **told) == declined
+    talk.turn()
+    assert talk.asks(ask, **told) == [Approve("7", "s", {"message": "May I?"}, None)]
+    assert talk.asks(ask, **told | {"threadId": "another"}) == declined
+    assert talk.asks(ask, **told | {"turnId": "another"}) == declined
+
+
+def test_who_is_to_say_yes_to_an_address_is_shown_it_each_time() -> None:
+    talk = Talk()
+    talk.turn()
+    told = {"serverName": "s", "message": "Sign in.", "mode": "url", "url": "https://e.invalid/x"}
+    (asked,) = talk.asks("mcpServer/elicitation/request", **told)
+    args = {"message": "Sign in.", "url": "https://e.invalid/x"}
+    assert asked == Approve("7", "s", args, None, named=False)
+
+
+def test_the_parts_of_a_summary_of_thoughts_are_paragraphs() -> None:
+    talk = Talk()
+    talk.turn()
+    thoughts = ""
+    for index, part in enumerate(("**Looking**", "**Acting**")):
+        of = {"itemId": "r", "summaryIndex": index}
+        told = talk.tell("item/reasoning/summaryPartAdded", **of)
+        told += talk.tell("item/reasoning/summaryTextDelta", **of, delta=part)
+        thoughts += "".join(each.text for each in told if isinstance(each, ThinkingDelta))
+    assert thoughts == "**Looking**\n\n**Acting**"
 
 
 def test_outside_its_turn_nothing_is_run_or_asked() -> None:
