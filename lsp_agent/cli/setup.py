@@ -7,7 +7,7 @@ the change back. With ``--yes`` nothing is asked.
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from rich.console import Console
 from rich.markup import escape
@@ -42,18 +42,33 @@ def run(args: argparse.Namespace) -> int:
     editor = recipe(args.editor) if args.editor else None
     if args.key and not args.agent:
         raise UsageError("--key needs --agent anthropic or --agent openai")
-    if not args.yes and not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask on; say --yes, and which --agent")
+    stdin = _stdin()
+    if not args.yes and (stdin is None or not stdin.isatty()):
+        which = "" if args.undo or editor or args.agent else ", and which --agent"
+        raise UsageError(f"there is no terminal to ask on; say --yes{which}")
     if args.undo:
         return setup.undo(editor.name if editor else _AGENT)
     if editor is not None and not setup.editor(editor):
         return 1
     if editor is None or args.agent:
-        key = sys.stdin.readline().strip() if args.key else None
+        key = _key_on_stdin() if args.key else None
         if not setup.agent(args.agent, key):
             return 1
     setup.say_next(editor)
     return 0
+
+
+def _key_on_stdin() -> str:
+    stdin = _stdin()
+    key = stdin.readline().strip() if stdin else ""
+    if not key:
+        raise UsageError("--key: no key came on stdin; send it there, in a line")
+    return key
+
+
+def _stdin() -> TextIO | None:
+    """None if it was closed before we began."""
+    return cast(TextIO | None, sys.stdin)
 
 
 class _Setup:
@@ -81,7 +96,9 @@ class _Setup:
         offered = setup_agent.choices()
         choice = setup_agent.choice_named(offered, name) if name else self._chosen(offered)
         if key is None and self._asks and setup_agent.lacks_key(choice):
-            key = self._console.input(f"Your key for {choice.title} (not shown): ", password=True)
+            key = self._ask(f"Your key for {choice.title} (not shown): ", hidden=True)
+            if key is None:
+                raise UsageError("no key was given")
         if key:
             setup_agent.keep_key(choice, key)
             self._say(f"[green]✓[/] the key is in the system's keyring, as lsp-agent {choice.name}")
@@ -165,12 +182,22 @@ class _Setup:
             hint = f" [dim]({_plain(each.hint)})[/]" if each.hint and not each.found else ""
             self._say(f"  [cyan]{number:>2}[/] {mark} {_plain(each.title)}{hint}")
         while True:
-            said = self._console.input(f"[dim]1-{len(offered)}: [/]").strip()
+            said = self._ask(f"[dim]1-{len(offered)}: [/]")
+            if said is None:
+                raise UsageError("nothing was chosen")
             if said.isdecimal() and 0 < int(said) <= len(offered):
                 return offered[int(said) - 1]
 
     def _yes(self, what: str) -> bool:
-        return self._console.input(escape(what)).strip().lower() in ("y", "yes")
+        return (self._ask(escape(what)) or "").lower() in ("y", "yes")
+
+    def _ask(self, markup: str, *, hidden: bool = False) -> str | None:
+        """None at the end of what is typed (Ctrl-D)."""
+        try:
+            return self._console.input(markup, password=hidden).strip()
+        except EOFError:
+            self._say("")  # the line of the question has not ended
+            return None
 
     def _say(self, markup: str) -> None:
         self._console.print(markup)
