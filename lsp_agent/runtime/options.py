@@ -4,7 +4,7 @@ import argparse
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lsp_agent.protocol.errors import LspAgentError
+from lsp_agent.protocol.errors import LspAgentError, UsageError
 
 #: Model calls in one turn, unless told otherwise.
 MAX_STEPS = 200
@@ -67,16 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def options(args: argparse.Namespace) -> Options:
-    """Raises NotConfigured for a folder that is not there, and for a flag that says nothing of
+    """Raises UsageError for a folder that is not there, and for a flag that says nothing of
     use."""
     cwd = Path(args.cwd)
     if not cwd.is_dir():
-        raise NotConfigured(f"--cwd {args.cwd} is no folder; name the folder to work in")
+        raise UsageError(f"--cwd {args.cwd} is no folder; name the folder to work in")
     if args.max_steps < 1:
-        raise NotConfigured(f"--max-steps: {args.max_steps} is below 1; a turn takes one at least")
+        raise UsageError(f"--max-steps: {args.max_steps} is below 1; a turn takes one at least")
     reasoning = args.reasoning.lower()
     if reasoning and reasoning not in REASONING:
-        raise NotConfigured(
+        raise UsageError(
             f"--reasoning: there is no level {args.reasoning!r}, only {', '.join(REASONING)}"
         )
     tools = None if args.tools is None else _tools(args.tools)
@@ -101,7 +101,7 @@ def _tools(words: str) -> frozenset[str]:
     names = [word.strip() for word in words.split(",")]
     for name in names:
         if name not in TOOLS:
-            raise NotConfigured(
+            raise UsageError(
                 f"--tools: there is no tool {name!r}, only {', '.join(TOOLS)};"
                 " --no-tools is none of them"
             )
