@@ -133,9 +133,9 @@ class Turn:
             return None
         if self.failing:
             return "error"
-        own = self._habits.own_words if not goes_on else {}
-        said = acp.chunk_text(update) if own else ""
-        level = next((own[each] for each in own if said.startswith(each)), None)
+        own = self._habits.own_words
+        said = acp.chunk_text(update) if own and not goes_on else ""
+        level: Level | None = next((own[each] for each in own if said.startswith(each)), None)
         self._goes_on = level is None
         return level
 
