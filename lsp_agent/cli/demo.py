@@ -18,9 +18,8 @@ from rich.syntax import Syntax
 
 from lsp_agent.cli import demo_project as project
 from lsp_agent.cli.editor_client import Document, EditorClient, RequestError, call_title
-from lsp_agent.cli.scratch import scratch_workspace
+from lsp_agent.cli.scratch import scratch_workspace, scripted_options
 from lsp_agent.protocol.errors import LspAgentError, UsageError
-from lsp_agent.protocol.settings.sources import builtin_command
 
 Json = dict[str, Any]
 
@@ -89,7 +88,7 @@ class _Demo:
                 on_progress=self._progress,
                 answer=self._answer,
             )
-            await editor.connect(tasks, self._options())
+            await editor.connect(tasks, scripted_options("demo", self._script))
             document = await editor.open(self._folder / "prices.py")
             await editor.type(document, 2, 0, project.UNSAVED)
             self._say(f"[dim]prices.py is open, with unsaved text:[/] {project.UNSAVED.strip()}")
@@ -101,19 +100,6 @@ class _Demo:
             tasks.cancel_scope.cancel()
         self._say(f"[dim]{time.monotonic() - started:.1f} s[/]")
         return 1 if self._failures else 0
-
-    def _options(self) -> Json:
-        command = builtin_command()
-        return {
-            "agent": "demo",
-            "agents": {
-                "demo": {
-                    "wire": "zot",
-                    "command": [*command, "--script", str(self._script)],
-                    "provider": "script",
-                }
-            },
-        }
 
     async def _main_job(self, editor: EditorClient) -> None:
         self._say(f"\n[bold cyan]>[/] {project.PROMPT}")

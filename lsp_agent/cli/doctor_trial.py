@@ -11,8 +11,7 @@ import anyio
 
 from lsp_agent.cli.doctor_checks import Finding
 from lsp_agent.cli.editor_client import EditorClient, RequestError
-from lsp_agent.cli.scratch import scratch_workspace
-from lsp_agent.protocol.settings.sources import builtin_command
+from lsp_agent.cli.scratch import scratch_workspace, scripted_options
 
 _SECONDS = 30.0
 #: Of a model; some agents take many seconds to start.
@@ -48,12 +47,7 @@ def scripted_turn() -> Finding:
 
 
 async def _play(folder: Path, script: Path) -> str | None:
-    agent = {
-        "wire": "zot",
-        "command": [*builtin_command(), "--script", str(script)],
-        "provider": "script",
-    }
-    async with _server(folder, {"agent": "doctor", "agents": {"doctor": agent}}) as editor:
+    async with _server(folder, scripted_options("doctor", script)) as editor:
         document = await editor.open(folder / "a.txt")
         result = await editor.request("agent/prompt", {"text": "write"})
         if result["stopReason"] != "endTurn":
@@ -129,7 +123,8 @@ def _outcome(
 
 @asynccontextmanager
 async def _server(folder: Path, options: dict[str, Any]) -> AsyncGenerator[EditorClient]:
-    """A server for ``folder``, gone at the end; only the person's own settings hold in it."""
+    """A server for ``folder``, gone at the end; the person's own settings hold in it, and before
+    them ``options``."""
     editor = EditorClient(
         folder, on_event=lambda _event: None, on_progress=lambda _progress: None, answer=_deny
     )

@@ -1,4 +1,4 @@
-"""A workspace to try something in; nothing of it is left."""
+"""A workspace to try something in, of which nothing is left, and an agent that follows a script."""
 
 import json
 import shutil
@@ -6,7 +6,10 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from lsp_agent.protocol.settings.settings import EditSettings, PermissionSettings
+from lsp_agent.protocol.settings.sources import builtin_command
 from lsp_agent.user_data.conversations import forget_conversation
 from lsp_agent.user_data.data_folder import workspace_data
 
@@ -24,3 +27,19 @@ def scratch_workspace(prefix: str) -> Generator[Path]:
             for about in data.glob("sessions/*/about.json"):
                 forget_conversation(json.loads(about.read_bytes()).get("ref"))
             shutil.rmtree(data, ignore_errors=True)
+
+
+def scripted_options(name: str, script: Path) -> dict[str, Any]:
+    """The options of a server whose agent follows ``script``. What a person lets agents do is not
+    what is tried with it, so their own edits and permissions do not hold."""
+    agent = {
+        "wire": "zot",
+        "command": [*builtin_command(), "--script", str(script)],
+        "provider": "script",
+    }
+    return {
+        "agent": name,
+        "agents": {name: agent},
+        "edits": EditSettings().model_dump(),
+        "permissions": PermissionSettings().model_dump(),
+    }
