@@ -9,7 +9,7 @@ import json
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -255,13 +255,7 @@ class Day:
         left = {_place(path, hunk): hunk for path, hunks in HUNKS.items() for hunk in hunks}
         while left:
             person.next_change()
-            # Looked at once: while Emacs draws another window, its cursor is there for a moment.
-            places: list[tuple[str, int] | None] = []
-            assert until(lambda: places.append(person.place()) or places[-1] in left), (
-                person.editor.screen
-            )
-            place = places[-1]
-            assert place is not None
+            place = self._led_to(left)
             hunk = left.pop(place)
             person.sees(hunk.new)
             verb = "Keep" if hunk.keep else "Undo"
@@ -273,6 +267,15 @@ class Day:
             assert until(lambda of=path, to=wanted: self._project.text(of) == to), path
         person.sees(lambda screen: "to review" not in screen)
         self._did("decides seven hunks in three files, saves")
+
+    def _led_to(self, left: Collection[tuple[str, int]]) -> tuple[str, int]:
+        """Looked at once: while Emacs draws another window, its cursor is there for a moment."""
+        places: list[tuple[str, int] | None] = []
+        there = until(lambda: places.append(self._person.place()) or places[-1] in left)
+        assert there, self._person.editor.screen
+        place = places[-1]
+        assert place is not None
+        return place
 
     def _undoes_the_turn(self) -> None:
         person = self._person
