@@ -125,11 +125,10 @@ def _by_key(provider: str, env: Mapping[str, str]) -> Choice:
 
 
 def _of_a_local_server(env: Mapping[str, str]) -> list[str]:
-    """What would have a maker's key sent to a model server on this machine. A gateway elsewhere is
-    the person's own way to the maker, and stays."""
-    keyless = env.get(_KEY) == _NO_KEY
-    leads_here = keyless or _HERE.match(env.get(_URL, ""))
-    return [name for name, goes in ((_URL, leads_here), (_KEY, keyless)) if goes and name in env]
+    """What would have a maker's key sent to a model server on this machine, or that server's to the
+    maker. A gateway elsewhere is the person's own way to the maker, and stays."""
+    leads_here = env.get(_KEY) == _NO_KEY or _HERE.match(env.get(_URL, ""))
+    return [name for name in (_URL, _KEY) if leads_here and name in env]
 
 
 # -- keys

@@ -14,6 +14,8 @@ _LONGEST_SIDE = 8000
 #: The same in a request of more than so many images.
 _FEW = 20
 _LONGEST_SIDE_OF_MANY = 2000
+#: So many go at a time.
+_LET_GO = 10
 _OLDER = "[an older image of {} pixels a side; beside so many only smaller ones are shown]"
 _BEGINNINGS: Mapping[bytes, str] = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -34,7 +36,9 @@ class Images:
             if side > _LONGEST_SIDE_OF_MANY:
                 large[id(block)] = _OLDER.format(side)
         over = sum(not isinstance(one, str) for one in self._shown.values()) - _FEW
-        self._shown |= dict([*large.items()][: max(0, over)])
+        # Some at a time: what changes of a conversation, and all behind it, is not in a cache.
+        steps = -(-max(0, over) // _LET_GO)
+        self._shown |= dict([*large.items()][: steps * _LET_GO])
 
     def shown(self, block: Block) -> tuple[str, str] | str:
         """MIME type and base64 data of an image block; or what to say in its place."""

@@ -59,6 +59,7 @@ class OpenAIProvider(RemoteProvider):
         answer = _Answer(self, request)
         create = cast(Any, self._client.chat.completions.create)
         asked = self._asked(request.model)
+        level = (request.model, self.reasoning)  # a person may set another meanwhile
         try:
             body = self._body(request)
             async with aclosing(event_frames(create, APIError, body, asked)) as frames:
@@ -66,9 +67,8 @@ class OpenAIProvider(RemoteProvider):
                     for piece in answer.take(frame):
                         yield piece
         except Failed as failed:
-            refused = (request.model, self.reasoning)
-            if failed.refuses_thoughts and refused not in self._thoughtless:
-                self._thoughtless.add(refused)
+            if failed.refuses_thoughts and level not in self._thoughtless:
+                self._thoughtless.add(level)
                 async with aclosing(self._stream(request)) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -340,7 +340,7 @@ def _begins_another(call: _Call, given: Frame) -> bool:
         return False
     if given_id and call.given_id:
         return given_id != call.given_id
-    told = bool(call.text and string(function, "arguments"))
+    told = bool(call.text and string(function, "arguments").strip())
     return told and json_text.arguments(call.text) is not None
 
 

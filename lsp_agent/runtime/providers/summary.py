@@ -54,7 +54,8 @@ async def summarize(
         most //= 2
         text, usage, stopped = await _ask(provider, model, _record(messages, most, _TASK))
         used += usage
-    if stopped.reason == "length":
+    if stopped.reason == "length":  # of the notes, or of record and notes together
+        most //= 2
         text, usage, stopped = await _ask(provider, model, _record(messages, most, _SHORTER))
         used += usage
     if stopped.reason == "length":

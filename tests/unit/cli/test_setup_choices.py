@@ -56,14 +56,14 @@ def test_a_makers_key_is_not_sent_to_the_model_server_that_was_chosen_before(
     assert tomllib.loads(after)["agents"]["builtin"]["model"] == ""
 
 
-def test_a_model_server_that_the_person_wrote_down_is_left_for_the_maker_too(
+def test_a_model_server_that_the_person_wrote_down_is_left_with_its_key_for_the_maker(
     settings: Path,
 ) -> None:
     settings.write_text(
         "[agents.builtin.env]\n"
-        'OPENAI_BASE_URL = "http://127.0.0.1:8000/v1"\nOPENAI_API_KEY = "sk-mine"\n'
+        'OPENAI_BASE_URL = "http://127.0.0.1:8000/v1"\nOPENAI_API_KEY = "ollama"\n'
     )
-    assert environment(written("openai")) == {"OPENAI_API_KEY": "sk-mine"}
+    assert environment(written("openai")) == {}
 
 
 def test_a_gateway_of_the_persons_stays_between_them_and_the_maker(settings: Path) -> None:

@@ -68,10 +68,15 @@ def test_twenty_large_images_are_shown():
     assert shown(*[png(2001, 10)] * 20) == ["image/png"] * 20
 
 
-def test_of_more_images_the_oldest_large_ones_go_as_words():
-    large = [png(2001, 10) for _ in range(3)]
-    small = [png(2000, 2000) for _ in range(19)]
-    first, second, third, *others = shown(*large, *small)
-    assert "older image" in first
-    assert "older image" in second
-    assert {third, *others} == {"image/png"}
+def test_of_more_images_the_ten_oldest_large_ones_go_as_words():
+    large = [png(2001, 10) for _ in range(11)]
+    small = [png(2000, 2000) for _ in range(10)]
+    found = shown(*large, *small)
+    assert all("older image" in one for one in found[:10])
+    assert set(found[10:]) == {"image/png"}
+
+
+def test_the_next_image_lets_no_other_one_go():
+    many = [png(2001, 10) for _ in range(30)]
+    assert shown(*many[:21])[:10] == shown(*many)[:10]
+    assert set(shown(*many)[10:]) == {"image/png"}

@@ -65,6 +65,13 @@ def test_notes_that_were_cut_off_are_asked_for_once_more_and_shorter():
     assert writer.asked[1].endswith("in 300 words at most.")
 
 
+def test_they_are_asked_for_of_half_the_record_as_it_may_have_left_them_no_room():
+    writer = Writer("The person wants…", "Short.")
+    notes(writer, *[text_block(f"{number} {'x' * 500}") for number in range(40)])
+    first, second = map(len, writer.asked)
+    assert second < 0.6 * first
+
+
 def test_notes_that_are_cut_off_again_are_none():
     with pytest.raises(ProviderFailure, match="cut off by its token limit"):
         notes(Writer("The person wants…", "The person…"), text_block("x"))
