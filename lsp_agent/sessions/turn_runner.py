@@ -26,8 +26,9 @@ SETTLE_SECONDS = 5.0
 #: How long ``agent/abort`` waits for the agent's own account before it is answered.
 ABORT_SECONDS = 0.5
 
-#: What a start fails by that may be for what the agent is to take up.
-_NOT_TAKEN_UP = ("notConfigured", "agentExited", "agentTimeout")
+#: What a start fails by if the second one does as well: the agent may die of what it is to take up,
+#: or hang over it. Once may be the machine's.
+_NOT_TAKEN_UP = ("agentExited", "agentTimeout")
 
 _TOLD = "so it is told in short what was in it."
 _FORGETS = f"The agent does not remember this session, {_TOLD}"
@@ -153,19 +154,21 @@ class TurnRunner:
             link.tell_to_stop()
 
     async def _agent_for(self, turn: Turn) -> AgentLink:
-        """One that refuses to take up the session, or dies or hangs over it, is started without:
-        the next prompt would meet the same."""
+        """One that refuses to take up the session, or dies or hangs over it for the second time, is
+        started without: the next prompt would meet the same."""
         with turn.starting:
             refusal: RequestFailed | None = None
             try:
                 link = await self._agent.running()
             except RequestFailed as failure:
-                if self._agent.resume is None or failure.kind not in _NOT_TAKEN_UP:
+                again = failure.kind in _NOT_TAKEN_UP and self._agent.failed_starts > 1
+                refused = failure.kind == "notConfigured" or again
+                if self._agent.resume is None or not refused:
                     raise
                 link, refusal = await self._agent.running_anew(), failure
             if link is not self._prompted and not self._agent.resumed:
                 self.recap = await self.account() or self.recap
-            if refusal is not None and not self.recap:
+            if refusal is not None and (refusal.kind in _NOT_TAKEN_UP or not self.recap):
                 told = f"The agent begins a new session: {refusal}"
                 self._session.emit(Notice("warning", told, "lsp-agent"), turn.id)
             return link

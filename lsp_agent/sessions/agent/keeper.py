@@ -68,6 +68,8 @@ class AgentKeeper:
         self.resumed = False
         #: Whether ``resume`` is a conversation of its own in which nothing was said yet.
         self.untold = False
+        #: Starts in a row that were over before the agent said hello.
+        self.failed_starts = 0
         self.chosen = Chosen(lambda change: emit(change, None))
         #: The background commands that run, by their ids.
         self.background: dict[str, BackgroundCommand] = {}
@@ -283,6 +285,7 @@ class AgentKeeper:
             await self.link.ended()
             self.link = None
         self._tell(AgentStatus("starting"))
+        self.failed_starts += 1
         with self.chosen.kept():
             link, hello = await start_agent(
                 self._choice,
@@ -293,6 +296,7 @@ class AgentKeeper:
                 line_bytes=self._services.settings(self._cwd).limits.line_bytes,
                 resume=self.resume,
             )
+            self.failed_starts = 0
             self.link, self._state = link, dict(hello.data)
             wanted, self.resume = self.resume, _session_of(hello.data)
             again = wanted is not None and self.resume == wanted

@@ -85,15 +85,32 @@ async def test_one_that_refuses_is_started_without_and_told() -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("how", ["agentExited", "agentTimeout"])
-async def test_one_that_dies_or_hangs_over_it_is_started_without_and_told(
+async def test_one_that_dies_or_hangs_over_it_twice_is_started_without_and_told(
     how: Literal["agentExited", "agentTimeout"],
 ) -> None:
     async with stage() as on:
         on.dies_of_it = how
         on.session.agent.resume, on.session.runner.recap = "theirs", RECAP
+        on.session.prompt("Go on.")
+        await on.settle()
+        assert on.starts == ["theirs"]
         assert await asked(on) == [f"{RECAP}Go on."]
         assert notices(on) == 1
-        assert on.starts == ["theirs", None]
+        assert on.starts == ["theirs", "theirs", None]
+        told = [each.event.message for each in on.events if isinstance(each.event, Notice)]
+        assert "The agent begins a new session: it is gone" in told
+
+
+@pytest.mark.asyncio
+async def test_one_that_dies_over_it_once_takes_it_up_with_the_next_prompt() -> None:
+    async with stage() as on:
+        on.dies_of_it = "agentTimeout"
+        on.session.agent.resume, on.session.runner.recap = "theirs", RECAP
+        on.session.prompt("Go on.")
+        await on.settle()
+        on.dies_of_it = None
+        assert await asked(on) == ["Go on."]
+        assert on.session.agent.resumed
 
 
 @pytest.mark.asyncio
