@@ -37,7 +37,8 @@ class Accepted:
         there may be several."""
         awaited = awaited_hunks(self.before, self.after, now)
         hunks = [hunk for hunk in awaited if hunk.index in self.indexes]
-        return [_owners(step, hunks) for step in steps]
+        there = {h.index for h in hunks if now.lines[h.start_line : h.end_line] == h.new_lines}
+        return [_owners(step, hunks, there) for step in steps]
 
     def went_in(self, before: Text, after: Text) -> set[int]:
         """Which of the hunks made ``after`` of the text ``before``: the others were in."""
@@ -131,10 +132,12 @@ def _touches(later: Hunk, start: int, end: int) -> bool:
     )
 
 
-def _owners(step: Hunk, hunks: Sequence[LiveHunk]) -> tuple[int, ...]:
-    """Those in whose place ``step`` is, before those at its edge; else the nearest."""
+def _owners(step: Hunk, hunks: Sequence[LiveHunk], there: Collection[int]) -> tuple[int, ...]:
+    """Those in whose place ``step`` is, before those at its edge that are not ``there`` already;
+    else the nearest."""
     places = [(hunk.index, hunk.start_line, hunk.end_line) for hunk in hunks]
     inside = [index for index, start, end in places if _touches(step, start, end)]
     edge = [i for i, start, end in places if start <= step.old_end and step.old_start <= end]
+    edge = [index for index in edge if index not in there]
     nearest = min(hunks, key=lambda hunk: abs(hunk.start_line - step.old_start)).index
     return tuple(dict.fromkeys([*inside, *edge])) or (nearest,)

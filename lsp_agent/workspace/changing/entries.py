@@ -178,7 +178,14 @@ class AcceptEntry:
         elif not left:
             self._ledger.set_status(was.id, status)
         lost: dict[int, EditStatus] = dict.fromkeys(left, "lost")
+        # The review may have been told by now that hunks which met are one.
+        met = _superseded(self._ledger.get(was.id) or was) - _superseded(was)
+        decided = {index: decided[index] for index in decided if index not in met}
         return self._ledger.decide(was.id, lost | decided)
+
+
+def _superseded(change: Change) -> set[int]:
+    return {index for index, status in change.decided.items() if status == "superseded"}
 
 
 class UndoEntry:

@@ -2,7 +2,7 @@ from hypothesis import given
 from random_texts import triples
 
 from lsp_agent.text.lines import Text
-from lsp_agent.text.live_hunks import LiveHunk, awaited_hunks, live_hunks
+from lsp_agent.text.live_hunks import Accepted, LiveHunk, awaited_hunks, live_hunks
 
 BEFORE = "a\nb\nc\nd\ne\n"
 AFTER = "a\nB\nc\nd\ne\nnew\n"
@@ -88,3 +88,9 @@ def test_an_intact_hunk_that_waits_covers_exactly_the_lines_it_replaces(
         assert 0 <= hunk.start_line <= hunk.end_line <= len(now.lines)
         if hunk.intact:
             assert now.lines[hunk.start_line : hunk.end_line] == hunk.old_lines
+
+
+def test_what_was_there_already_did_not_go_in_with_a_hunk_beside_it():
+    before, after = Text.of("1\n2\n3\n4\n5\n"), Text.of("1\ntwo\n3\nfour\n5\n")
+    accepted = Accepted(before, after, (0, 1))
+    assert accepted.went_in(Text.of("1\ntwo\n4\n5\n"), Text.of("1\ntwo\nfour\n5\n")) == {1}

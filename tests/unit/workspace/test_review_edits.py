@@ -385,6 +385,21 @@ async def test_hunks_that_meet_since_the_line_between_them_went_are_decided_on_a
     assert await desk.statuses(edit_id) == ["kept", "kept", "kept"]
 
 
+@pytest.mark.asyncio
+async def test_hunks_of_a_lost_edit_that_meet_are_one_to_who_is_told_of_it_at_once(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    desk = Desk(tmp_path, ledger, Policy("plain"))
+    edit_id = await desk.propose("two", "four")
+    ledger.set_status(edit_id, "lost")
+    ledger.subscribe(lambda change: None if change.cold else str(desk.edits.event(change)))
+    await desk.types("three\n", "")
+    await desk.edits.apply(edit_id)
+    assert await desk.statuses(edit_id) == ["applied", "applied", "superseded"]
+    await desk.edits.reject(edit_id)
+    assert await desk.statuses(edit_id) == ["rejected", "rejected", "rejected"]
+
+
 # All at once
 
 
