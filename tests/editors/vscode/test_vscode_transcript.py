@@ -65,3 +65,60 @@ def test_how_full_the_models_window_is_stands_until_a_compaction() -> None:
     """
     found = returned(OPEN + code, transcript="chat/transcript", head="chat/head")
     assert found == ["", "Window 6 % of 200k", "Window 900", ""]
+
+
+TWICE = """
+const call = (command) => tell(
+  { type: 'toolCall', toolCallId: 'd', tool: 'bash', kind: 'command', args: { command }, paths: [] });
+const result = (text) => tell(
+  { type: 'toolResult', toolCallId: 'd', isError: false, content: [{ type: 'text', text }] });
+const begin = () => tell({ type: 'toolCallStarted', toolCallId: 'd', tool: 'bash' });
+const shown = () => chat.turns[0].parts.filter(({ id }) => id === 'd')
+  .map(({ subject, output, state }) => [subject, output, state]);
+begin(); call('ls'); result('a.py');
+"""
+
+
+def test_a_second_call_of_an_id_is_shown_for_itself() -> None:
+    code = """
+    begin(); call('pwd');
+    tell({ type: 'toolProgress', toolCallId: 'd', text: '/w' });
+    found.push(shown());
+    result('/work');
+    found.push(shown());
+    return found;
+    """
+    first = ["ls", "a.py", "done"]
+    found = returned(OPEN + TWICE + code, transcript="chat/transcript")
+    assert found == [
+        [first, ["pwd", "/w", "running"]],
+        [first, ["pwd", "/work", "done"]],
+    ]
+
+
+def test_a_question_of_an_ids_second_call_is_not_the_firsts() -> None:
+    code = """
+    begin(); call('pwd');
+    tell({ type: 'questionAsked', question: { questionId: 'q', toolCallId: 'd' } });
+    const [turn] = chat.turns;
+    return turn.parts.filter(({ kind }) => kind === 'tool')
+      .map((part) => transcript.isAsked(turn, part));
+    """
+    found = returned(OPEN + TWICE + code, transcript="chat/transcript")
+    assert found == [False, False, True]
+
+
+def test_what_becomes_of_an_edit_stands_with_the_call_that_made_it() -> None:
+    code = """
+    const made = (editId, status) =>
+      ({ ...edit(status, hunk('0', status, 'a\\n')), editId, toolCallId: 'd' });
+    const edited = (type, editId, status) => tell({ type, edit: made(editId, status) });
+    edited('editApplied', 'one', 'applied');
+    begin(); call('pwd');
+    edited('editApplied', 'two', 'applied');
+    edited('editKept', 'one', 'kept');
+    return chat.turns[0].parts.filter(({ id }) => id === 'd')
+      .map((part) => part.files.map(({ editId, status }) => [editId, status]));
+    """
+    found = returned(OPEN + TWICE + code, transcript="chat/transcript")
+    assert found == [[["one", "kept"]], [["two", "applied"]]]

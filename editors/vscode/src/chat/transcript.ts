@@ -194,9 +194,9 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
     case "plan":
       return takePlan(turn, event.entries);
     case "toolCallStarted":
-      return changed(turn, toolOf(turn, event.toolCallId, event.tool));
+      return changed(turn, runningOf(turn, event.toolCallId, event.tool));
     case "toolCall": {
-      const part = toolOf(turn, event.toolCallId, event.tool);
+      const part = runningOf(turn, event.toolCallId, event.tool);
       part.tool = event.tool;
       part.toolKind = event.kind;
       part.subject = subjectOf(event.kind, event.args, event.paths);
@@ -223,7 +223,7 @@ function takeInTurn(turn: Turn, event: AgentEvent): Touched {
       );
       if (part?.kind !== "question") return {};
       part.answer = event.optionId;
-      const asked = turn.parts.find((each) => isAbout(part, each));
+      const asked = turn.parts.findLast((each) => isAbout(part, each));
       if (asked && event.time > 0) asked.began = event.time; // a person's time is not the call's
       return changed(turn, part);
     }
@@ -295,12 +295,11 @@ export function takeDecision(chat: Chat, edit: Edit): Touched {
 }
 
 function takeEdit(turn: Turn, edit: Edit): Touched {
-  const part = turn.parts.find(
-    (each) =>
-      each.kind === "tool" &&
-      (each.id === edit.toolCallId || each.files.some((file) => file.editId === edit.editId)),
-  );
-  if (part?.kind !== "tool") return {};
+  const calls = turn.parts.filter((each) => each.kind === "tool");
+  const part =
+    calls.find(({ files }) => files.some(({ editId }) => editId === edit.editId)) ??
+    calls.findLast(({ id }) => id === edit.toolCallId);
+  if (part === undefined) return {};
   const known = part.files.findIndex((file) => file.editId === edit.editId);
   const before = known < 0 ? undefined : part.files[known];
   // A decided hunk has no place any more: what the edit did is what it was at first.
@@ -314,7 +313,8 @@ function takeEdit(turn: Turn, edit: Edit): Touched {
 
 /** Whether the call waits for the person's answer. */
 export function isAsked({ parts }: Turn, call: ToolPart): boolean {
-  return parts.some((part) => isOpenQuestion(part) && isAbout(part, call));
+  const isLast = lastOf(parts, call.id) === call;
+  return isLast && parts.some((part) => isOpenQuestion(part) && isAbout(part, call));
 }
 
 /** Whether the question is about that call. */
@@ -341,9 +341,23 @@ function turnOf(chat: Chat, id: string): Turn {
   return turn;
 }
 
-function toolOf(turn: Turn, id: string, tool = ""): ToolPart {
-  const found = turn.parts.find((part) => part.kind === "tool" && part.id === id);
-  if (found?.kind === "tool") return found;
+/** The last call of that id: a provider may count its ids anew in each step. */
+function lastOf(parts: Part[], id: string): ToolPart | undefined {
+  const found = parts.findLast((part) => part.kind === "tool" && part.id === id);
+  return found?.kind === "tool" ? found : undefined;
+}
+
+function toolOf(turn: Turn, id: string): ToolPart {
+  return lastOf(turn.parts, id) ?? begun(turn, id, "");
+}
+
+/** The call that is told of: one that has ended is another. */
+function runningOf(turn: Turn, id: string, tool: string): ToolPart {
+  const last = lastOf(turn.parts, id);
+  return last?.state === "running" ? last : begun(turn, id, tool);
+}
+
+function begun(turn: Turn, id: string, tool: string): ToolPart {
   const part: ToolPart = {
     kind: "tool",
     id,

@@ -325,7 +325,7 @@ function retellThoughtAt({ turn, elements }: ShownTurn, index: number): void {
 
 /** The call that a question is about waits with it. */
 function showAsked(known: ShownTurn, question: QuestionPart): void {
-  const about = known.turn.parts.findIndex((part) => isAbout(question, part));
+  const about = known.turn.parts.findLastIndex((part) => isAbout(question, part));
   if (about >= 0) put(known, about);
   showWorking(known);
 }
