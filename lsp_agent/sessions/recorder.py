@@ -101,6 +101,7 @@ class Recorder:
                 block = ToolCallBlock(type="toolCall", toolCallId=call_id, tool=tool, args=args)
                 self._add({"role": "assistant", "content": [block]}, now)
             case ToolResult(call_id, is_error, content):
+                self._calls.discard(call_id)  # the next of that id is another
                 self._add(
                     {
                         "role": "tool",
