@@ -54,10 +54,11 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that is no frame; ``text`` is how it begins."""
+    """A line that is no frame, or one ``too_long`` to tell; ``text`` is how it begins."""
 
     reason: str
     text: str
+    too_long: bool = False
 
 
 class AgentProcess:
@@ -243,7 +244,7 @@ class AgentProcess:
     def _frame(self, line: bytes | TooLong) -> object:
         if isinstance(line, TooLong):
             reason = f"a line of more than {self._line_bytes} bytes (limits.line_bytes)"
-            return BadLine(reason, self._masked(line.head)[:_SAMPLE])
+            return BadLine(reason, self._masked(line.head)[:_SAMPLE], too_long=True)
         try:
             return decoded(line)
         except orjson.JSONDecodeError as error:

@@ -107,8 +107,8 @@ class AgentLink:
         self._hold = anyio.CancelScope()
         self._heard_at = anyio.current_time()
         self._refused_from = -math.inf
-        #: Of lines that are no frames.
-        self._bad_sorts: set[str] = set()
+        #: A line that is no frame has come.
+        self._strayed = False
 
     @classmethod
     async def start(
@@ -405,10 +405,11 @@ class AgentLink:
         return self.wire.decode(frames)
 
     def _level(self, line: BadLine) -> Level:
-        """Only the first of each sort is shown: a program may print hundreds."""
-        sort = line.reason.partition(":")[0]
-        known = sort in self._bad_sorts
-        self._bad_sorts.add(sort)
+        """Of lines that are no frames the first is shown: a program may print hundreds. One that
+        is too long may be a frame, which is missing."""
+        if line.too_long:
+            return "warning"
+        known, self._strayed = self._strayed, True
         return "debug" if known else "warning"
 
     def _replied(self, reply: Reply) -> None:

@@ -17,8 +17,8 @@ TOO_LONG = "a line of more than 1000 bytes (limits.line_bytes)"
 LINES = [
     BadLine("not JSON: at column 1", "loading"),
     BadLine("not JSON: at column 7", "still loading"),
-    BadLine(TOO_LONG, "{"),
-    BadLine(TOO_LONG, "{"),
+    BadLine(TOO_LONG, "{", too_long=True),
+    BadLine(TOO_LONG, "{", too_long=True),
     BadLine("not JSON: at column 1", "loaded"),
 ]
 
@@ -41,7 +41,9 @@ class Chatty:
 
 
 @pytest.mark.asyncio
-async def test_only_the_first_of_each_sort_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_what_is_no_json_the_first_is_a_warning_and_each_frame_that_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def start(*_argv: object, **_options: Any) -> Chatty:
         return Chatty()
 
@@ -64,7 +66,7 @@ async def test_only_the_first_of_each_sort_is_a_warning(monkeypatch: pytest.Monk
                 resume=None,
             )
     told = [(each.level, each.message) for each in heard if isinstance(each, Notice)]
-    levels = ["warning", "debug", "warning", "debug", "debug"]
+    levels = ["warning", "debug", "warning", "warning", "debug"]
     assert told == [
         (level, f"{line.reason}: {line.text}") for level, line in zip(levels, LINES, strict=True)
     ]
