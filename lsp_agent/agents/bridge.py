@@ -9,6 +9,7 @@ an abort means that a call does not run.
 import os
 import re
 from asyncio import StreamReader, StreamWriter
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -95,8 +96,9 @@ class Bridge:
         #: be killed, since its commands would run ungated.
         self.lost = anyio.Event()
         self._up_or_over = anyio.Event()
-        #: The wire's ids of the calls of this turn that we were asked about.
-        self._asked: set[str] = set()
+        #: How often we were asked about each of the wire's ids whose result it has not told: a
+        #: provider may count its ids anew, and the wire be behind us.
+        self._asked = Counter[str]()
         #: Calls let through and not yet come to us: (tool, the wire's id), oldest first.
         self._let_through: list[tuple[str, str]] = []
 
@@ -160,8 +162,8 @@ class Bridge:
         await self._up_or_over.wait()
 
     def was_asked(self, tool_call_id: str) -> bool:
-        """Whether the agent asked before that call, in this turn."""
-        return tool_call_id in self._asked
+        """Whether the agent asked before that call, which has not ended."""
+        return self._asked[tool_call_id] > 0
 
     def abort(self) -> None:
         """From now on every question is answered "block" at once, every file call is refused,
@@ -186,6 +188,7 @@ class Bridge:
 
     def call_ended(self, tool_call_id: str) -> None:
         """The wire told a result of that call."""
+        self._asked -= Counter([tool_call_id])
         self._let_through = [call for call in self._let_through if call[1] != tool_call_id]
         self._gatekeeper.forget(tool_call_id)
 
@@ -216,7 +219,7 @@ class Bridge:
         match frame.type:
             case "event_intercept":
                 if frame.call_id is not None:
-                    self._asked.add(frame.call_id)
+                    self._asked[frame.call_id] += 1
                 tasks.start_soon(self._intercept, frame, writer)
             case "tool_call":
                 request = ToolRequest(frame.tool, frame.args, self._call_id(frame.tool))

@@ -66,6 +66,22 @@ async def test_a_blocked_call_does_not_lend_its_id_to_the_next(tmp_path: Path):
 
 
 @pytest.mark.asyncio
+async def test_an_id_counts_as_asked_about_for_as_many_results_as_there_were_questions():
+    async with Bridge(Host()) as bridge, await anyio.connect_unix(_socket_of(bridge)) as stream:
+        answers = _answers(stream)
+        for number in range(2):  # the second is asked about before the first's result is told
+            args = {"tool_name": "read", "tool_args": {"path": "a"}, "tool_id": "c"}
+            frame = {"type": "event_intercept", "id": str(number), "event": "tool_call", **args}
+            await stream.send(json.dumps(frame).encode() + b"\n")
+            await anext(answers)
+        asked = []
+        for _ in range(3):
+            asked.append(bridge.was_asked("c"))
+            bridge.call_ended("c")
+        assert asked == [True, True, False]
+
+
+@pytest.mark.asyncio
 async def test_an_error_of_the_hosts_is_what_the_model_reads(tmp_path: Path):
     async def fail(_: ToolRequest) -> ToolAnswer:
         raise RequestFailed("editorFailed", "the editor refused")
