@@ -50,6 +50,8 @@ class Record:
         self.cost: float | None = None
         #: What of it no turn is charged with any more; None as long as it is not known.
         self._charged: float | None = 0.0
+        #: The calls that its last turn has left open, by their ids, with their arguments.
+        self.left: Mapping[str, object] = {}
         self._messages: list[Message] = []
 
     def take(self, decoded: Iterable[Decoded]) -> None:

@@ -5,8 +5,10 @@ its arguments late and may never tell its end; a turn makes of that exactly one 
 one ``ToolResult`` a call, in steps of its own making.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Literal
 
 from lsp_agent.protocol.catalogue import AcpHabits, Level
@@ -91,25 +93,27 @@ class _Call:
 
 class Turn:
     """``aborted`` is set by whoever asked for the abort; ``left`` are the calls that the turn
-    before has left open, of which the agent may still tell."""
+    before has left open, with their arguments, of which the agent may still tell."""
 
     def __init__(
         self,
         request_id: str,
         prompt: Message,
         habits: AcpHabits,
-        left: frozenset[str] = frozenset(),
+        left: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self.request_id = request_id
         self.aborted = False
         self.begun = False
         #: The agent has said that it fails, before it says why.
         self.failing = False
-        #: The agent's own last words, where they are of a failure.
-        self.failure: str | None = None
         self._prompt = prompt
         self._habits = habits
         self._left = left
+        #: The agent's own last words, where they are of a failure.
+        self._failure: str | None = None
+        #: The last words, where they were told as the model's and may be of a failure.
+        self._seeming: str | None = None
         self._step = 1
         self._calls: dict[str, _Call] = {}
         #: A call was made in this step, so what the model says next is the next one's.
@@ -129,13 +133,17 @@ class Turn:
     def own_words(self, kind: str, update: Frame) -> Level | None:
         """Whether a message's piece is not of the model's words but of the agent's own."""
         goes_on, self._goes_on = self._goes_on, False
+        self._seeming = None
         if kind != "agent_message_chunk" or "messageId" in update:
             return None
         if self.failing:
             return "error"
         own = self._habits.own_words
-        said = acp.chunk_text(update) if own and not goes_on else ""
+        said = acp.chunk_text(update) if own else ""
         level: Level | None = next((own[each] for each in own if said.startswith(each)), None)
+        if goes_on:
+            self._seeming = said if level == "error" else None
+            level = None
         self._goes_on = level is None
         return level
 
@@ -146,17 +154,23 @@ class Turn:
     def report(self, level: Level, words: str, batch: Batch) -> None:
         """Own words of the agent's. An error is the turn's, if it is the last that is said."""
         self._went_on(batch)
-        words = words.strip()
         if level == "error":
-            self.failure = words.removeprefix("Error: ")
+            self._failure = _reason(words)
         else:
-            batch.add(Notice(level, words, "agent"))
+            batch.add(Notice(level, words.strip(), "agent"))
+
+    @property
+    def failure(self) -> str | None:
+        """Why it failed, by the last words of an agent that ends such a turn well."""
+        if self._failure is None and self._seeming is not None:
+            return _reason(self._seeming)
+        return self._failure
 
     def _went_on(self, batch: Batch) -> None:
         """What was reported did not end the turn."""
-        if self.failure is not None:
-            batch.add(Notice("warning", self.failure, "agent"))
-            self.failure = None
+        if self._failure is not None:
+            batch.add(Notice("warning", self._failure, "agent"))
+            self._failure = None
 
     def say(self, delta: str, batch: Batch) -> None:
         self._went_on(batch)
@@ -172,6 +186,7 @@ class Turn:
     def update(self, update: Frame, batch: Batch) -> None:
         """A ``tool_call`` or ``tool_call_update``."""
         self._went_on(batch)
+        self._seeming = None
         call = self._sight(update, batch)
         if call is None:
             return
@@ -214,7 +229,8 @@ class Turn:
         call = self._calls.get(call_id)
         if call is not None and call.state in ("asked", "ended"):
             opened = None
-            call = self._calls[call_id] = _Call(call_id, acp.tool_name(update), state="asked")
+            tool = acp.tool_name(update) or "tool"
+            call = self._calls[call_id] = _Call(call_id, tool, state="asked")
             call.learn(update)
         else:
             opened = self._sight(update, batch)
@@ -263,9 +279,9 @@ class Turn:
         return same[-1].id if same else alike[0].id if len(alike) == 1 else None
 
     @property
-    def left(self) -> frozenset[str]:
-        """The calls that its end would close."""
-        return frozenset(call.id for call in self._open_calls())
+    def left(self) -> Mapping[str, object]:
+        """The calls that its end would close, with their arguments."""
+        return {call.id: call.args for call in self._open_calls()}
 
     def end(self, reason: StopReason, error: str | None, batch: Batch) -> None:
         if self.aborted:
@@ -293,7 +309,7 @@ class Turn:
         call_id = string(update, "toolCallId")
         call = self._calls.get(call_id)
         begins = string(update, "sessionUpdate") != "tool_call_update"
-        if call is None and call_id and (begins or call_id not in self._left):
+        if call is None and call_id and (begins or not self._is_late(call_id, update)):
             call = self._begin_call(call_id, update, batch)
         elif call is not None and (call.state == "asked" or (begins and call.state == "ended")):
             # A provider may count its ids anew in each step.
@@ -304,6 +320,12 @@ class Turn:
             return None
         call.learn(update)
         return call
+
+    def _is_late(self, call_id: str, update: Frame) -> bool:
+        """Whether it tells of a call that was left open. Agents say again of which kind one is
+        and how it is titled, but one with other arguments is another."""
+        args = update.get("rawInput")
+        return call_id in self._left and (not args or args == self._left[call_id])
 
     def _begin_call(self, call_id: str, update: Frame, batch: Batch) -> _Call:
         call = self._calls.get(call_id)
@@ -354,6 +376,10 @@ class Turn:
         self._text.clear()
         if content:
             batch.add(AssistantMessage({"role": "assistant", "content": content}))
+
+
+def _reason(words: str) -> str:
+    return words.strip().removeprefix("Error: ")
 
 
 def _name(path: str) -> str:

@@ -88,8 +88,6 @@ class AcpWire:
         self._session = Session(self._can)
         self._asked = Asked()
         self._turn: Turn | None = None
-        #: The calls that the last turn has left open.
-        self._left: frozenset[str] = frozenset()
         #: The running turn's usage was told step by step, so its end does not tell more of it.
         self._counted = False
 
@@ -183,7 +181,8 @@ class AcpWire:
         if (why := self._session.unasking) is not None:
             return Reply(request_id, error=why)
         message = acp.user_message(prompt.text, prompt.images)
-        self._turn = Turn(request_id, message, self._session.agent.habits, self._left)
+        left = self._session.record.left
+        self._turn = Turn(request_id, message, self._session.agent.habits, left)
         self._counted = False
         return self._session.prompt(request_id, prompt)
 
@@ -271,7 +270,7 @@ class AcpWire:
         reason = "error" if error is not None else acp.STOP_REASONS.get(name, "endTurn")
         if reason == "endTurn" and turn.failure is not None:
             reason, error = "error", readable(turn.failure)
-        self._left = turn.left
+        self._session.record.left = turn.left
         turn.end(reason, error, batch)
 
     def _count(self, step: Usage, batch: Batch) -> None:

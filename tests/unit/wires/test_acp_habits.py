@@ -141,6 +141,22 @@ def test_a_piece_in_the_midst_of_an_answer_is_the_models_whatever_it_begins_with
     assert of(TurnEnded, talk.result(stopReason="end_turn")) == [TurnEnded("endTurn", None)]
 
 
+def test_an_error_right_after_the_models_words_with_which_the_turn_ends_is_the_turns() -> None:
+    talk = prompted("copilot")
+    for each in ("I begin.", "Error: no luck."):
+        talk.update("agent_message_chunk", **piece(each))
+    ended = talk.result(stopReason="end_turn")
+    assert of(TurnEnded, ended) == [TurnEnded("error", "no luck.")]
+
+
+def test_such_words_after_which_a_call_is_made_are_the_models() -> None:
+    talk = prompted("copilot")
+    for each in ("The log says:", "Error: no such table"):
+        talk.update("agent_message_chunk", **piece(each))
+    talk.update("tool_call", toolCallId="c", kind="execute", rawInput={"command": "ls"})
+    assert of(TurnEnded, talk.result(stopReason="end_turn")) == [TurnEnded("endTurn", None)]
+
+
 def test_an_error_after_the_usage_of_a_model_call_is_the_turns() -> None:
     talk = prompted("copilot")
     talk.update("agent_message_chunk", **piece("I begin."))

@@ -15,6 +15,7 @@ from lsp_agent.protocol.events import (
     StepStarted,
     ThinkingDelta,
     ToolCall,
+    ToolCallStarted,
     ToolProgress,
     ToolResult,
     TurnEnded,
@@ -666,17 +667,52 @@ def test_one_that_is_asked_about_by_such_an_id_is_told_with_its_first_update() -
     assert len(of(talk.heard, ToolResult)) == 2
 
 
-def test_what_is_told_late_of_a_stopped_turns_call_is_no_call_of_the_next_turn() -> None:
+def test_one_that_is_asked_about_by_such_an_id_and_named_by_nothing_is_a_tool() -> None:
     talk = Talk().opened().prompted()
-    raw = {"command": "sleep 9"}
+    one_more_call(talk, "ls")
+    asked(talk, toolCallId="c", title="Something else")
+    told = talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert [begun.tool for begun in of(told, ToolCallStarted)] == ["tool"]
+
+
+def left_open(talk: Talk, **raw: str) -> None:
+    """A call whose turn was stopped."""
     talk.update("tool_call", toolCallId="c", kind="execute", status="in_progress", rawInput=raw)
     talk.say(Abort())
     talk.hear({"jsonrpc": "2.0", "id": talk.sent[-2]["id"], "result": {"stopReason": "cancelled"}})
+
+
+def test_what_is_told_late_of_a_stopped_turns_call_is_no_call_of_the_next_turn() -> None:
+    talk = Talk().opened().prompted()
+    raw = {"command": "sleep 9"}
+    left_open(talk, **raw)
     talk.prompted()
     late = talk.update("tool_call_update", toolCallId="c", status="failed")
+    late += talk.update("tool_call_update", toolCallId="c", kind="execute", rawInput=raw)
     assert not of(late, ToolCall, ToolResult)
     again = talk.update("tool_call", toolCallId="c", kind="execute", status="failed", rawInput=raw)
     assert len(of(again, ToolCall)) == len(of(again, ToolResult)) == 1
+
+
+def test_an_update_with_other_arguments_than_a_stopped_turns_call_is_of_a_call_of_its_own() -> None:
+    talk = Talk().opened().prompted()
+    left_open(talk, command="sleep 9")
+    talk.prompted()
+    raw = {"command": "ls"}
+    told = talk.update("tool_call_update", toolCallId="c", kind="execute", rawInput=raw)
+    assert [call.args for call in of(told, ToolCall)] == [raw]
+
+
+def test_in_a_cleared_session_no_call_was_left_open() -> None:
+    talk = Talk().opened().prompted()
+    left_open(talk, command="sleep 9")
+    talk.say(Clear())
+    talk.result(sessionId="s2")
+    talk.prompted()
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}
+    params = {"sessionId": "s2", "update": update}
+    told = talk.hear({"jsonrpc": "2.0", "method": "session/update", "params": params})
+    assert len(of(told, ToolCall)) == 1
 
 
 def test_where_only_leave_for_good_is_offered_none_is_given() -> None:
