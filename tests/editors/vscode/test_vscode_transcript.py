@@ -68,8 +68,8 @@ def test_how_full_the_models_window_is_stands_until_a_compaction() -> None:
 
 
 TWICE = """
-const call = (command) => tell(
-  { type: 'toolCall', toolCallId: 'd', tool: 'bash', kind: 'command', args: { command }, paths: [] });
+const bash = { toolCallId: 'd', tool: 'bash', kind: 'command', paths: [] };
+const call = (command) => tell({ type: 'toolCall', ...bash, args: { command } });
 const result = (text) => tell(
   { type: 'toolResult', toolCallId: 'd', isError: false, content: [{ type: 'text', text }] });
 const begin = () => tell({ type: 'toolCallStarted', toolCallId: 'd', tool: 'bash' });
