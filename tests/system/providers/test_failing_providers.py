@@ -416,18 +416,20 @@ def test_a_service_without_tls_where_tls_was_asked_for_is_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("flags", "words"),
+    ("flags", "code", "words"),
     [
-        (["--provider", "anthropic"], ["no key for anthropic", "ANTHROPIC_API_KEY", "keyring"]),
-        (["--provider", "openai"], ["no key for openai", "OPENAI_API_KEY", "OPENAI_BASE_URL"]),
-        (["--provider", "openai", "--base-url", "localhost:80"], ["--base-url must be a URL"]),
-        (["--provider", "openai", "--base-url", "http://"], ["--base-url must be a URL"]),
-        (["--provider", "openai", "--api-key", KEY, "--reasoning", "much"], ["--reasoning"]),
+        (["--provider", "anthropic"], 1, ["no key for anthropic", "ANTHROPIC_API_KEY", "keyring"]),
+        (["--provider", "openai"], 1, ["no key for openai", "OPENAI_API_KEY", "OPENAI_BASE_URL"]),
+        (["--provider", "openai", "--base-url", "localhost:80"], 1, ["--base-url must be a URL"]),
+        (["--provider", "openai", "--base-url", "http://"], 1, ["--base-url must be a URL"]),
+        (["--provider", "openai", "--api-key", KEY, "--reasoning", "much"], 2, ["--reasoning"]),
     ],
 )
-def test_what_keeps_it_from_starting_is_said(tmp_path: Path, flags: list[str], words: list[str]):
+def test_what_keeps_it_from_starting_is_said(
+    tmp_path: Path, flags: list[str], code: int, words: list[str]
+):
     with RpcProcess(tmp_path, (), *flags, script=False) as agent:
-        assert agent.wait() == 1
+        assert agent.wait() == code
     assert all(word in agent.stderr for word in words)
     assert KEY not in agent.stderr
     assert agent.stderr.count("\n") == 1
