@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from plain_project import PlainProject, block
 from plain_terminal import FETCHED, UNREAD, processes, until
 
@@ -25,6 +26,8 @@ _OVERHEARD = """#!/bin/sh
 [ "$1" = serve ] || exec {real} "$@"
 tee {told} | {real} "$@" | tee {said}
 """
+#: Seconds after a command, less what it may take to see that.
+KATE_TAKES_EDITS = 1.5
 _FRAME = re.compile(rb"Content-Length: (\d+)\r\n(?:[^\r\n]+\r\n)*\r\n")
 
 Message = dict[str, Any]
@@ -103,6 +106,25 @@ class Kate:
         """The first code action whose title begins so, with the cursor in a line (from 1); asks
         again until it is there."""
         assert until(lambda: self._chooses(line, title)), f"{title!r} is not there"
+
+    def apply(self, line: int, title: str, text: str) -> None:
+        """Chooses what makes ``text`` of the document; again where more than the two seconds had
+        passed in which Kate takes an edit, as on a busy machine."""
+        for _ in range(3):
+            refusals = self._refusals
+            self.choose(line, title)
+            begun = time.monotonic()
+            until(lambda before=refusals: self.text == text or self._refusals > before)
+            if self.text == text:
+                return
+            if time.monotonic() - begun < KATE_TAKES_EDITS:
+                break
+        pytest.fail(f"{self.text}\n{self.told[-5:]}\n{self.said[-5:]}")
+
+    @property
+    def _refusals(self) -> int:
+        answers = (each.get("result") for each in self.told if "method" not in each)
+        return sum(isinstance(each, dict) and each.get("applied") is False for each in answers)
 
     def close(self) -> None:
         """Returns when nothing of it runs any more; what had to be killed is an error."""

@@ -20,8 +20,7 @@ def test_a_proposal_for_unsaved_text_is_asked_for_applied_kept_and_saved(
     kate.choose(5, "Ask the agent: shout about beta")
     assert until(lambda: kate.is_said("It is loud now."))
     assert project.saved() == NOTES
-    kate.choose(3, "Apply the agent's proposal (line 3)")
-    assert until(lambda: kate.text == LOUD), kate.text
+    kate.apply(3, "Apply the agent's proposal (line 3)", LOUD)
     kate.choose(3, "Keep the agent's change (line 3)")
     kate.keys("ctrl+s")
     assert until(lambda: project.saved() == LOUD), project.saved()
@@ -32,8 +31,7 @@ def test_the_editors_own_undo_takes_back_an_applied_proposal_alone(
 ) -> None:
     kate.type_line("not saved")
     kate.choose(5, "Ask the agent: shout about beta")
-    kate.choose(3, "Apply the agent's proposal (line 3)")
-    assert until(lambda: kate.text == LOUD), kate.text
+    kate.apply(3, "Apply the agent's proposal (line 3)", LOUD)
     kate.keys("ctrl+z")
     assert until(lambda: kate.text == "not saved\n" + NOTES), kate.text
     kate.keys("ctrl+s")
@@ -47,8 +45,8 @@ def test_an_edit_later_than_kate_takes_one_is_a_proposal_that_it_takes(tmp_path:
         kate.choose(4, "Ask the agent: shout about beta")
         assert until(lambda: kate.is_said("It is loud now."))
         assert not any(each.get("method") == "workspace/applyEdit" for each in kate.said)
-        kate.choose(2, "Apply the agent's proposal (line 2)")
-        assert until(lambda: kate.text == NOTES.replace("beta\ngamma", "BETA\ngamma")), kate.text
+        text = NOTES.replace("beta\ngamma", "BETA\ngamma")
+        kate.apply(2, "Apply the agent's proposal (line 2)", text)
 
 
 def test_a_question_is_answered_by_code_action(kate: Kate, project: PlainProject) -> None:
