@@ -11,7 +11,7 @@ from lsp_agent.protocol.edits import EditStatus
 from lsp_agent.text.lines import EMPTY, Text
 from lsp_agent.text.traces import Key
 from lsp_agent.workspace.ledger.change import Change, Origin
-from lsp_agent.workspace.ledger.change_hunks import accepted, open_indexes
+from lsp_agent.workspace.ledger.change_hunks import accepted, open_indexes, superseded
 from lsp_agent.workspace.ledger.ledger import Ledger
 from lsp_agent.workspace.ledger.reviews import Reviews
 
@@ -179,13 +179,9 @@ class AcceptEntry:
             self._ledger.set_status(was.id, status)
         lost: dict[int, EditStatus] = dict.fromkeys(left, "lost")
         # The review may have been told by now that hunks which met are one.
-        met = _superseded(self._ledger.get(was.id) or was) - _superseded(was)
+        met = set(superseded(self._ledger.get(was.id) or was)).difference(superseded(was))
         decided = {index: decided[index] for index in decided if index not in met}
         return self._ledger.decide(was.id, lost | decided)
-
-
-def _superseded(change: Change) -> set[int]:
-    return {index for index, status in change.decided.items() if status == "superseded"}
 
 
 class UndoEntry:

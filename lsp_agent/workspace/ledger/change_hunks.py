@@ -81,7 +81,7 @@ def kept_with(ledger: Ledger, review: Review, keys: Collection[Key]) -> list[Key
             if change is None or change.cold:
                 continue
             others = elsewhere.difference(hunk.over)
-            over = [index for index in _superseded(change) if (change_id, index) not in others]
+            over = [index for index in superseded(change) if (change_id, index) not in others]
             for index, old, new in hunk_lines(change, over) if over else ():
                 if (words(new) - words(old)) & here:
                     found.append((change_id, index))
@@ -100,7 +100,8 @@ def _taken_over_by_others(review: Review, keys: Collection[Key]) -> set[Key]:
     return {over for hunk in review.hunks if hunk.key not in keys for over in hunk.over}
 
 
-def _superseded(change: Change) -> list[int]:
+def superseded(change: Change) -> list[int]:
+    """Its hunks that others have taken over."""
     return [index for index, status in change.decided.items() if status == "superseded"]
 
 
