@@ -31,8 +31,8 @@ class Waits:
 class DiskChange:
     """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
     so soon after a save of the editor's that the document took it for what was saved, which was
-    ``before``. ``since`` is the mirror's count when it was ``before``; ``written`` says when it was
-    changed last, in seconds of the wall clock."""
+    ``before``. ``since`` is the mirror's count when it was ``before``, ``found`` that when it was
+    looked at; ``written`` says when it was changed last, in seconds of the wall clock."""
 
     path: str
     before: Content
@@ -40,6 +40,7 @@ class DiskChange:
     renamed_to: str | None = None
     over_a_save: bool = False
     since: int = 0
+    found: int = 0
     written: float = -math.inf
 
 

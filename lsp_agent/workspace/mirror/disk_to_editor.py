@@ -60,8 +60,8 @@ class Desk:
 
 class DiskToEditor:
     """One change of one file on disk, on its way into ``document``. ``awaited`` are the texts
-    that came to that file, this one first, as they are now known; ``saved_since``: whether the
-    editor has said since we looked that it saved that."""
+    that came to that file, this one first, as they are now known; ``saved_since``: what the
+    editor has said since we looked that it saved, last: the disk has no other text any more."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class DiskToEditor:
         kept: bool,
         still_wanted: Callable[[], bool],
         awaited: Callable[[], list[Text]],
-        saved_since: Callable[[], bool],
+        saved_since: Callable[[], Text | None],
     ) -> None:
         self._desk = desk
         self._disk = disk
@@ -104,6 +104,9 @@ class DiskToEditor:
         self._saved = base = self._base = document.saved
         if self._disk.over_a_save:
             base = self._base = self._shown_before()
+        elif self._saved_since() is not None:  # what was saved has nothing of it
+            before = self._disk.before
+            base = self._base = document.shown(before) if isinstance(before, Text) else None
         self._common = base
         was_shown = self._was_shown()  # before it is forgotten
         if await self._is_the_editors_save():
@@ -134,10 +137,12 @@ class DiskToEditor:
     async def _is_the_editors_save(self) -> bool:
         """A file is written a moment before its didSave comes, and by some editors before what was
         typed last."""
-        document = self._document
+        document, looks_so = self._document, self._looks_like_a_save()
+        if (saved := self._saved_since()) is not None:
+            return looks_so or alike(saved, self._theirs)
         if not document.dirty:
-            return self._saved_since()
-        waits, looks_so = self._desk.waits, self._looks_like_a_save()
+            return False
+        waits = self._desk.waits
         event = self._desk.saving.setdefault(document, anyio.Event())
         shows = waits.saved if document.shows(self._now) else waits.save
         with anyio.move_on_after(waits.busy if looks_so else shows):
@@ -200,7 +205,7 @@ class DiskToEditor:
         """Whether the editor has read the file after others wrote it again."""
         if self._document.has_read_since(self._disk.written):
             return True
-        if self._document.text == self._base:
+        if self._document.text == self._base or self._saved_since() is not None:
             return False
         path = self._disk.path
         seen = await anyio.to_thread.run_sync(partial(look, [path], {}), abandon_on_cancel=True)
@@ -331,12 +336,13 @@ class DiskToEditor:
     def _now_in(self) -> None:
         document = self._document
         # Else it was saved since, or what it has read is what came to the disk after this.
-        if document.saved is self._saved and not document.has_read_since(self._disk.written):
+        is_saved = document.saved is not self._saved or self._saved_since() is not None
+        if not is_saved and not document.has_read_since(self._disk.written):
             document.brought_in(self._now)
 
     def _is_on_disk(self, change: Change) -> None:
         before = self._shown_before()
-        if before is not None and not self._kept:
+        if before is not None and not self._kept and self._saved_since() is None:
             self._desk.reviews.on_disk(self._disk.path, before, self._theirs, change)
 
     async def _propose(self, change: Change | None, reason: str = "") -> Brought:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -92,6 +92,8 @@ class Mirror:
         #: Two looks at once would each take what it has read for what came last.
         self._looking = anyio.Lock()
         self._accounted: dict[str, _Accounted] = {}
+        #: The count when the editor said last that it had saved it, and as what.
+        self._saved_at: WeakKeyDictionary[OpenDocument, tuple[int, Text]] = WeakKeyDictionary()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         #: Texts on disk that wait to be brought in, by path, oldest first.
         self._awaited: dict[str, list[Text]] = {}
@@ -208,6 +210,7 @@ class Mirror:
 
     def _saved(self, document: OpenDocument) -> None:
         if document.path is not None:
+            self._saved_at[document] = next(self._count), document.text
             self._account(document.path, document.text, document)
         if (event := self._desk.saving.pop(document, None)) is not None:
             event.set()
@@ -216,11 +219,9 @@ class Mirror:
         if self._watchers:
             self._desk.shown.add(document, next(self._count))
 
-    def _saved_since(self, disk: DiskChange, document: OpenDocument) -> bool:
-        last = self._accounted.get(disk.path)
-        if last is None or last.document is not document or not isinstance(last.content, Text):
-            return False
-        return isinstance(disk.now, Text) and alike(last.content, document.shown(disk.now))
+    def _saved_since(self, disk: DiskChange, document: OpenDocument) -> Text | None:
+        at, text = self._saved_at.get(document, (0, None))
+        return text if at > disk.found else None
 
     async def _find(
         self,
@@ -287,6 +288,7 @@ class Mirror:
                         now.content,
                         over_a_save=over,
                         since=since,
+                        found=next(self._count),
                         written=now.written,
                     )
                 )

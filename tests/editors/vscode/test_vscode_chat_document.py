@@ -145,8 +145,7 @@ def started(tmp_path: Path) -> Iterator[Product]:
         try:
             yield started
         finally:
-            started.workbench.picture(tmp_path / "end.png")
-            print(tmp_path / "end.png")
+            started.tell_window(tmp_path)
 
 
 def line_of(name: str, old: str) -> int:

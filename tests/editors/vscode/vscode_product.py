@@ -54,6 +54,21 @@ ENDED = """
 """
 
 
+#: The file in front, its cursor's line, from 0, and version.
+FRONT = """
+const editor = vscode.window.activeTextEditor;
+const { uri, version } = editor?.document ?? {};
+return editor && [uri.fsPath, editor.selection.active.line, version];
+"""
+#: What has the focus, and the words of the notifications and of the status bar.
+SAYS = """
+() => [
+  document.activeElement.className,
+  ...[...document.querySelectorAll('.notification-toast, .statusbar')].map((all) => all.innerText),
+].join('\\n')
+"""
+
+
 def build() -> Path:
     """The .vsix of this work tree; built anew only where something of it changed."""
     node = (INSTALLED / "node").resolve().parent
@@ -181,6 +196,11 @@ class Product:
         """A screenshot, and the chat's words on stdout, for who looks why a test failed."""
         self.workbench.picture(folder / "end.png")
         print(f"{folder / 'end.png'}\n{self.chat.locator('body').inner_text()}")
+
+    def tell_window(self, folder: Path) -> None:
+        """As `tell`, where the chat is not shown: what has the focus, and what the window says."""
+        self.workbench.picture(folder / "end.png")
+        print(folder / "end.png", self.workbench.run(FRONT), self.page.evaluate(SAYS), sep="\n")
 
     def end(self) -> None:
         """Nothing runs, waits for review, or is open; no text is unsaved."""

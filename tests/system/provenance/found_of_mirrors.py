@@ -280,4 +280,13 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["type", 0, 9, 2],
         ],
     ),
+    "a person saves over what an agent has taken back, before either is brought in": (
+        {"files": 1, "lines": 3, "mirror": [1]},
+        [
+            ["edit", "a1", 0, 2, ["line", 29]],
+            ["type", 0, 11, 3],
+            ["write", "a1", 1, 2, [["cut", 11]]],
+            ["save", 1],
+        ],
+    ),
 }

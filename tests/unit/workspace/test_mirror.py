@@ -20,6 +20,7 @@ from lsp_agent.workspace.disk.paths import SafePath
 from lsp_agent.workspace.documents.editor import EditorTraits
 from lsp_agent.workspace.ledger.change import Origin
 from lsp_agent.workspace.mirror import disk_to_editor as bring_in
+from lsp_agent.workspace.mirror.disk_change import Brought
 from lsp_agent.workspace.mirror.watcher import Known
 
 AGENTS = TEXT.replace("two", "2")
@@ -891,6 +892,47 @@ async def test_what_the_agent_writes_the_moment_after_a_save_is_not_lost(
     await bench.after()
     assert bench.shown == AGENTS + "typed\n"
     assert await bench.texts() == [("applied", TEXT + "typed\n", AGENTS + "typed\n")]
+
+
+@pytest.mark.asyncio
+async def test_what_an_editor_saves_over_the_agents_write_stays_and_the_agents_is_brought_in(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    await bench.before()
+    bench.writes(AGENTS)
+    (change,) = await bench.look()
+    editor.type(0, "typed\n")
+    await editor.save(editor.uri)
+    brought = await bench.mirror.take(change, bench.origin)
+    assert brought.what == "merged"
+    assert bench.shown == "typed\n" + AGENTS
+    assert await bench.texts() == [("applied", "typed\n" + TEXT, "typed\n" + AGENTS)]
+    assert bench.document.dirty
+
+
+@pytest.mark.asyncio
+async def test_what_is_typed_and_saved_while_the_agent_takes_its_line_back_stays(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    await bench.before()
+
+    async def agent(text: str) -> asyncio.Task[Brought]:
+        bench.writes(text)
+        (change,) = await bench.look()
+        return asyncio.create_task(bench.mirror.take(change, bench.origin))
+
+    first = await agent(f"{TEXT}six\n")
+    await asyncio.sleep(0.02)  # it waits for the editor to read the file
+    editor.type(TEXT.index("five"), "typed ")
+    await editor.settle()
+    second = await agent(TEXT)
+    await editor.save(editor.uri)
+    await asyncio.gather(first, second)
+    typed = TEXT.replace("five", "typed five")
+    assert bench.shown == bench.file.read_text() == typed
+    assert not bench.document.dirty
 
 
 @pytest.mark.parametrize("style", ["a change", "a new didOpen"])
