@@ -233,6 +233,7 @@ def a_secret(shop: Shop) -> None:
         *(setting("commit.gpgSign", "true"), setting("tag.forceSignAnnotated", "yes")),
         *(setting("filter.x.clean", "./x"), setting("filter.x.clean", "./x", own=True)),
         *(setting("filter.lfs.process", "./git-lfs"), setting("merge.x.driver", "./x")),
+        *(setting("hook.x.command", "./x"), setting("gc.recentObjectsHook", "./x")),
         *(setting("filter.lfs.clean", "git-lfs clean -- %f"),),
         *(setting("core.worktree", "..", own=True),),
         *(setting("branch.autoSetupMerge", "always"), setting("include.path", "../x", own=True)),

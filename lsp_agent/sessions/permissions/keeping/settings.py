@@ -11,6 +11,10 @@ _LFS: Mapping[str, frozenset[str]] = {
 }
 _SIGNS = frozenset({"commit.gpgsign", "tag.gpgsign", "tag.forcesignannotated"})
 _NO = frozenset({"false", "no", "off", "0"})
+#: By the first and the last word of a key: commands that git runs.
+_COMMANDS = frozenset(
+    {("core", "hookspath"), ("hook", "command"), ("merge", "driver"), ("gc", "recentobjectshook")}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def programs(settings: Settings) -> set[str] | None:
         last = key.rpartition(".")[2]
         if key in _SIGNS and value.lower() not in _NO:
             return None
-        if key == "core.hookspath" or (first, last) == ("merge", "driver"):
+        if (first, last) in _COMMANDS:
             return None
         if key == "branch.autosetupmerge" and value.lower() in ("always", "inherit"):
             return None
