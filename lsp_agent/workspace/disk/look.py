@@ -41,12 +41,14 @@ Content = Text | Unreadable | None
 class Seen:
     """``stamp`` tells the file from a changed one, None if it cannot be trusted to. ``file_id``
     (device, inode) stays with a file that is renamed. ``written``: when, in seconds of the wall
-    clock."""
+    clock; ``arrived``: since when it is there, which is later of what was written elsewhere and
+    moved, or was given back its old time."""
 
     content: Content
     stamp: tuple[int, ...] | None = None
     file_id: FileId | None = None
     written: float = -math.inf
+    arrived: float = -math.inf
 
 
 def look(paths: Iterable[str], known: Mapping[str, Seen]) -> dict[str, Seen]:
@@ -84,10 +86,11 @@ def _look(path: str, known: Seen | None) -> Seen:
     content = _content(path)
     if known is not None and content == known.content:
         content = known.content  # one text in memory, not two
-    settled = time.time() - max(status.st_mtime, status.st_ctime) >= _SETTLED_SECONDS
+    arrived = max(status.st_mtime, status.st_ctime)
+    settled = time.time() - arrived >= _SETTLED_SECONDS
     # Of a file with several names the others were there before: it did not move to one of them.
     file_id = (status.st_dev, status.st_ino) if status.st_nlink == 1 else None
-    return Seen(content, stamp if settled else None, file_id, status.st_mtime)
+    return Seen(content, stamp if settled else None, file_id, status.st_mtime, arrived)
 
 
 def _content(path: str) -> Content:

@@ -32,7 +32,7 @@ class DiskChange:
     """A file that is not what it was. ``renamed_to`` is where it is now. ``over_a_save``: it came
     so soon after a save of the editor's that the document took it for what was saved, which was
     ``before``. ``since`` is the mirror's count when it was ``before``, ``found`` that when it was
-    looked at; ``written`` says when it was changed last, in seconds of the wall clock."""
+    looked at; ``written`` and ``arrived`` are as of ``Seen``."""
 
     path: str
     before: Content
@@ -42,6 +42,7 @@ class DiskChange:
     since: int = 0
     found: int = 0
     written: float = -math.inf
+    arrived: float = -math.inf
 
 
 @dataclass(frozen=True, slots=True)

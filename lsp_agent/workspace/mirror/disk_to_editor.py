@@ -203,7 +203,7 @@ class DiskToEditor:
 
     async def _has_read_the_disk(self) -> bool:
         """Whether the editor has read the file after others wrote it again."""
-        if self._document.has_read_since(self._disk.written):
+        if self._document.has_read_since(self._disk.arrived):
             return True
         if self._document.text == self._base or self._saved_since() is not None:
             return False
@@ -337,7 +337,7 @@ class DiskToEditor:
         document = self._document
         # Else it was saved since, or what it has read is what came to the disk after this.
         is_saved = document.saved is not self._saved or self._saved_since() is not None
-        if not is_saved and not document.has_read_since(self._disk.written):
+        if not is_saved and not document.has_read_since(self._disk.arrived):
             document.brought_in(self._now)
 
     def _is_on_disk(self, change: Change) -> None:

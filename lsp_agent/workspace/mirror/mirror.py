@@ -290,6 +290,7 @@ class Mirror:
                         since=since,
                         found=next(self._count),
                         written=now.written,
+                        arrived=now.arrived,
                     )
                 )
         return await self._with_renames(changes, known, named)
@@ -344,11 +345,12 @@ class Mirror:
         moved, found = await anyio.to_thread.run_sync(moves, gone, named, abandon_on_cancel=True)
         by_path = {change.path: change for change in changes}
         for old, new in moved.items():
-            before = by_path[old].before
-            if found[new].content != before:
+            gone_one, there = by_path[old], found[new]
+            if there.content != gone_one.before:
                 continue
-            by_path[old] = replace(by_path[old], renamed_to=new)
-            by_path.setdefault(new, DiskChange(new, None, before))
+            by_path[old] = replace(gone_one, renamed_to=new)
+            come = DiskChange(new, None, there.content, found=gone_one.found)
+            by_path.setdefault(new, replace(come, written=there.written, arrived=there.arrived))
         return list(by_path.values()), {p: s for p, s in found.items() if p in by_path}
 
     def _no_longer_awaited(self, disk: DiskChange) -> None:
@@ -389,7 +391,8 @@ class Mirror:
             )
             with suppress(NotOpen):
                 brought = await into.run()
-                await self._host.follow(from_ledger(disk.path), disk.now)
+                if self._saved_since(disk, document) is None:
+                    await self._host.follow(from_ledger(disk.path), disk.now)
                 return brought
         return Brought(disk, "failed", reason=f"{disk.path}: opened and closed too often")
 

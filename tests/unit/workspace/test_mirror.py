@@ -1,6 +1,7 @@
 """What an agent writes to disk by itself meets what the editor shows."""
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -591,6 +592,39 @@ async def test_a_file_in_a_renamed_folder_is_found(bench: MirrorBench) -> None:
         bench.path("old/deep/b.py"),
         bench.path("new/deep/b.py"),
     ]
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_is_renamed_onto_one_that_was_saved_before_goes_in(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    bench.writes(AGENTS, "b.py")
+    editor.type(0, "typed\n")
+    await editor.save(editor.uri)
+    await bench.before("b.py")
+    (bench.root / "b.py").rename(bench.file)
+    changes = await bench.mirror.look(
+        bench.known, [bench.path("b.py")], [bench.path("a.py")], claim=lambda _: True
+    )
+    brought = [await bench.mirror.take(change, bench.origin) for change in changes]
+    assert [each.what for each in brought] == ["recorded", "merged"]
+    assert bench.shown == AGENTS
+
+
+@pytest.mark.asyncio
+async def test_an_older_file_that_is_renamed_onto_an_open_one_goes_beside_what_is_unsaved(
+    bench: MirrorBench,
+) -> None:
+    editor = await bench.open()
+    editor.type(len(TEXT), "typed\n")
+    await editor.settle()
+    bench.writes(AGENTS, "b.py")
+    os.utime(bench.path("b.py"), (1, 1))
+    await bench.before("a.py", "b.py")
+    (bench.root / "b.py").rename(bench.file)
+    await bench.after("a.py", "b.py")
+    assert bench.shown == f"{AGENTS}typed\n"
 
 
 @pytest.mark.asyncio
