@@ -9,6 +9,7 @@ import { changedFiles } from "./chat/changed_files";
 import type { ReviewAction } from "./chat/messages";
 import type { Turn } from "./chat/transcript";
 import type { Client } from "./client";
+import { registerKeyCommand } from "./key_commands";
 import { Line } from "./line";
 import { tell, tellError } from "./notices";
 import type { ListEdits, OpenHunk } from "./open_hunks";
@@ -147,19 +148,26 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   }
 
   private commands(): vscode.Disposable[] {
-    const commands: Record<string, () => Promise<unknown>> = {
-      keep: () => this.line.inTurn(() => this.decide("keep")),
-      undo: () => this.line.inTurn(() => this.decide("undo")),
-      next: () => this.line.inTurn(() => this.go(false)),
-      previous: () => this.line.inTurn(() => this.go(true)),
+    const onKeys: Record<string, () => Promise<unknown>> = {
+      keep: () => this.decide("keep"),
+      undo: () => this.decide("undo"),
+      next: () => this.go(false),
+      previous: () => this.go(true),
+    };
+    const others: Record<string, () => Promise<unknown>> = {
       keepAll: async () => (await this.agent.connection.ensure()).request("keepAll"),
       // Without arguments the command means the latest turn; the request means everything.
       undoAll: async () => (await this.agent.connection.ensure()).command("undoAll", {}),
       open: () => this.openAll(),
     };
-    return Object.entries(commands).map(([name, run]) =>
-      vscode.commands.registerCommand(`lspAgent.review.${name}`, () => reporting(run)),
-    );
+    return [
+      ...Object.entries(onKeys).map(([name, run]) =>
+        registerKeyCommand(`lspAgent.review.${name}`, () => reporting(() => this.line.inTurn(run))),
+      ),
+      ...Object.entries(others).map(([name, run]) =>
+        vscode.commands.registerCommand(`lspAgent.review.${name}`, () => reporting(run)),
+      ),
+    ];
   }
 
   // Marks

@@ -3,13 +3,20 @@
 import * as vscode from "vscode";
 import type { ShowDocumentParams } from "vscode-languageclient";
 
-/** An editor that is told of late has the cursor where it was before. */
-const MOST_MILLISECONDS = 1000;
+/** A busy window tells seconds later where its cursor is; no longer than this, as the editor may be
+ * of a kind that tells nothing. */
+const MOST_MILLISECONDS = 10_000;
 
-/** Once the cursor of the active editor is told to be where it was shown. A person may have moved it
- * on by then, so it is not waited for long. */
-export async function arrived({ uri, selection }: ShowDocumentParams): Promise<void> {
-  if (selection === undefined) return;
+/** Once `showing` is over, and the cursor of the active editor was told to be there, if only until
+ * a person moved it on: to be called as soon as it begins. Raises what `showing` does. */
+export async function arrived(
+  { uri, selection }: ShowDocumentParams,
+  showing: Promise<unknown>,
+): Promise<void> {
+  if (selection === undefined) {
+    await showing;
+    return;
+  }
   const shown = vscode.Uri.parse(uri).toString();
   const isThere = (): boolean => {
     const editor = vscode.window.activeTextEditor;
@@ -18,7 +25,8 @@ export async function arrived({ uri, selection }: ShowDocumentParams): Promise<v
     return editor.selection.active.line === Math.min(selection.start.line, last);
   };
   const listening: vscode.Disposable[] = [];
-  await new Promise<void>((resolve) => {
+  let limit: NodeJS.Timeout | undefined;
+  const told = new Promise<void>((resolve) => {
     const look = (): void => {
       if (isThere()) resolve();
     };
@@ -26,8 +34,14 @@ export async function arrived({ uri, selection }: ShowDocumentParams): Promise<v
       vscode.window.onDidChangeActiveTextEditor(look),
       vscode.window.onDidChangeTextEditorSelection(look),
     );
-    setTimeout(resolve, MOST_MILLISECONDS);
     look();
+    limit = setTimeout(resolve, MOST_MILLISECONDS);
   });
-  for (const each of listening) each.dispose();
+  try {
+    await showing;
+    await told;
+  } finally {
+    clearTimeout(limit);
+    for (const each of listening) each.dispose();
+  }
 }

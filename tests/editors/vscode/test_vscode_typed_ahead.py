@@ -7,7 +7,7 @@ from support.workbench import wait_until
 from vscode_desk import done, edit, step
 from vscode_product import Product
 from vscode_review import statuses
-from vscode_servers import held
+from vscode_servers import extension_hosts, held
 
 pytestmark = [
     pytest.mark.vscode,
@@ -45,6 +45,11 @@ def typed_ahead(person: Product, *keys: str) -> None:
             person.settle()
 
 
+def line_of_cursor(person: Product) -> int:
+    """From 0."""
+    return person.workbench.run("return vscode.window.activeTextEditor.selection.active.line")
+
+
 def test_a_decision_is_on_the_change_that_the_key_before_it_goes_to(person: Product) -> None:
     changed(person, a="one four seven")
     typed_ahead(person, NEXT, KEEP, NEXT, UNDO)
@@ -57,6 +62,20 @@ def test_so_it_is_where_that_change_is_in_another_file(person: Product) -> None:
     typed_ahead(person, NEXT, UNDO, PREVIOUS, KEEP)
     wait_until(lambda: statuses(person) == ["applied", "rejected", "kept"])
     assert person.text("b.txt") == LINES.replace("seven", "SEVEN")
+
+
+def test_a_decision_by_a_key_of_a_first_use_is_on_the_change_that_it_is_typed_at(
+    person: Product,
+) -> None:
+    person.workbench.reload()
+    changed(person, a="one four seven")
+    person.key(NEXT)
+    wait_until(lambda: line_of_cursor(person) == 3)
+    with held(extension_hosts(person.folder.parent)):
+        for key in (UNDO, NEXT):
+            person.key(key)
+    wait_until(lambda: line_of_cursor(person) == 6)
+    wait_until(lambda: statuses(person) == ["applied", "rejected", "applied"])
 
 
 def test_so_is_a_comment(person: Product) -> None:

@@ -1,4 +1,4 @@
-"""The server's processes, beside the workbench that started them."""
+"""The processes of a window that are no browser's: the server's, and the extensions'."""
 
 import signal
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,13 @@ def servers(home: Path) -> list[psutil.Process]:
     """Those of the window of the person who has that home, held or running."""
     found = [p for p in psutil.process_iter(["cmdline"]) if "serve" in (p.info["cmdline"] or [])]
     return [process for process in found if _home_of(process) == str(home)]
+
+
+def extension_hosts(home: Path) -> list[psutil.Process]:
+    """The processes in which that person's window runs its extensions."""
+    found = psutil.process_iter(["cmdline"])
+    hosts = [p for p in found if "--type=extensionHost" in (p.info["cmdline"] or [])]
+    return [process for process in hosts if _home_of(process) == str(home)]
 
 
 def _home_of(process: psutil.Process) -> str | None:

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { Agent } from "../agent";
 import type { ReviewAction } from "../chat/messages";
 import type { Turn } from "../chat/transcript";
+import { registerKeyCommand } from "../key_commands";
 import { tell } from "../notices";
 import type { PromptStarted } from "../protocol";
 import type { Review } from "../review";
@@ -47,22 +48,29 @@ export class InPlace implements vscode.Disposable {
   }
 
   private commands(): vscode.Disposable[] {
-    const commands: Record<string, (argument: never) => Promise<unknown>> = {
+    const onKeys: Record<string, () => Promise<unknown>> = {
       "inline.open": () => this.open(),
+      "comments.write": () => this.write(),
+    };
+    const others: Record<string, (argument: never) => Promise<unknown>> = {
       "inline.send": ({ thread, text }: vscode.CommentReply) => this.ask(thread, text),
       "inline.keep": (thread?: vscode.CommentThread) => this.decide("keep", thread),
       "inline.undo": (thread?: vscode.CommentThread) => this.decide("undo", thread),
       "inline.again": (thread?: vscode.CommentThread) => this.again(thread),
       "inline.close": async (thread: vscode.CommentThread) => this.forget(thread),
-      "comments.write": () => this.write(),
       "comments.add": ({ thread, text }: vscode.CommentReply) => this.comment(thread, text),
       "comments.send": () => this.sendComments(),
     };
-    return Object.entries(commands).map(([name, run]) =>
-      vscode.commands.registerCommand(`lspAgent.${name}`, (argument: unknown) =>
-        reporting(() => run(argument as never)),
+    return [
+      ...Object.entries(onKeys).map(([name, run]) =>
+        registerKeyCommand(`lspAgent.${name}`, () => reporting(run)),
       ),
-    );
+      ...Object.entries(others).map(([name, run]) =>
+        vscode.commands.registerCommand(`lspAgent.${name}`, (argument: unknown) =>
+          reporting(() => run(argument as never)),
+        ),
+      ),
+    ];
   }
 
   private async open(): Promise<void> {
