@@ -85,8 +85,9 @@ class Emacs(Terminal):
 
     def _chosen(self, title: str) -> bool:
         self.keys("C-c", "a", "a")
-        screen = self.wait_for(lambda s: "Pick an action" in s or "No code actions" in s)
-        if "No code actions" in screen:
+        ends = ("Pick an action", "No code actions", "Timed out")  # eglot waits for 10 s
+        screen = self.wait_for(lambda s: any(end in s for end in ends))
+        if "Pick an action" not in screen:
             self.keys("C-g")
             return False
         self.type(title)

@@ -18,6 +18,8 @@ pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
 
 #: In milliseconds, behind each line.
 _PAUSE = 25
+#: The same between the agent's words, so that the half is typed beside them on a busy machine too.
+_PACE = 80
 
 
 class InVSCode(Typist):
@@ -54,7 +56,9 @@ class InVSCode(Typist):
 def person(tmp_path: Path) -> Iterator[Product]:
     """With a workbench of their own, whose chat view was never opened."""
     with product(tmp_path, build()) as started:
-        (tmp_path / "script.json").write_text(json.dumps({"steps": SCRIPT}))
+        (tmp_path / "script.json").write_text(
+            json.dumps({"steps": [step | {"pace_ms": _PACE} for step in SCRIPT]})
+        )
         yield started
 
 
