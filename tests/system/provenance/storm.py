@@ -15,7 +15,7 @@ from provenance.desk import Desk, Desks
 from provenance.editor import File
 from provenance.hub import Json, Late, Refused
 from provenance.oracle import Conflict, Wrong
-from provenance.world import WORKS, Step, World
+from provenance.world import AGENTS, WORKS, Step, World
 
 #: How often each step comes, against the others.
 WEIGHTS = {
@@ -78,6 +78,15 @@ def made(seed: int, *, mirror: bool = True) -> tuple[Json, list[Step]]:
         weights |= {"open": 0.3, "close": 2, "restart": 0.4}
     names = chance.choices(list(weights), list(weights.values()), k=chance.randint(3, 14))
     return setup, [_numbered(chance, name, sessions) for name in names]
+
+
+def overwritten(seed: int) -> tuple[Json, list[Step]]:
+    """A seed's run with agents that all write the disk, and a person who saves over that in files
+    that stay open. What another program writes would be the person's to lose."""
+    setup, steps = made(seed)
+    everyone = list(range(1, AGENTS + 1))
+    left = [step for step in steps if step[0] not in ("other", "close", "restart")]
+    return setup | {"mirror": everyone, "overwrites": True, "open": True}, left
 
 
 def _numbered(chance: random.Random, name: str, sessions: int) -> Step:  # noqa: PLR0912

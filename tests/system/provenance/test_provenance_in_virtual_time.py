@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from provenance.many import least, tallied, told
-from provenance.storm import made, run_on
+from provenance.storm import made, overwritten, pasted, run_on
 from provenance.virtual import VirtualDesks
 
 #: Runs of a batch; CI makes three thousand, ``make fuzz`` as many as one likes.
@@ -36,6 +36,15 @@ def batch(desks: VirtualDesks, seeds: range) -> None:
 
 def test_no_word_is_lost_in_some_runs(desks: VirtualDesks) -> None:
     batch(desks, range(QUICK))
+
+
+def test_no_word_is_lost_where_an_editor_saves_over_what_agents_have_written(
+    desks: VirtualDesks,
+) -> None:
+    for seed in range(QUICK):
+        run = overwritten(seed)
+        outcome = run_on(desks, *run)
+        assert not outcome.wrongs, pasted(f"seed {seed}", *run)
 
 
 @pytest.mark.slow

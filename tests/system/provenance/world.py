@@ -38,7 +38,8 @@ class World(Editor):
 
     @classmethod
     def laid_out(cls, desk: Desk, number: int, setup: Json) -> "World":
-        """``setup``: how many ``files`` of how many ``lines``, and which agents are ``mirror``."""
+        """``setup``: how many ``files`` of how many ``lines``, which agents are ``mirror``, and
+        whether the person ``overwrites``."""
         folder = desk.folder / f"r{number}"
         folder.mkdir()
         oracle = Oracle()
@@ -57,6 +58,7 @@ class World(Editor):
         minds = {f"a{n}": Mind(f"a{n}") for n in range(1, AGENTS + 1)}
         mirror = frozenset(f"a{n}" for n in setup.get("mirror", ()))
         world = cls(desk, folder, files, oracle, minds=minds, mirror=mirror)
+        world.overwrites = setup.get("overwrites", False)
         desk.editor = world
         for agent in minds:
             if session := desk.sessions.get(world._seat(agent)):
