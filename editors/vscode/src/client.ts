@@ -268,9 +268,9 @@ function middleware(
     },
     window: {
       showDocument(params, token, next) {
-        const showing = Promise.resolve(next(params, token));
-        shows(arrived(params, showing));
-        return showing;
+        const shown = Promise.resolve(next(params, token));
+        shows(shown.then(() => arrived(params)));
+        return shown;
       },
     },
     workspace: {

@@ -3,20 +3,13 @@
 import * as vscode from "vscode";
 import type { ShowDocumentParams } from "vscode-languageclient";
 
-/** A busy window tells seconds later where its cursor is; no longer than this, as the editor may be
- * of a kind that tells nothing. */
-const MOST_MILLISECONDS = 10_000;
+/** An editor that is told of late has the cursor where it was before. */
+const MOST_MILLISECONDS = 1000;
 
-/** Once `showing` is over, and the cursor of the active editor was told to be there, if only until
- * a person moved it on: to be called as soon as it begins. Raises what `showing` does. */
-export async function arrived(
-  { uri, selection }: ShowDocumentParams,
-  showing: Promise<unknown>,
-): Promise<void> {
-  if (selection === undefined) {
-    await showing;
-    return;
-  }
+/** Once the cursor of the active editor is told to be where it was shown. A person may have moved it
+ * on by then, so it is not waited for long. */
+export async function arrived({ uri, selection }: ShowDocumentParams): Promise<void> {
+  if (selection === undefined) return;
   const shown = vscode.Uri.parse(uri).toString();
   const isThere = (): boolean => {
     const editor = vscode.window.activeTextEditor;
@@ -25,8 +18,7 @@ export async function arrived(
     return editor.selection.active.line === Math.min(selection.start.line, last);
   };
   const listening: vscode.Disposable[] = [];
-  let limit: NodeJS.Timeout | undefined;
-  const told = new Promise<void>((resolve) => {
+  await new Promise<void>((resolve) => {
     const look = (): void => {
       if (isThere()) resolve();
     };
@@ -34,14 +26,8 @@ export async function arrived(
       vscode.window.onDidChangeActiveTextEditor(look),
       vscode.window.onDidChangeTextEditorSelection(look),
     );
+    setTimeout(resolve, MOST_MILLISECONDS);
     look();
-    limit = setTimeout(resolve, MOST_MILLISECONDS);
   });
-  try {
-    await showing;
-    await told;
-  } finally {
-    clearTimeout(limit);
-    for (const each of listening) each.dispose();
-  }
+  for (const each of listening) each.dispose();
 }
