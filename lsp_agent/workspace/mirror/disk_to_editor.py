@@ -101,13 +101,10 @@ class DiskToEditor:
         document = self._document
         await document.compared()
         self._theirs = document.shown(self._now)
-        self._saved = base = self._base = document.saved
-        if self._disk.over_a_save:
-            base = self._base = self._shown_before()
-        elif self._saved_since() is not None:  # what was saved has nothing of it
-            before = self._disk.before
-            base = self._base = document.shown(before) if isinstance(before, Text) else None
-        self._common = base
+        self._saved = document.saved
+        # What was saved is not what it was made of where it is the older or the newer of the two.
+        apart = self._disk.over_a_save or self._saved_since() is not None
+        self._common = self._base = base = self._shown_before() if apart else self._saved
         was_shown = self._was_shown()  # before it is forgotten
         if await self._is_the_editors_save():
             return Brought(self._disk, "nothing", open=True)

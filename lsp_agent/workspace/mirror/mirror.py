@@ -349,8 +349,15 @@ class Mirror:
             if there.content != gone_one.before:
                 continue
             by_path[old] = replace(gone_one, renamed_to=new)
-            come = DiskChange(new, None, there.content, found=gone_one.found)
-            by_path.setdefault(new, replace(come, written=there.written, arrived=there.arrived))
+            come = DiskChange(
+                new,
+                None,
+                there.content,
+                found=gone_one.found,
+                written=there.written,
+                arrived=there.arrived,
+            )
+            by_path.setdefault(new, come)
         return list(by_path.values()), {p: s for p, s in found.items() if p in by_path}
 
     def _no_longer_awaited(self, disk: DiskChange) -> None:

@@ -11,6 +11,7 @@ import pytest
 from support.workbench import Json, WorkbenchError, wait_until
 from vscode_desk import REFUSED, done, edit, read, step
 from vscode_product import Product
+from vscode_review import line_of_cursor
 
 pytestmark = [
     pytest.mark.vscode,
@@ -206,10 +207,6 @@ def test_a_key_decides_as_soon_as_a_file_is_shown(person: Product) -> None:
 def to_review(person: Product) -> None:
     """Waits until the status bar counts three changes; from then on the keys work."""
     person.page.get_by_role("button", name=re.compile("^3 changes: ")).wait_for()
-
-
-def line_of_cursor(person: Product) -> int:
-    return person.workbench.run("return vscode.window.activeTextEditor.selection.active.line")
 
 
 def test_hunks_are_reviewed_by_mouse(person: Product) -> None:

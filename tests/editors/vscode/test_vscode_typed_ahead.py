@@ -6,7 +6,7 @@ import pytest
 from support.workbench import wait_until
 from vscode_desk import done, edit, step
 from vscode_product import Product
-from vscode_review import statuses
+from vscode_review import line_of_cursor, statuses
 from vscode_servers import extension_hosts, held
 
 pytestmark = [
@@ -43,11 +43,6 @@ def typed_ahead(person: Product, *keys: str) -> None:
             # VS Code may run what is typed within a few milliseconds in another order: a command
             # waits for its first use to be known.
             person.settle()
-
-
-def line_of_cursor(person: Product) -> int:
-    """From 0."""
-    return person.workbench.run("return vscode.window.activeTextEditor.selection.active.line")
 
 
 def test_a_decision_is_on_the_change_that_the_key_before_it_goes_to(person: Product) -> None:

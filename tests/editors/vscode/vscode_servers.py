@@ -10,15 +10,17 @@ import psutil
 
 def servers(home: Path) -> list[psutil.Process]:
     """Those of the window of the person who has that home, held or running."""
-    found = [p for p in psutil.process_iter(["cmdline"]) if "serve" in (p.info["cmdline"] or [])]
-    return [process for process in found if _home_of(process) == str(home)]
+    return _with("serve", home)
 
 
 def extension_hosts(home: Path) -> list[psutil.Process]:
     """The processes in which that person's window runs its extensions."""
-    found = psutil.process_iter(["cmdline"])
-    hosts = [p for p in found if "--type=extensionHost" in (p.info["cmdline"] or [])]
-    return [process for process in hosts if _home_of(process) == str(home)]
+    return _with("--type=extensionHost", home)
+
+
+def _with(word: str, home: Path) -> list[psutil.Process]:
+    found = [p for p in psutil.process_iter(["cmdline"]) if word in (p.info["cmdline"] or [])]
+    return [process for process in found if _home_of(process) == str(home)]
 
 
 def _home_of(process: psutil.Process) -> str | None:
