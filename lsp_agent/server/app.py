@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,7 +53,7 @@ from lsp_agent.sessions.stored.store import SessionStore
 from lsp_agent.text.plain import escaped_line, first_of
 from lsp_agent.user_data.data_folder import data_folder, workspace_data
 from lsp_agent.workspace.changing.file_host import FileHost
-from lsp_agent.workspace.disk.paths import Confinement, uri_to_path
+from lsp_agent.workspace.disk.paths import Confinement, Reserved, uri_to_path
 from lsp_agent.workspace.documents.documents import Documents
 from lsp_agent.workspace.documents.open_document import OpenDocument
 from lsp_agent.workspace.ledger.ledger import Ledger
@@ -307,13 +307,13 @@ class App:
         self._settings.follow(self._folders)
         self._pull.refresh(self._face.tasks)
 
-    def _confinement(self, anywhere: bool) -> Confinement:
+    def _confinement(self, anywhere: bool, beyond: Sequence[Reserved] = ()) -> Confinement:
         folders = list(self._folders)
-        return Confinement([os.sep] if anywhere else folders, self._reserved.of(folders))
+        reserved = [*self._reserved.of(folders), *beyond]
+        return Confinement([os.sep] if anywhere else folders, reserved)
 
     def _agents_confinement(self, anywhere: bool) -> Confinement:
-        made = self._confinement(anywhere)
-        return Confinement(made.roots, [*made.reserved, *self._context.chats.reserved()])
+        return self._confinement(anywhere, self._context.chats.reserved())
 
     def _opened(self, session: Session) -> None:
         session.log.subscribe(self._context.displays.take)

@@ -80,10 +80,6 @@ class Reserved:
     readable: bool = False
     modules: bool = False
 
-    def resolved(self) -> "Reserved":
-        """With its real path."""
-        return replace(self, path=os.path.realpath(self.path))
-
     def holds(self, path: str) -> bool:
         """Whether the real ``path`` is one of it, which is resolved."""
         if self.prefix:
@@ -93,6 +89,23 @@ class Reserved:
         return _within(path, self.path)
 
 
+class _RealPaths:
+    """As ``os.path.realpath`` has them at one moment, which would look at each folder anew for each
+    path: a confinement is made for each call of an agent, of dozens of paths."""
+
+    def __init__(self) -> None:
+        self._known = {os.sep: os.sep}
+
+    def of(self, path: str) -> str:
+        if os.path.normpath(path) != path or not path.startswith(os.sep):
+            return os.path.realpath(path)
+        if path not in self._known:
+            folder, name = os.path.split(path)
+            real = os.path.join(self.of(folder), name)  # noqa: PTH118
+            self._known[path] = os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114
+        return self._known[path]
+
+
 class Confinement:
     """The folders that file tools are confined to, ``roots``, and what is ``reserved`` in them.
 
@@ -100,8 +113,9 @@ class Confinement:
     """
 
     def __init__(self, roots: Sequence[str], reserved: Sequence[Reserved] = ()) -> None:
-        self._roots = [os.path.realpath(root) for root in roots]
-        self._reserved = [each.resolved() for each in reserved]
+        real = _RealPaths()
+        self._roots = [real.of(root) for root in roots]
+        self._reserved = [replace(each, path=real.of(each.path)) for each in reserved]
 
     @property
     def roots(self) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -166,6 +167,20 @@ def test_what_is_reserved_is_so_through_a_symlink_and_as_a_symlink(root: Path) -
     (root / "link").symlink_to("kept")
     for path in ("kept/x", "link/x", ".data/x"):
         assert rule(root, path) == "is kept"
+
+
+@given(st.lists(st.sampled_from(["a", "up", "here", "deep", "loop", "pool", "gone", "..", ""])))
+def test_roots_are_where_the_system_has_them(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "a" / "a").mkdir(parents=True)
+        links = {"a/up": "..", "here": "a", "a/deep": "../here/a", "loop": "pool", "pool": "loop"}
+        for name, target in links.items():
+            (folder / name).symlink_to(target)
+        (folder / "a" / "a" / "here").symlink_to(folder / "a")
+        path = os.path.join(folder, *names)  # noqa: PTH118 - it would be made plain
+        between = str(folder / "here")
+        assert Confinement([between, path]).roots == [*map(os.path.realpath, (between, path))]
 
 
 def test_a_folder_whose_name_only_begins_alike_is_outside(root: Path) -> None:
