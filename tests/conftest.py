@@ -224,14 +224,15 @@ def tmp_path(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Of ``-n auto``: three for a processor, since tests wait for servers most of the time; two in
-    a whole run, where people at editors type too late for what they try with more.
+    """Of ``-n auto``: three for a processor, since tests wait for servers most of the time; half as
+    many in a whole run. A workbench, and a person who types beside it, take a processor each: with
+    more of them they wait for one another, and try again what came too late.
 
     xdist itself counts cores without their threads: one, on many machines with two processors.
     """
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()  # not on macOS
     processors = len(allowed) or os.cpu_count() or 1
-    return processors * 2 if ALL else processors * 3
+    return math.ceil(processors * 1.5) if ALL else processors * 3
 
 
 def pytest_configure(config: pytest.Config) -> None:
