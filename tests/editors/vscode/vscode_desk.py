@@ -24,17 +24,24 @@ return document && { text: document.getText(), dirty: document.isDirty };
 # A command of the window's own: it runs after the keys that were pressed before, and its answer
 # comes after the changes that they made.
 SETTLE = "await vscode.commands.executeCommand('setContext', 'harness.settled', argument)"
+# Once more where an edit came in between: its change is told after it is in, and the line that was
+# meant is another by then.
 PLACE = """
 const { path, mark, offset, atMark } = argument;
 const editor = vscode.window.visibleTextEditors.find((e) => e.document.uri.fsPath === path);
 const document = editor.document;
-const found = document.getText().indexOf(mark);
-const start = found < 0 ? editor.selection.active : document.positionAt(found);
-const line = Math.max(0, Math.min(document.lineCount - 1, start.line + offset));
-const place = new vscode.Position(line, atMark && found >= 0 && offset === 0 ? start.character : 0);
-editor.selection = new vscode.Selection(place, place);
-editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenter);
-await vscode.commands.executeCommand('setContext', 'harness.settled', line);
+let line, version;
+do {
+  version = document.version;
+  const found = document.getText().indexOf(mark);
+  const start = found < 0 ? editor.selection.active : document.positionAt(found);
+  line = Math.max(0, Math.min(document.lineCount - 1, start.line + offset));
+  const atStart = !atMark || found < 0 || offset !== 0;
+  const place = new vscode.Position(line, atStart ? 0 : start.character);
+  editor.selection = new vscode.Selection(place, place);
+  editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenter);
+  await vscode.commands.executeCommand('setContext', 'harness.settled', line);
+} while (document.version !== version);
 return line;
 """
 #: Is said of an edit that VS Code did not take in all that time, as keys came before each send.
