@@ -97,9 +97,9 @@ class _RealPaths:
         self._known = {os.sep: os.sep}
 
     def of(self, path: str) -> str:
-        if os.path.normpath(path) != path or not path.startswith(os.sep):
-            return os.path.realpath(path)
         if path not in self._known:
+            if os.path.normpath(path) != path or not path.startswith(os.sep) or path[:2] == "//":
+                return os.path.realpath(path)
             folder, name = os.path.split(path)
             real = os.path.join(self.of(folder), name)  # noqa: PTH118
             self._known[path] = os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114

@@ -183,6 +183,11 @@ def test_roots_are_where_the_system_has_them(names: list[str]) -> None:
         assert Confinement([between, path]).roots == [*map(os.path.realpath, (between, path))]
 
 
+@pytest.mark.parametrize("path", ["//", "//tmp", "/", "."])
+def test_so_they_are_where_the_path_is_an_odd_one(path: str) -> None:
+    assert Confinement([path]).roots == [os.path.realpath(path)]
+
+
 def test_a_folder_whose_name_only_begins_alike_is_outside(root: Path) -> None:
     with pytest.raises(OutsideWorkspace):
         confine(root, f"{root}-other/x")
