@@ -13,8 +13,9 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -89,21 +90,19 @@ class Reserved:
         return _within(path, self.path)
 
 
-class _RealPaths:
-    """As ``os.path.realpath`` has them at one moment, which would look at each folder anew for each
-    path: a confinement is made for each call of an agent, of dozens of paths."""
+def _real_paths(paths: Iterable[str]) -> list[str]:
+    """As ``os.path.realpath`` has them, which would walk to each from the root: a confinement is
+    made for each call of an agent, of dozens of paths that share their folders."""
+    real = cache(os.path.realpath)
 
-    def __init__(self) -> None:
-        self._known = {os.sep: os.sep}
+    def of(path: str) -> str:
+        folder, name = os.path.split(path)
+        if name in {"", os.curdir, os.pardir}:
+            return real(path)
+        place = os.path.join(real(folder), name)  # noqa: PTH118
+        return real(place) if os.path.islink(place) else place  # noqa: PTH114
 
-    def of(self, path: str) -> str:
-        if path not in self._known:
-            if os.path.normpath(path) != path or not path.startswith(os.sep) or path[:2] == "//":
-                return os.path.realpath(path)
-            folder, name = os.path.split(path)
-            real = os.path.join(self.of(folder), name)  # noqa: PTH118
-            self._known[path] = os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114
-        return self._known[path]
+    return [*map(of, paths)]
 
 
 class Confinement:
@@ -113,9 +112,11 @@ class Confinement:
     """
 
     def __init__(self, roots: Sequence[str], reserved: Sequence[Reserved] = ()) -> None:
-        real = _RealPaths()
-        self._roots = [real.of(root) for root in roots]
-        self._reserved = [replace(each, path=real.of(each.path)) for each in reserved]
+        self._roots = _real_paths(roots)
+        places = _real_paths(each.path for each in reserved)
+        self._reserved = [
+            replace(each, path=place) for each, place in zip(reserved, places, strict=True)
+        ]
 
     @property
     def roots(self) -> Sequence[str]:

@@ -30,14 +30,15 @@ PLACE = """
 const { path, mark, offset, atMark } = argument;
 const editor = vscode.window.visibleTextEditors.find((e) => e.document.uri.fsPath === path);
 const document = editor.document;
+const from = editor.selection.active;
 let line, version;
 do {
   version = document.version;
   const found = document.getText().indexOf(mark);
-  const start = found < 0 ? editor.selection.active : document.positionAt(found);
+  const start = found < 0 ? from : document.positionAt(found);
   line = Math.max(0, Math.min(document.lineCount - 1, start.line + offset));
-  const atStart = !atMark || found < 0 || offset !== 0;
-  const place = new vscode.Position(line, atStart ? 0 : start.character);
+  const isThere = atMark && found >= 0 && offset === 0;
+  const place = new vscode.Position(line, isThere ? start.character : 0);
   editor.selection = new vscode.Selection(place, place);
   editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenter);
   await vscode.commands.executeCommand('setContext', 'harness.settled', line);

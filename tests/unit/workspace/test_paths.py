@@ -183,7 +183,7 @@ def test_roots_are_where_the_system_has_them(names: list[str]) -> None:
         assert Confinement([between, path]).roots == [*map(os.path.realpath, (between, path))]
 
 
-@pytest.mark.parametrize("path", ["//", "//tmp", "/", "."])
+@pytest.mark.parametrize("path", ["//", "//tmp", "/", ".", "a", "/a" * 2000])
 def test_so_they_are_where_the_path_is_an_odd_one(path: str) -> None:
     assert Confinement([path]).roots == [os.path.realpath(path)]
 
