@@ -161,10 +161,10 @@ NUMBERED = [f"line{n:02}" for n in range(40)]
 
 
 def in_every_line(desk: Desk) -> int:
-    """Starts a turn that edits every second line, one after another."""
+    """Starts a turn that edits every second line, one after another; the next one reads."""
     desk.open("a.txt", "".join(f"{line}\n" for line in NUMBERED))
     edits = [step(edit("a.txt", x, f"agent{x[4:]}"), delay_ms=30) for x in NUMBERED[::2]]
-    desk.start(*edits, step(read("a.txt")), done())
+    desk.start(*edits, done(), step(read("a.txt")), done())
     return desk.prompt("Go.")
 
 
@@ -178,6 +178,7 @@ def test_saving_by_hand_in_the_middle_of_the_edits_does_no_harm(desk: Desk) -> N
         desk.nvim.keys(":silent w<CR>")
         time.sleep(0.07)
     desk.nvim.command("silent write")
+    desk.run("Read it.")
     assert desk.nvim.lines() == edited_lines()
     assert seen_by_the_server(desk) == desk.nvim.text() == (desk.folder / "a.txt").read_text()
     applied(desk, 20)
@@ -205,6 +206,7 @@ def test_reloads_in_the_middle_of_the_edits_keep_both_sides(desk: Desk) -> None:
         wanted[line] = f"outside{line:02}"
         time.sleep(0.11)
     desk.wait(turn, 30)
+    desk.run("Read it.")
     assert desk.nvim.lines() == wanted
     assert seen_by_the_server(desk) == desk.nvim.text()
     applied(desk, 20)
