@@ -15,6 +15,17 @@ from lsp_agent.protocol.settings.settings import BUILTIN_AGENT, AgentSettings, W
 
 #: How an agent reaches files. "atStart" is one of the standard ACP that nobody has tried: it says
 #: at its start whether it reads and writes files through the editor.
+#: Instructions that agents tell their models of, in the order of any agent's; each takes one or
+#: more of them from a folder.
+INSTRUCTIONS = (
+    "AGENTS.override.md",
+    "AGENTS.md",
+    "AGENTS.MD",
+    "CLAUDE.md",
+    "CLAUDE.MD",
+    "CONTEXT.md",
+)
+
 Hosting = Literal["hosted", "mirror", "atStart"]
 Level = Literal["info", "warning", "error"]
 

@@ -114,9 +114,7 @@ def _here(settings: Settings, name: str, agent: AgentSettings) -> AgentHere:
 def _hosting(agent: AgentSettings, entry: KnownAgent | None) -> Hosting:
     if entry is not None and entry.wire == agent.wire:
         return entry.hosting
-    if agent.wire == "acp":
-        return "atStart"
-    return "hosted" if new_wire(agent.wire).capabilities.get("hostedFiles", False) else "mirror"
+    return new_wire(agent.wire).hosting
 
 
 def search_path(env: Mapping[str, str]) -> str:

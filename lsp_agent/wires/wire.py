@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lsp_agent.protocol.catalogue import Hosting
 from lsp_agent.protocol.events import Event, StopReason
 from lsp_agent.protocol.session_methods import ImageInput
 from lsp_agent.protocol.settings.settings import AgentSettings
@@ -297,6 +298,17 @@ class Launch:
     held: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TakenUp:
+    """What an agent takes up by itself where it is started, and no switch of its own stops."""
+
+    #: Names of instructions that it tells its model of, from that folder and each one above.
+    instructions: tuple[str, ...] = ()
+    #: A file of settings, relative to that folder, that may say where it keeps transcripts; and
+    #: what stands in one that does.
+    transcripts: tuple[str, tuple[bytes, ...]] | None = None
+
+
 class Wire(Protocol):
     """One agent's protocol."""
 
@@ -307,11 +319,17 @@ class Wire(Protocol):
     #: Whether the agent is hosted through an extension of ours (agents/bridge.py); else what it
     #: asks for comes as ``AgentRequest``.
     bridged: bool
+    #: How an agent is hosted that its settings leave to us and whose program we do not know.
+    hosting: Hosting
     #: Whether the agent answers ``Ping`` at once, whatever it is at.
     has_ping: bool
     #: Whether what it starts after its handshake may be commands, which end with a stopped turn;
     #: else it is the agent's own, and would be missed.
     runs_commands: bool
+
+    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:
+        """What ``agent``, whose process has ``environment``, takes up from a repository."""
+        ...
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:
         """The command line; ``extension`` is the folder of a bridged agent's extension."""

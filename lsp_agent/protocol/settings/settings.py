@@ -13,6 +13,8 @@ from lsp_agent.protocol.settings.hosts import Host
 Policy = Literal["allow", "ask", "deny"]
 CommandPolicy = Literal["allow", "sandbox", "ask", "deny"]
 WireName = Literal["zot", "pi", "meerkat", "codex", "acp"]
+#: Of those, whose agents take a configuration.
+WIRES_WITH_CONFIG: tuple[WireName, ...] = ("meerkat", "codex")
 Review = Literal["off", "after", "before"]
 
 BUILTIN_AGENT = "builtin"

@@ -20,7 +20,12 @@ from pydantic import BaseModel, ValidationError
 
 from lsp_agent.protocol.catalogue import known
 from lsp_agent.protocol.settings.describe import allowed_values, choices, value_in_words
-from lsp_agent.protocol.settings.settings import BUILTIN_AGENT, AgentSettings, Settings
+from lsp_agent.protocol.settings.settings import (
+    BUILTIN_AGENT,
+    WIRES_WITH_CONFIG,
+    AgentSettings,
+    Settings,
+)
 
 DEFAULTS = "default"
 INITIALIZATION_OPTIONS = "initializationOptions"
@@ -219,8 +224,9 @@ class _Values:
         for name in self._agents():
             path = ("agents", name, "config")
             wire = self.values.get(("agents", name, "wire"))
-            if path in self.values and wire not in ("meerkat", "codex"):
-                message = 'ignored: only agents of the wires "meerkat" and "codex" take one'
+            if path in self.values and wire not in WIRES_WITH_CONFIG:
+                names = " and ".join(f'"{each}"' for each in WIRES_WITH_CONFIG)
+                message = f"ignored: only agents of the wires {names} take one"
                 self._report(self.origins[path], path, message)
                 del self.values[path], self.origins[path]
 

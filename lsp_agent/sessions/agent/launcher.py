@@ -128,7 +128,7 @@ async def start_agent(
     hosting.agent_starts(launch, tasks)
     if _is_embedded(choice.agent.command):
         launch = replace(launch, env={**launch.env, **hosting.covering.told_by_environment()})
-    if choice.agent.wire == "zot":
+    if wire.bridged:
         launch = await _with_extensions(launch, choice, cwd, callbacks)
     try:
         return await AgentLink.start(

@@ -19,6 +19,7 @@ from lsp_agent.sandbox.starting import unset, without
 from lsp_agent.sessions.permissions.agent_hosts import AgentHosts
 from lsp_agent.sessions.permissions.holding import hold_in
 from lsp_agent.sessions.shared.session_view import SessionView
+from lsp_agent.wires import new_wire
 from lsp_agent.wires.wire import Launch
 from lsp_agent.workspace.disk.paths import Confinement
 
@@ -54,7 +55,7 @@ class AgentSandbox:
                 f" agents.{name}.sandbox to true.",
                 {"agent": name},
             )
-        if agent.wire == "zot":
+        if new_wire(agent.wire).bridged:
             raise _not_held(
                 name,
                 "each of its commands has one of its own. Remove that setting, and set"

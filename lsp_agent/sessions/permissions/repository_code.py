@@ -10,13 +10,9 @@ codex-acp trusts the folder of each session, and so starts the MCP servers of ``
 (tried with 2.6.0); Copilot CLI runs the hooks of ``.github/hooks`` (tried with 1.0.102, with
 ``disableAllHooks`` in the person's settings). What they obey so is in ``protocol/catalogue.py``.
 
-pi keeps its transcripts where ``sessionDir`` of ``.pi/settings.json`` says, before it asks whether
-the folder is trusted (tried with 1.5.2, with ``--no-approve``), also from within a ``__proto__``
-and where Python would take the file for no JSON.
-
-pi tells its model, as Codex does (0.169), what the instructions in its folder and those above lead
-to, and opencode, once it reads a file, what those beside it do: a link may lead to any file of the
-person's, and what is above a workspace may be another user's.
+What an agent of a wire takes up, whatever its program is, the wire tells (``Wire.takes_up``).
+opencode tells its model, once it reads a file, what the instructions beside it lead to: a link may
+lead to any file of the person's, and what is above a workspace may be another user's.
 """
 
 import os
@@ -25,26 +21,12 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lsp_agent.protocol.catalogue import CATALOGUE, CONSENT, KnownAgent
+from lsp_agent.protocol.catalogue import CATALOGUE, CONSENT, INSTRUCTIONS, KnownAgent
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.settings.settings import AgentSettings
 from lsp_agent.user_data.owners import Owners
+from lsp_agent.wires import new_wire
 
-#: Either stands above what a repository's settings say.
-_PI_SESSIONS = ("--session-dir", "PI_CODING_AGENT_SESSION_DIR")
-_NO_INSTRUCTIONS = ("-nc", "--no-context-files")
-#: Codex's limit, in bytes: with 0 it takes none.
-_MOST_INSTRUCTIONS = "project_doc_max_bytes"
-#: In the order of any agent's, which takes one or more of them from each folder.
-_INSTRUCTIONS = (
-    "AGENTS.override.md",
-    "AGENTS.md",
-    "AGENTS.MD",
-    "CLAUDE.md",
-    "CLAUDE.MD",
-    "CONTEXT.md",
-)
-_OF_CODEX = _INSTRUCTIONS[:2]
 _FOLDERS = ("plugin", "plugins", "tool", "tools")
 _CONFIGURATIONS = (
     "opencode.json",
@@ -54,7 +36,6 @@ _CONFIGURATIONS = (
 )
 #: With what can stand for it: an escaped letter, and what opencode puts in before it parses.
 _NAMES_PLUGINS = (b"plugin", b"\\u", b"{file:", b"{env:")
-_NAMES_SESSIONS = (b"sessionDir", b"\\u")
 #: Longer ones are not looked through, in bytes.
 _LONGEST_CONFIGURATION = 1 << 20
 
@@ -86,18 +67,17 @@ def _require_none(name: str, agent: AgentSettings, cwd: str) -> None:
             if found is not None:
                 raise _refused(name, f"would run what the repository's {found} says")
             if known.tells_of_links is not None:
-                names = (*_INSTRUCTIONS, *known.tells_of_links)
+                names = (*INSTRUCTIONS, *known.tells_of_links)
                 _require_none_leads_out(name, _leading_out(Path(cwd), _up_to_root, names))
                 _require_nobody_elses(name, _strange(names, Path(cwd)))
-    if agent.wire == "pi":
-        chosen = _PI_SESSIONS[0] in command or {**os.environ, **env}.get(_PI_SESSIONS[1])
-        settings = Path(cwd) / ".pi" / "settings.json"
-        if not chosen and _may_hold(settings, _NAMES_SESSIONS):
+    taken = new_wire(agent.wire).takes_up(agent, {**os.environ, **env})
+    if taken.transcripts is not None:
+        file, names = taken.transcripts
+        settings = Path(cwd) / file
+        if _may_hold(settings, names):
             raise _refused(name, f"would keep what is said where the repository's {settings} says")
-        if not set(_NO_INSTRUCTIONS) & set(command):
-            _require_own(_INSTRUCTIONS, name, Path(cwd))
-    if agent.wire == "codex" and agent.config.get(_MOST_INSTRUCTIONS) != 0:
-        _require_own(_OF_CODEX, name, Path(cwd))
+    if taken.instructions:
+        _require_own(taken.instructions, name, Path(cwd))
 
 
 def _require_own(instructions: Sequence[str], name: str, cwd: Path) -> None:
@@ -113,7 +93,7 @@ def linked_instructions(path: str, cwd: str) -> Iterator[str]:
     for one in (folder, *folder.parents):
         if not one.is_relative_to(cwd):
             return
-        yield from (str(one / name) for name in _INSTRUCTIONS if _may_be_link(one / name))
+        yield from (str(one / name) for name in INSTRUCTIONS if _may_be_link(one / name))
 
 
 def _may_be_link(place: Path) -> bool:

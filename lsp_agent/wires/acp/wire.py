@@ -8,7 +8,7 @@ work cannot stand still for, and would refuse a whole frame for one odd field.
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from lsp_agent.protocol.catalogue import acp_environment
+from lsp_agent.protocol.catalogue import Hosting, acp_environment
 from lsp_agent.protocol.events import Notice, StopReason, ToolProgress, UsageReported
 from lsp_agent.protocol.messages import Usage
 from lsp_agent.protocol.settings.settings import AgentSettings
@@ -40,6 +40,7 @@ from lsp_agent.wires.wire import (
     Reply,
     SetModel,
     SetOption,
+    TakenUp,
 )
 
 _CAPABILITIES: Mapping[str, bool] = {
@@ -80,6 +81,7 @@ class AcpWire:
 
     max_frame_bytes = 64 * 1024 * 1024
     bridged = False
+    hosting: Hosting = "atStart"
     has_ping = False
     runs_commands = True
 
@@ -90,6 +92,9 @@ class AcpWire:
         self._turn: Turn | None = None
         #: The running turn's usage was told step by step, so its end does not tell more of it.
         self._counted = False
+
+    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+        return TakenUp()
 
     def launch(
         self,

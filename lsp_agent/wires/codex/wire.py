@@ -8,6 +8,7 @@ off, and ``read``, ``write``, ``edit`` and ``bash`` come to us as ``item/tool/ca
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from lsp_agent.protocol.catalogue import Hosting
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Compacted, Notice, OptionChanged, StopReason
 from lsp_agent.protocol.settings.settings import AgentSettings
@@ -39,7 +40,12 @@ from lsp_agent.wires.wire import (
     Send,
     Steer,
     StopBackground,
+    TakenUp,
 )
+
+_INSTRUCTIONS = ("AGENTS.override.md", "AGENTS.md")
+#: Codex's limit on them, in bytes: with 0 it takes none.
+_MOST_INSTRUCTIONS = "project_doc_max_bytes"
 
 _CAPABILITIES: Mapping[str, bool] = {
     "steer": True,
@@ -111,6 +117,7 @@ class CodexWire:
     #: It takes any line; texts come to it in one, and none is longer than a file may be.
     max_frame_bytes = 64 * 1024 * 1024
     bridged = False
+    hosting: Hosting = "hosted"
     has_ping = False
 
     def __init__(self) -> None:
@@ -128,6 +135,10 @@ class CodexWire:
         #: Whether a prompt that was not answered yet is to be aborted.
         self._doomed = False
         self._told: set[str] = set()
+
+    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+        """Codex tells its model the instructions in its folder and those above (0.169)."""
+        return TakenUp(() if agent.config.get(_MOST_INSTRUCTIONS) == 0 else _INSTRUCTIONS)
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:  # noqa: ARG002
         """:raises RequestFailed: "notConfigured" where ``agent`` asks for mirror"""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from lsp_agent.protocol.catalogue import Hosting
 from lsp_agent.protocol.errors import RequestFailed
 from lsp_agent.protocol.events import Notice, StopReason, TextDelta, ThinkingDelta, TurnStarted
 from lsp_agent.protocol.settings.settings import AgentSettings
@@ -52,6 +53,7 @@ from lsp_agent.wires.wire import (
     SetOption,
     Steer,
     StopBackground,
+    TakenUp,
     Withdrawn,
 )
 
@@ -87,6 +89,7 @@ class MeerkatWire:
     #: Its reader dies of a line of 64 MiB.
     max_frame_bytes = 64 * 1024 * 1024 - 64 * 1024
     bridged = False
+    hosting: Hosting = "hosted"
     has_ping = False
     runs_commands = True
 
@@ -100,6 +103,9 @@ class MeerkatWire:
         self._doomed = False
         #: Open calls of our tools: the id to answer with, by key.
         self._calls: dict[str, object] = {}
+
+    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+        return TakenUp()
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:  # noqa: ARG002
         """Without ``--context-root``: with it Meerkat would run the hooks that a repository names.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
+from lsp_agent.protocol.catalogue import INSTRUCTIONS, Hosting
 from lsp_agent.protocol.events import (
     Compacted,
     Notice,
@@ -25,9 +26,24 @@ from lsp_agent.wires.pi import messages as pi_messages
 from lsp_agent.wires.pi.dialogs import Dialogs
 from lsp_agent.wires.pi.requests import Requests, Taken
 from lsp_agent.wires.pi.turn import TURN_FRAMES, Turn
-from lsp_agent.wires.wire import Abort, Answer, Command, Decoded, Launch, Reply, Send, Steer
+from lsp_agent.wires.wire import (
+    Abort,
+    Answer,
+    Command,
+    Decoded,
+    Launch,
+    Reply,
+    Send,
+    Steer,
+    TakenUp,
+)
 
 EXTENSION = Path(__file__).with_name("host.ts")
+
+#: Either stands above what a repository's settings say.
+_SESSIONS = ("--session-dir", "PI_CODING_AGENT_SESSION_DIR")
+_NAMES_SESSIONS = (".pi/settings.json", (b"sessionDir", b"\\u"))
+_NO_INSTRUCTIONS = frozenset({"-nc", "--no-context-files"})
 
 #: "mirror" leaves pi its own file tools; the extension then only asks.
 HOSTING_VARIABLE = "LSP_AGENT_HOSTING"
@@ -83,6 +99,7 @@ class PiWire:
     #: pi takes any line; texts come to it in one, and none is longer than a file may be.
     max_frame_bytes = 64 * 1024 * 1024
     bridged = False
+    hosting: Hosting = "hosted"
     has_ping = False
     runs_commands = True
 
@@ -95,6 +112,16 @@ class PiWire:
         self._doomed: set[str] = set()
         #: Whether something steered may wait in pi's own queue.
         self._steered = False
+
+    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:
+        """pi tells its model the instructions in its folder and those above. It keeps transcripts
+        where ``sessionDir`` of ``.pi/settings.json`` says before it asks whether the folder is
+        trusted (tried with 1.5.2, with ``--no-approve``), also from within a ``__proto__`` and
+        where Python would take the file for no JSON."""
+        flag, variable = _SESSIONS
+        chosen = flag in agent.command or environment.get(variable)
+        plain = not _NO_INSTRUCTIONS.isdisjoint(agent.command)
+        return TakenUp(() if plain else INSTRUCTIONS, None if chosen else _NAMES_SESSIONS)
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:  # noqa: ARG002
         """What a repository names is not loaded: neither its extensions and packages nor its

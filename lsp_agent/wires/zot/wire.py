@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
+from lsp_agent.protocol.catalogue import Hosting
 from lsp_agent.protocol.events import Compacted, Notice, StopReason, ThinkingDelta, TurnStarted
 from lsp_agent.protocol.settings.settings import AgentSettings
 from lsp_agent.toolset.loose_json import Frame, frame, items, string
@@ -34,6 +35,7 @@ from lsp_agent.wires.wire import (
     SetOption,
     Steer,
     StopBackground,
+    TakenUp,
 )
 from lsp_agent.wires.zot import messages as zot
 from lsp_agent.wires.zot.turn import TURN_FRAMES, Turn
@@ -105,6 +107,7 @@ class ZotWire:
     #: zot's reader dies of a line of 16 MiB.
     max_frame_bytes = 16 * 1024 * 1024 - 64 * 1024
     bridged = True
+    hosting: Hosting = "hosted"
     has_ping = True
     runs_commands = True
 
@@ -118,6 +121,9 @@ class ZotWire:
         self._doomed: set[str] = set()
         self._turn: Turn | None = None
         self._compaction: Literal["running", "aborted"] | None = None
+
+    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+        return TakenUp()
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:
         """Hosted with an ``extension``, unless ``agent`` asks for mirror: then zot's own file
