@@ -44,6 +44,8 @@ hypothesis.settings.load_profile("same")
 
 #: So many cases of a test that is marked ``sampled`` are quick enough together.
 SAMPLE = 4
+#: Groups that take a worker for minutes, beside those at editors.
+LONG = ("storms", "keystrokes")
 #: So many short tests of a file are run by one worker, one after the other.
 TOGETHER = 32
 UNAVAILABLE: Mapping[str, str] = {
@@ -224,15 +226,15 @@ def tmp_path(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Of ``-n auto``: three for a processor, since tests wait for servers most of the time; half as
-    many in a whole run. A workbench, and a person who types beside it, take a processor each: with
-    more of them they wait for one another, and try again what came too late.
+    """Of ``-n auto``: three for a processor, since tests wait for servers most of the time; two in
+    a whole run. VS Code's workbench takes a processor for itself, beside a person who types in
+    another one both wait and try again: all tests in it are one group.
 
     xdist itself counts cores without their threads: one, on many machines with two processors.
     """
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()  # not on macOS
     processors = len(allowed) or os.cpu_count() or 1
-    return math.ceil(processors * 1.5) if ALL else processors * 3
+    return processors * (2 if ALL else 3)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -252,14 +254,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if removed := [item for item, markers in marked if left_out & markers]:
         config.hook.pytest_deselected(items=removed)
         marked = [(item, markers) for item, markers in marked if not left_out & markers]
-    # Those at editors come first: beside a workbench and the storms, which work all of the time,
-    # others wait for the next key. Last come the short ones, so that no worker is alone with a long
-    # one at the end.
+    # Those at editors come first, with what takes long: beside a workbench and the storms, which
+    # work all of the time, others wait for the next key. Last come the short ones, so that no
+    # worker is alone with a long one at the end.
     sizes = Counter(_group(item) for item, _ in marked)
     sizes[None] = 1
     marked.sort(
         key=lambda each: (
-            EDITORS not in each[0].path.parents and _group(each[0]) != "storms",
+            EDITORS not in each[0].path.parents and _group(each[0]) not in LONG,
             -sizes[_group(each[0])],
             "slow" not in each[1],
         )

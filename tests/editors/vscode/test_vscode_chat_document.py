@@ -14,7 +14,7 @@ from support.workbench import wait_until
 from vscode_product import Product, build, product
 
 pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(400)]
-pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
+pytestmark.append(pytest.mark.xdist_group("vscode"))
 
 CHAT, FORK = "day.chat.md", "day-fork.chat.md"
 HOW, AGAIN, ONLY = "How is it?", "Still there?", "One thing only."

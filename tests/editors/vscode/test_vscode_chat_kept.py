@@ -14,7 +14,7 @@ from vscode_desk import SHOW
 from vscode_product import Product, build, product
 
 pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(400)]
-pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
+pytestmark.append(pytest.mark.xdist_group("vscode"))
 
 #: In lines.
 SAVED = 10

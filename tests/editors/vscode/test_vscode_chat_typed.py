@@ -13,7 +13,7 @@ from support.workbench import wait_until
 from vscode_product import Product, build, product
 
 pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(400)]
-pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
+pytestmark.append(pytest.mark.xdist_group("vscode"))
 
 
 #: In milliseconds, behind each line.

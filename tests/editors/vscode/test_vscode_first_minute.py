@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
     pytest.mark.timeout(400),
-    pytest.mark.xdist_group("vscode of its own"),
+    pytest.mark.xdist_group("vscode"),
 ]
 
 DOUBLE = Path(__file__).parents[2] / "support" / "doubles" / "acp_agent.py"

@@ -11,7 +11,7 @@ pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
     pytest.mark.timeout(400),
-    pytest.mark.xdist_group("vscode of its own"),
+    pytest.mark.xdist_group("vscode"),
 ]
 
 TEXT = "alpha\nbeta\ngamma\nagent: shout about beta\n"

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
     pytest.mark.timeout(size(1200, 3600)),
-    pytest.mark.xdist_group("vscode of its own"),
+    pytest.mark.xdist_group("vscode"),
 ]
 
 #: Edits of the batch, the agents' and the person's: each costs several of a Neovim's.

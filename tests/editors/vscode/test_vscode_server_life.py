@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
     pytest.mark.timeout(300),
-    pytest.mark.xdist_group("vscode of its own"),
+    pytest.mark.xdist_group("vscode"),
 ]
 
 #: A server that does as the file ``mode`` beside it says when it is started.

@@ -19,7 +19,7 @@ from vscode_desk import done, step
 from vscode_product import Product, build, product
 
 pytestmark = [pytest.mark.vscode, pytest.mark.slow, pytest.mark.timeout(900)]
-pytestmark.append(pytest.mark.xdist_group("vscode of its own"))
+pytestmark.append(pytest.mark.xdist_group("vscode"))
 
 TRIES = size(250, 1000)
 #: At least, in that time.

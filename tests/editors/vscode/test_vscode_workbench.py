@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.vscode,
     pytest.mark.slow,
     pytest.mark.timeout(400),
-    pytest.mark.xdist_group("vscode of its own"),
+    pytest.mark.xdist_group("vscode"),
 ]
 
 #: Of an edit that is not in, and says so.
