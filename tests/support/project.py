@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -116,6 +117,9 @@ class Editor(RawClient):
         self.documents: dict[str, Document] = {}
         self.answers: list[Any] = []
         self.encoding: Encoding = "utf-16"
+        #: A document has one text and one version, whoever changes it: the person, who is the
+        #: test's thread, or the server, who is the reading one.
+        self._changing = threading.RLock()
         super().__init__(command, **options)
         self.handlers |= {
             "workspace/applyEdit": self._apply,
@@ -152,17 +156,19 @@ class Editor(RawClient):
 
     def retype(self, document: Document, content: str) -> None:
         """The person makes it another text."""
-        self._change(document, text_edits(document.text, Text.of(content)))
+        with self._changing:
+            self._change(document, text_edits(document.text, Text.of(content)))
 
     def _change(self, document: Document, edits: Sequence[TextEdit]) -> None:
-        changes = [
-            {"range": self._range(document, edit), "text": edit.new_text}
-            for edit in reversed(edits)  # last first: each range then is right as it stands
-        ]
-        document.text = apply_edits(document.text, edits)
-        document.version += 1
-        item = {"uri": document.uri, "version": document.version}
-        self.notify("textDocument/didChange", {"textDocument": item, "contentChanges": changes})
+        with self._changing:
+            changes = [
+                {"range": self._range(document, edit), "text": edit.new_text}
+                for edit in reversed(edits)  # last first: each range then is right as it stands
+            ]
+            document.text = apply_edits(document.text, edits)
+            document.version += 1
+            item = {"uri": document.uri, "version": document.version}
+            self.notify("textDocument/didChange", {"textDocument": item, "contentChanges": changes})
 
     def _range(self, document: Document, edit: TextEdit) -> Json:
         lines = document.text.lines
@@ -179,10 +185,11 @@ class Editor(RawClient):
     def _apply(self, params: Json) -> Json:
         (change,) = params["edit"]["documentChanges"]
         document = self.documents[change["textDocument"]["uri"]]
-        if change["textDocument"]["version"] != document.version:
-            return {"applied": False, "failureReason": "another version"}
-        self._change(document, [self._text_edit(document, edit) for edit in change["edits"]])
-        return {"applied": True}
+        with self._changing:
+            if change["textDocument"]["version"] != document.version:
+                return {"applied": False, "failureReason": "another version"}
+            self._change(document, [self._text_edit(document, edit) for edit in change["edits"]])
+            return {"applied": True}
 
     def _text_edit(self, document: Document, edit: Json) -> TextEdit:
         lines = document.text.lines

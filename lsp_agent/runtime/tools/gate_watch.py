@@ -39,14 +39,16 @@ class GateWatch:
         self._end()
 
     def _listen(self) -> None:
-        with ExitStack() as held:
+        with ExitStack() as held, ExitStack() as making:
             made = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
-            path = Path(held.enter_context(made)) / "pipe"
+            path = Path(making.enter_context(made)) / "pipe"
             os.mkfifo(path, 0o600)
             # Open for writing as well, since a pipe that its last writer leaves would be at its
             # end.
             pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
             held.callback(os.close, pipe)
+            # Gone before it is closed: who opens one that nobody reads waits for ever.
+            held.push(making.pop_all())
             loop = asyncio.get_running_loop()
             loop.add_reader(pipe, self._hear)
             held.callback(loop.remove_reader, pipe)
