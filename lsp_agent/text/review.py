@@ -303,7 +303,8 @@ class Review(Reviewed):
             replace(
                 h,
                 over=(*h.over, *trace.over)[:MAX_OVER],
-                left=trace.left if h.left is None else h.left,
+                # Its base, what stood there, has what a person did in what the agent had left.
+                left=trace.lines if h.left is None and trace.left is not None else h.left,
                 mixed=h.mixed or trace.mixed,
                 by=trace.by,
             )

@@ -155,4 +155,15 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 6, None],
         ],
     ),
+    "what was deleted beside an edit is back by the editor's undo, after that of its revert": (
+        {"lines": 6},
+        [
+            ["write", "a2", 0, 0, [["front", 19], ["swap", 10], ["front", 9]]],
+            ["delete", 1, 29],
+            ["revert", 26, 1],
+            ["undo", 0],
+            ["undo", 0],
+            ["reject", 4, 0],
+        ],
+    ),
 }

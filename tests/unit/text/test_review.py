@@ -262,6 +262,17 @@ def test_what_was_typed_at_its_place_meanwhile_does_not_come_back_with_an_undo()
     assert found.undo(all_keys(found)).text == text("a\nb\nc\n")
 
 
+def test_what_was_deleted_in_a_hunk_is_the_persons_again_once_its_revert_and_that_are_undone() -> (
+    None
+):
+    found, _ = review("one two three\n", "ONE two three\n").typed(text("ONE two\n"))
+    found, _ = found.settled(text("one two\n"))
+    found, _ = found.without_change("c1", [], out=True)
+    for undone in ("ONE two\n", "ONE two three\n"):
+        found, _ = found.typed(text(undone))
+    assert found.undo(all_keys(found)).text == text("one two three\n")
+
+
 def test_a_change_that_was_taken_over_is_open_again_once_the_later_one_is_undone_by_hand() -> None:
     found = review("a\nb\nc\n", "a\nB\nc\n", "a\nB2\nc\n")
     found, turned = found.typed(text("a\nB\nc\n"))
