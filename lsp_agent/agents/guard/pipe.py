@@ -174,10 +174,22 @@ def write(data: bytes) -> None:
 
 
 def kill_agent(agent: int) -> None:
-    """The agent is stopped first, so that it starts nothing more."""
+    """The agent is stopped first, so that it starts nothing more. Nobody else is: where the agent
+    has ended our parent is whoever takes in what is left, the server or the person's session."""
+    if not is_ours(agent):
+        return
     kill(agent, SIGSTOP)
     kill_until_none(lambda: descendants(agent))
     kill(agent, SIGKILL)
+
+
+def is_ours(pid: int) -> bool:
+    """Whether it is of the session that our supervisor began, or of our own."""
+    try:
+        session = os.getsid(pid)
+    except OSError:
+        return False
+    return str(session) == os.environ.get("LSP_AGENT_GUARD") or session == os.getsid(0)
 
 
 def kill_until_none(find: Callable[[], list[int]]) -> None:
