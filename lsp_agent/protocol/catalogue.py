@@ -13,8 +13,6 @@ from typing import Literal
 
 from lsp_agent.protocol.settings.settings import BUILTIN_AGENT, AgentSettings, WireName
 
-#: How an agent reaches files. "atStart" is one of the standard ACP that nobody has tried: it says
-#: at its start whether it reads and writes files through the editor.
 #: Instructions that agents tell their models of, in the order of any agent's; each takes one or
 #: more of them from a folder.
 INSTRUCTIONS = (
@@ -26,6 +24,8 @@ INSTRUCTIONS = (
     "CONTEXT.md",
 )
 
+#: How an agent reaches files. "atStart" is one of the standard ACP that nobody has tried: it says
+#: at its start whether it reads and writes files through the editor.
 Hosting = Literal["hosted", "mirror", "atStart"]
 Level = Literal["info", "warning", "error"]
 

@@ -93,7 +93,11 @@ class AcpWire:
         #: The running turn's usage was told step by step, so its end does not tell more of it.
         self._counted = False
 
-    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+    def takes_up(
+        self,
+        agent: AgentSettings,  # noqa: ARG002 - what its programs take up is in the catalogue
+        environment: Mapping[str, str],  # noqa: ARG002 - what its programs take up is in the catalogue
+    ) -> TakenUp:
         return TakenUp()
 
     def launch(

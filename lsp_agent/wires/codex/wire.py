@@ -136,7 +136,11 @@ class CodexWire:
         self._doomed = False
         self._told: set[str] = set()
 
-    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+    def takes_up(
+        self,
+        agent: AgentSettings,
+        environment: Mapping[str, str],  # noqa: ARG002 - its settings tell
+    ) -> TakenUp:
         """Codex tells its model the instructions in its folder and those above (0.169)."""
         return TakenUp(() if agent.config.get(_MOST_INSTRUCTIONS) == 0 else _INSTRUCTIONS)
 

@@ -104,7 +104,11 @@ class MeerkatWire:
         #: Open calls of our tools: the id to answer with, by key.
         self._calls: dict[str, object] = {}
 
-    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+    def takes_up(
+        self,
+        agent: AgentSettings,  # noqa: ARG002 - it takes up nothing
+        environment: Mapping[str, str],  # noqa: ARG002 - it takes up nothing
+    ) -> TakenUp:
         return TakenUp()
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:  # noqa: ARG002

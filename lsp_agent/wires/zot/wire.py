@@ -122,7 +122,11 @@ class ZotWire:
         self._turn: Turn | None = None
         self._compaction: Literal["running", "aborted"] | None = None
 
-    def takes_up(self, agent: AgentSettings, environment: Mapping[str, str]) -> TakenUp:  # noqa: ARG002
+    def takes_up(
+        self,
+        agent: AgentSettings,  # noqa: ARG002 - it takes up nothing
+        environment: Mapping[str, str],  # noqa: ARG002 - it takes up nothing
+    ) -> TakenUp:
         return TakenUp()
 
     def launch(self, agent: AgentSettings, cwd: str, extension: str | None) -> Launch:

@@ -29,7 +29,7 @@ async def test_who_opens_the_pipe_as_it_is_closed_does_not_wait_for_ever():
     for _ in range(10):
         watch = GateWatch(gated=True)
         path = watch.environment[GATE_VARIABLE]
-        with subprocess.Popen(  # noqa: ASYNC220 - it is the one that may hang
+        with subprocess.Popen(  # noqa: ASYNC220 - nothing else runs in this loop
             [sys.executable, "-I", "-S", "-c", OPENS, path], stdout=subprocess.PIPE
         ) as command:
             try:
