@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from lsp_agent.toolset.reading import MAX_BYTES, MAX_LINES
 
-_EXIT = re.compile(r"\n\[exit (-?\d+)\](?: \(full output: [^\n]*\))?  Took \S+\Z")
-_TOOK = re.compile(r"\S+\Z")
+_EXIT = re.compile(r"\n\[exit (-?\d+)\](?: \(full output: [^\n]*\))?  Took (\S+)\Z")
 _NEVER_RAN = "\n[not run]"
 
 
@@ -56,11 +55,12 @@ def exit_code(result: str) -> int | None:
 def without_the_wait(result: str, seconds: float | None) -> str:
     """A result of ``bash`` by an agent that has counted how long a person was asked: the command
     ran for ``seconds``, or with None never did."""
-    if not _EXIT.search(result):
+    match = _EXIT.search(result)
+    if match is None:
         return result
     if seconds is None:
-        return _EXIT.sub(_NEVER_RAN, result)
-    return _TOOK.sub(_duration(seconds), result)
+        return result[: match.start()] + _NEVER_RAN
+    return result[: match.start(2)] + _duration(seconds)
 
 
 def _duration(seconds: float) -> str:

@@ -409,6 +409,12 @@ def test_the_time_of_a_question_is_taken_out_of_a_result(seconds: float | None, 
     assert without_the_wait(counted, seconds) == f"$ x\n\nTook 5m0s\n\n{end}"
 
 
+@pytest.mark.timeout(20)  # where a long word is read anew from each of its letters, it takes hours
+def test_the_time_is_taken_out_behind_a_line_without_a_blank():
+    counted = bash_result("x", CommandOutput("x" * 1_000_000 + "\n"), 0, 756)
+    assert without_the_wait(counted, 0.4).endswith("x\n\n[exit 0]  Took 0.4s")
+
+
 def test_a_result_that_tells_no_time_stays_as_it_is():
     assert without_the_wait("$ x\n\nTook 5s", 1.0) == "$ x\n\nTook 5s"
 
