@@ -227,14 +227,15 @@ def tmp_path(
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Of ``-n auto``: three for a processor, since tests wait for servers most of the time; two in
-    a whole run. VS Code's workbench takes a processor for itself, beside a person who types in
-    another one both wait and try again: all tests in it are one group.
+    a whole run, and one that waits for the next key. VS Code's workbench takes a processor for
+    itself, beside a person who types in another one both wait and try again: all tests in it are
+    one group.
 
     xdist itself counts cores without their threads: one, on many machines with two processors.
     """
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()  # not on macOS
     processors = len(allowed) or os.cpu_count() or 1
-    return processors * (2 if ALL else 3)
+    return processors * 2 + 1 if ALL else processors * 3
 
 
 def pytest_configure(config: pytest.Config) -> None:
