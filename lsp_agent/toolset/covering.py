@@ -43,10 +43,14 @@ _SHAPES: tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...] = (
     ),
     (("AIza",), "google-key", re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b")),
     (("xox",), "slack-token", re.compile(r"\bxox[abeprs]-[A-Za-z0-9-]{10,255}")),
+    # Its end is looked for once from where a word begins, and not from each part of the word.
     (
         ("eyJ",),
         "jwt",
-        re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+        re.compile(
+            r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]++\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8})"
+            r"[A-Za-z0-9_-]*?\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})"
+        ),
     ),
 )
 #: Its beginning, and what may follow as its text: also as a string of some language.

@@ -10,7 +10,7 @@ from lsp_agent.server.client.titles import shortened
 from lsp_agent.text.lines import split_lines
 
 #: As ``words.py`` writes them.
-_CALL = re.compile(r"- (`+)(.+)\1")
+_CALL = re.compile(r"- (`{1,99}+)(.+)\1")
 _DETAIL = "  "
 _DIFF, _FENCE = re.compile(r"(`{3,})diff\b"), re.compile(r"`{3,}")
 

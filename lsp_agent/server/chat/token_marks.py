@@ -10,9 +10,9 @@ from lsp_agent.server.chat.grammar import HEADINGS, MARKERS, YOU
 from lsp_agent.text.lines import body_length, split_lines
 from lsp_agent.text.positions import Encoding, to_units
 
-#: As ``words.py`` writes them.
-_CALL = re.compile(r"- (`+) ?([^:`]+)(: )?(.*?) ?\1$")
-_DETAIL = re.compile(r"  - (?:(`+).+?\1: )?(?:(failed)\b.*|(\S.*:\d+))$")
+#: As ``words.py`` writes them. Each gives up in one go: a line may be as long as an agent likes.
+_CALL = re.compile(r"- (`{1,99}+) ?([^:`]++)(: )?(.*?) ?\1$")
+_DETAIL = re.compile(r"  - (?>(`{1,99}+).+?\1: )?(?:(failed)\b.*|(\S.*:\d++))$")
 _CHANGE = re.compile(r"- .+: (a change is proposed|a change is not in|it is not known whether .*)$")
 _QUESTION = re.compile(r"> (\*\*The agent asks:\*\* .*)$")
 _ANSWER = re.compile(r"> ([^:]+): ")

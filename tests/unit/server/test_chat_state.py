@@ -10,6 +10,7 @@ from support.project import ALLOWED, CAPABILITIES, Document, Editor, Project, ba
 from support.raw_client import Json, wait_until
 from test_chat_documents import ASKED, answered, send, text_of
 
+from lsp_agent.server.chat.outline import outline
 from lsp_agent.server.chat.state_hints import Standing, state_hints
 from lsp_agent.server.chat.token_marks import difference, encoded, marks
 from lsp_agent.server.chat.turn_states import TurnState
@@ -64,6 +65,17 @@ I look.
 def coloured(text: str) -> list[tuple[str, str]]:
     lines = split_lines(text)
     return [(one.type, lines[one.line][one.start : one.end]) for one in marks(text)]
+
+
+@pytest.mark.timeout(20)  # where an end is looked for from each letter, it takes hours
+@pytest.mark.parametrize("begun", ["- `", "- ``", "- `a: ", "  - `", "  - `a`: ", "  - :1"])
+@pytest.mark.parametrize("more", ["a", "`", "`: ", "`: x", ":1", "1"])
+def test_a_long_line_of_an_agent_that_begins_as_one_of_ours_is_read_at_once(
+    begun: str, more: str
+) -> None:
+    line = f"{begun}{more * 300_000}_"
+    assert [mark.type for mark in marks(f"## Agent\n\n{line}\n")] == ["namespace"]
+    assert outline(f"## You\n\nGo.\n\n## Agent\n\n{line}\n")[0].calls == ()
 
 
 def test_headings_calls_questions_and_how_it_stands_are_coloured() -> None:

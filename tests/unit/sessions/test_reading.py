@@ -6,7 +6,7 @@ import pytest
 
 from lsp_agent.sessions.permissions.reading.reads import Reach, reads
 from lsp_agent.sessions.permissions.shell.line import Way
-from lsp_agent.sessions.permissions.shell.parse import parse
+from lsp_agent.sessions.permissions.shell.parse import LONGEST_LINE, parse
 
 
 class Anywhere:
@@ -217,3 +217,10 @@ def test_the_files_that_it_reads_are_looked_at(line: str, read: list[str]) -> No
 )
 def test_a_file_that_may_not_be_read_is_seen(line: str) -> None:
     assert not only_reads(line)
+
+
+@pytest.mark.timeout(20)  # where blanks are shared out in all ways, it takes minutes
+def test_a_step_of_sed_behind_many_blanks_is_read_at_once() -> None:
+    blanks = " " * (LONGEST_LINE - 100)
+    assert only_reads(f"sed '{blanks}p' a")
+    assert not only_reads(f"sed '{blanks}w out' a")

@@ -158,3 +158,9 @@ def test_a_long_text_without_secrets_is_looked_through_in_no_time() -> None:
     since = time.process_time()
     assert cover(text, named, KEY).text == text  # 1 MB
     assert time.process_time() - since < 0.5
+
+
+@pytest.mark.timeout(20)  # where each part of a word is read to the word's end, it takes minutes
+def test_so_is_a_word_that_begins_a_key_again_and_again() -> None:
+    text = "eyJ-" * 250_000
+    assert cover(text, {}, KEY).text == text

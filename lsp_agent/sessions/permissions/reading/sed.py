@@ -30,7 +30,8 @@ _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/{_regex('/')}I?)"
 #: No ``D``, which begins anew without a next line: with ``G`` before it, for ever.
 _VERB = "|".join(["[pdgGhHxnN=]", r"[qQ]\d*", *map(_substitution, _SEPARATORS)])
 _STEP = re.compile(
-    rf"[ ;\n]*(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d+))?)? *!? *(?:{_VERB}) *(?:[;\n][ ;\n]*|\Z)"
+    rf"[ ;\n]*+(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d+))?)? *+!? *+(?:{_VERB})"
+    r" *+(?:[;\n][ ;\n]*+|\Z)"
 )
 
 
