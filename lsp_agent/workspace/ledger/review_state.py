@@ -299,7 +299,10 @@ class ReviewState:
         # What agents have put in and the disk has as well, though not under review, was kept there.
         whole = (h for h in compared.hunks if _puts_in(compared, h) and not h.touched)
         called.update((hunk.key, "kept") for hunk in whole if hunk.key not in called)
-        outcomes: Outcomes = [(key, called.get(key, out)) for key in were - here]
+        under = {key for hunk in known.hunks for key in hunk.over}
+        outcomes: Outcomes = [
+            (key, called.get(key, "superseded" if key in under else out)) for key in were - here
+        ]
         outcomes.extend((key, "applied") for key in here - were)
         outcomes += [each for each in outcomes_of(gone) if each[0] not in were | here]
         # What was kept, and then taken out in the text that is gone.

@@ -166,4 +166,14 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["reject", 4, 0],
         ],
     ),
+    "an agent deletes its line where text that had it as well was given up with the editor": (
+        {"mirror": [1]},
+        [
+            ["type", 1, 6, 3],
+            ["write", "a1", 1, 0, [["add", 3]]],
+            ["restart", 0, 0],
+            ["restart", 0, 1],
+            ["write", "a1", 0, 1, [["cut", 10], ["cut", 22]]],
+        ],
+    ),
 }

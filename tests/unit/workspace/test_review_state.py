@@ -69,6 +69,17 @@ def test_what_another_change_took_over_is_so_again_where_an_editor_shows_that_ag
     assert outcomes == [(KEY, "superseded")]
 
 
+def test_so_is_what_one_on_disk_took_over_once_text_that_has_it_is_given_up() -> None:
+    saved, _ = unsaved().saved(CUT)
+    typed, _ = saved.folded(Text.of("one\n2\nmore\n"))
+    record = typed.record()
+    assert record is not None
+    deleted = LandedStep(CUT, Text.of("one\n"), "c2", None)
+    state, _ = ReviewState.of_record(record, ["c1"]).landed_in_other(deleted)
+    _, outcomes = state.folded(deleted.after)
+    assert dict(outcomes) == {KEY: "superseded", ("c2", 0): "applied"}
+
+
 def test_what_others_wrote_to_the_disk_is_there_once_what_was_unsaved_is_given_up() -> None:
     disk = Text.of("others\none\ntwo\n")
     closed, outcomes = unsaved().closed(CUT, disk, undecided)
