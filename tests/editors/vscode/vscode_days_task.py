@@ -129,8 +129,13 @@ class Hands:
         return bool(found) and found[0] == name and text in found[1]
 
     def wait_for_texts(self, texts: dict[str, str]) -> None:
-        """Of these files, where they are open and on disk."""
-        person = self.person
+        """Of these files, on disk and where they are open, with nothing unsaved: a window that is
+        loaded anew while it saves has that unsaved, and its file changed by somebody else."""
         for name, text in texts.items():
-            wait_until(lambda n=name, t=text: not person.is_open(n) or person.text(n) == t)
-            wait_until(lambda n=name, t=text: person.on_disk(n) == t)
+            wait_until(lambda n=name, t=text: self._has(n, t))
+
+    def _has(self, name: str, text: str) -> bool:
+        person = self.person
+        if person.is_open(name) and (person.text(name) != text or person.is_dirty(name)):
+            return False
+        return person.on_disk(name) == text
