@@ -1,12 +1,14 @@
 """A terminal without a window: tmux runs a program in it, keys go in, the screen is read."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +25,9 @@ BETWEEN_LOOKS = 0.05, 0.2
 
 #: What is chosen sooner after a question has come up is no answer to it.
 UNREAD = 0.35
+
+#: In seconds: for a key that tmux has written to come to where the program reads it.
+_TO_PROGRAM = 0.05
 
 
 class Terminal:
@@ -53,7 +58,20 @@ class Terminal:
         return "\n".join(self.screen.splitlines()[row:])
 
     def keys(self, *keys: str) -> None:
+        """Returns behind a last ``Escape`` when the program has read it: read together with the
+        next key, it would be Alt and that key."""
         self._tmux("send-keys", *keys)
+        if keys[-1] == "Escape":
+            self._wait_until_read()
+
+    def _wait_until_read(self) -> None:
+        name = self._tmux("display-message", "-p", "#{pane_tty}").strip()
+        time.sleep(_TO_PROGRAM)
+        terminal = os.open(name, os.O_RDONLY | os.O_NOCTTY)
+        try:
+            assert until(lambda: not _unread(terminal)), f"it reads no key\n{self.screen}"
+        finally:
+            os.close(terminal)
 
     def type(self, text: str) -> None:
         self._tmux("send-keys", "-l", text)
@@ -105,6 +123,11 @@ class Terminal:
         return subprocess.run(
             command, env=self._env, capture_output=True, text=True, check=True, timeout=30
         ).stdout
+
+
+def _unread(terminal: int) -> int:
+    """In bytes."""
+    return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def processes(mark: str) -> list[int]:

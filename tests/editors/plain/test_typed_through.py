@@ -51,9 +51,6 @@ EMACS = (
 )
 EMACS_MENU = ("C-c", "(aa)", "", "Enter", "", "C-g")
 
-#: In seconds, longer than a busy machine leaves a key unread.
-_ESCAPE = 0.05
-
 Burst = Sequence[str]
 Record = Callable[[str, object], None]
 
@@ -78,12 +75,6 @@ def burst(editor: Terminal, keys: Burst, number: int, rng: random.Random) -> str
             typed += text
         elif key:
             editor.keys(key)
-            if key == "Escape":  # read together with the next key, it would be Alt and that key
-                time.sleep(_ESCAPE)
-                if isinstance(editor, Helix):
-                    editor.wait_for(" NOR ")
-                elif isinstance(editor, Kakoune):
-                    editor.leave()
             typed += {"Enter": "\n", "Space": " "}.get(key, "")
         else:
             time.sleep(rng.choice((0.05, 0.1, 0.2)))
