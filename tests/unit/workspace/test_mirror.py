@@ -602,6 +602,7 @@ async def test_a_file_that_is_renamed_onto_one_that_was_saved_before_goes_in(
     bench.writes(AGENTS, "b.py")
     editor.type(0, "typed\n")
     await editor.save(editor.uri)
+    await bench.document.compared()
     await bench.before("b.py")
     (bench.root / "b.py").rename(bench.file)
     changes = await bench.mirror.look(
