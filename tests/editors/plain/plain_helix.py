@@ -53,7 +53,7 @@ class Helix(Terminal):
     def actions(self, line: int | None) -> list[str]:
         """Opens the menu with the cursor in a line (from 1), or where it is; the titles in it, in
         order."""
-        # Clears the message, too; an Escape would make an Alt of the next key.
+        # Clears the message, too.
         self.type("gh" if line is None else f"{line}ggglgh")
         place = "" if line is None else f" {line}:1"
         self.wait_for(lambda s: place in s and "No " not in s.splitlines()[-1])
