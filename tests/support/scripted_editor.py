@@ -130,7 +130,9 @@ KAKOUNE = Policy(
     checks="never",
     debounce=3600,
     joins=True,
-    traits=EditorTraits(checks_versions=False, holds_back=True, tells_at_edits=True),
+    traits=EditorTraits(
+        checks_versions=False, holds_back=True, tells_at_edits=True, selects_line_ends=True
+    ),
 )
 
 
@@ -163,6 +165,14 @@ class Buffer:
 
     def apply(self, edits: Sequence[dict[str, Any]]) -> None:
         """LSP TextEdits of the present text, all at once; the last goes first."""
+        if self.policy.traits.selects_line_ends:
+            for edit in reversed(edits):
+                start, end = self._selected(**edit["range"])
+                at_end = end == len(self.text) and end > start
+                if at_end and start and self.text[start - 1] == "\n":
+                    start -= 1  # Kakoune takes this line end for the last one
+                self.replace(start, end, edit["newText"] + ("\n" if at_end else ""))
+            return
         text = self.text
         spans = [
             (self.offset(text, edit["range"]["start"]), self.offset(text, edit["range"]["end"]))
@@ -202,6 +212,25 @@ class Buffer:
             left -= self._units(text[offset])
             offset += 1
         return offset
+
+    def _selected(self, start: dict[str, int], end: dict[str, int]) -> tuple[int, int]:
+        """As Kakoune does: the sign at a place behind a line's last one is the line end, and a
+        selection takes its last sign, which in a range is the one before the end."""
+        ends = [match.end() for match in _LINE_END.finditer(self.text)]
+
+        def sign(line: int, column: int) -> int:
+            if line >= len(ends):
+                return len(self.text) - 1
+            return min(self.offset(self.text, {"line": line, "character": column}), ends[line] - 1)
+
+        first = sign(start["line"], start["character"])
+        if start == end:
+            return first, first
+        if end["character"]:
+            last = sign(end["line"], end["character"] - 1)
+        else:
+            last = ends[min(end["line"], len(ends)) - 1] - 1
+        return first, max(last, first) + 1
 
     def _units(self, piece: str) -> int:
         if self.encoding == "utf-32":

@@ -118,6 +118,7 @@ def traits_of(client: ClientInfo) -> EditorTraits:
         # One that does not say that it takes edits may look at no version, as Kate.
         holds_back=not client.sync and (quirks.holds_back or not client.apply_edit),
         tells_at_edits=quirks.tells_at_edits,
+        selects_line_ends=quirks.selects_line_ends,
         may_be_deaf=quirks.may_be_deaf and not client.sync,
     )
 

@@ -25,6 +25,8 @@ class Quirks:
     holds_back: bool = False
     #: Of a buffer that is not shown it tells nothing, until it is given an edit of it.
     tells_at_edits: bool = False
+    #: A range that ends behind a line's last sign takes out the line end, too.
+    selects_line_ends: bool = False
     #: It may tell nothing of a document's changes and apply edits to it all the same. Our plugin,
     #: which syncs, keeps its buffers heard while no server runs.
     may_be_deaf: bool = False
@@ -80,7 +82,11 @@ _TABLE = {
     ),
     "Eglot": Quirks(checks_versions="synced", holds_back=True),
     "kakoune-lsp": Quirks(
-        holds_back=True, tells_at_edits=True, hides_progress=True, asks_in_text=True
+        holds_back=True,
+        tells_at_edits=True,
+        selects_line_ends=True,
+        hides_progress=True,
+        asks_in_text=True,
     ),
 }
 

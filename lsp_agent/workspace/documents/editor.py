@@ -17,8 +17,9 @@ class EditorTraits:
     ``keeps_last_line_end``: whether the last line has an end is the file's property in it, which
     no edit adds or removes. ``holds_back``: it sends nothing while the person types without a
     pause and cannot be made to, so an edit could take what it has not sent. ``tells_at_edits``: any
-    edit, also one that changes nothing, makes it tell of what was typed before. ``may_be_deaf``: it
-    may tell nothing of a document's changes and apply edits to it all the same
+    edit, also one that changes nothing, makes it tell of what was typed before.
+    ``selects_line_ends``: a range that ends behind a line's last sign takes out the line end, too.
+    ``may_be_deaf``: it may tell nothing of a document's changes and apply edits to it all the same
     (``placing/deaf_client.py``).
     """
 
@@ -30,6 +31,7 @@ class EditorTraits:
     keeps_last_line_end: bool = False
     holds_back: bool = False
     tells_at_edits: bool = False
+    selects_line_ends: bool = False
     may_be_deaf: bool = False
 
 

@@ -62,7 +62,8 @@ class OpenDocument:
     where the URI is none of a file. ``typed_at`` is the ``clock``'s time of the last content
     change that was not found to be an edit of ours, ``closed_at`` that of the last didClose.
     ``tells`` is whether the client tells of changes: True when it has since didOpen, None until
-    then, False where it is known not to.
+    then, False where it is known not to. ``told_within`` is how many seconds it took to tell of the
+    last edit that was sent.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class OpenDocument:
         self.closed = True
         self.closed_at = -math.inf
         self.tells: bool | None = None
+        self.told_within = 0.0
         self._typed: deque[float] = deque([-math.inf], maxlen=_TYPED)
         self.lines: list[str] = []
         self._text: Text | None = None

@@ -15,7 +15,13 @@ from lsp_agent.text.merge import merge3_fine
 from lsp_agent.text.positions import Encoding
 from lsp_agent.workspace.documents.open_document import ContentChange
 from lsp_agent.workspace.placing.repair import Splice, splice_between, splice_of
-from lsp_agent.workspace.placing.strays import Attempt, Track, as_sent, before_insertions
+from lsp_agent.workspace.placing.strays import (
+    Attempt,
+    Track,
+    as_sent,
+    before_insertions,
+    before_moved_lines,
+)
 
 How = Literal["same", "state", "merge", "repaired", "words", "nearer"]
 """What proved an edit: the text was so already; a state passed through; the merge of the edit
@@ -37,7 +43,7 @@ class Timings:
     #: paused. That is waited for, at most ``late``.
     pause: float = 0.7
     #: How long a client may take to tell of what it held back, once an edit makes it.
-    told: float = 0.15
+    told: float = 0.3
     #: Between two looks for that change in a client that holds it back.
     align_poll: float = 0.008
     #: Silence after an answer that says nothing more is coming.
@@ -112,14 +118,22 @@ class Flight:
 
     ``checked``: the client refuses edits on a text that it no longer shows, so that what looks
     like an edit gone astray is the person's; not once it opens the document anew, with versions
-    that begin again. ``on_disk``: the file holds the edit already, so that a reload shows what is
-    meant while the edit is still on its way, and would be in twice.
+    that begin again. ``selects_line_ends``: as in ``EditorTraits``. ``on_disk``: the file holds the
+    edit already, so that a reload shows what is meant while the edit is still on its way, and would
+    be in twice.
     """
 
     def __init__(
-        self, *, checked: bool, encoding: Encoding, timings: Timings, on_disk: bool = False
+        self,
+        *,
+        checked: bool,
+        encoding: Encoding,
+        timings: Timings,
+        selects_line_ends: bool = False,
+        on_disk: bool = False,
     ) -> None:
         self.checked = checked
+        self._selects_line_ends = selects_line_ends
         self._on_disk = on_disk
         self._reopened = False
         self._reloaded: Landed | None = None
@@ -243,7 +257,7 @@ class Flight:
             for before, mark in self._states:
                 if mark < track.sent_at:
                     continue
-                if as_sent(attempt, before, self._encoding) == change.after != before:
+                if self._as_sent(attempt, before) == change.after != before:
                     if before == attempt.base:
                         break  # not astray: it is in
                     typed = tuple(self._typed[track.sent_at : mark])
@@ -255,12 +269,8 @@ class Flight:
         """For a client that tells of what was typed and of the edit behind it as one change."""
         for track in self._tracks:
             attempt = track.attempt
-            before = before_insertions(attempt, change.after, self._encoding)
-            if (
-                before is None
-                or before == change.before
-                or _was_there(attempt, change.before, before)
-            ):
+            before = self._before_typing(attempt, change)
+            if before is None:
                 continue
             if merged(attempt.base, attempt.meant, before) == change.after:
                 return False  # not astray: it is in
@@ -268,6 +278,26 @@ class Flight:
             self._strayed = Strayed(attempt, before, change.after, typed, self.mark)
             return True
         return False
+
+    def _before_typing(self, attempt: Attempt, change: ContentChange) -> Text | None:
+        """On what the edit was made, where that is not what was told before."""
+        before = before_insertions(attempt, change.after, self._encoding)
+        if before == change.before:
+            return None
+        if before is not None and not _was_there(attempt, change.before, before):
+            return before
+        if first_in((attempt,), change.after) is not None:
+            return None
+        return before_moved_lines(
+            attempt,
+            change.before,
+            change.after,
+            self._encoding,
+            selects_line_ends=self._selects_line_ends,
+        )
+
+    def _as_sent(self, attempt: Attempt, text: Text) -> Text | None:
+        return as_sent(attempt, text, self._encoding, selects_line_ends=self._selects_line_ends)
 
     def replied(self, applied: bool | None, now: float) -> None:
         """The client's answer; None if none came, which proves nothing."""

@@ -1,6 +1,7 @@
 """An edit as it was sent, found in a text that it was not made for: where nothing is checked, an
 editor puts it at the same line and column of whatever it shows by then. Pure."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,11 +9,13 @@ from lsp_agent.text.edits import TextEdit, apply_edits
 from lsp_agent.text.lines import Text, clamp, split_lines
 from lsp_agent.text.positions import Encoding, to_column, to_units
 from lsp_agent.workspace.documents.open_document import ContentChange
-from lsp_agent.workspace.placing.repair import offset_of
+from lsp_agent.workspace.placing.repair import offset_of, splice_between
 from lsp_agent.workspace.placing.signs import TELLING_LENGTH
 
 #: Code points that no person types just then, and alike, somewhere else.
 _NEVER_TYPED = 20
+# Lines that an edit may have had too few of, at the end of a text.
+_FEW = 16
 # The widest code point less one.
 _SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
 
@@ -26,8 +29,12 @@ class Attempt:
     edits: tuple[TextEdit, ...]
 
 
-def as_sent(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
+def as_sent(
+    attempt: Attempt, text: Text, encoding: Encoding, *, selects_line_ends: bool = False
+) -> Text | None:
     """What the edits make of ``text`` at the places that they were sent with."""
+    if selects_line_ends:
+        return _selected(attempt, text, encoding)
 
     def moved(line: int, column: int) -> tuple[int, int]:
         units = _units(line, column, attempt.base.lines, encoding)
@@ -41,6 +48,82 @@ def as_sent(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
         return apply_edits(text, edits)
     except ValueError:
         return None
+
+
+def _selected(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
+    """As Kakoune does it, the last edit first. The sign at a place behind a line's last one is the
+    line end; with a range goes the sign before its end. Its texts end with a line end."""
+    for edit in reversed(attempt.edits):
+        starts = _sign(text, edit.start_line, edit.start_column, attempt.base, encoding)
+        stops = starts
+        if (edit.start_line, edit.start_column) < (edit.end_line, edit.end_column):
+            line, column = edit.end_line, edit.end_column
+            stops = sum(map(len, text.lines[:line]))
+            if column:
+                stops = _sign(text, line, column - 1, attempt.base, encoding) + 1
+        if not 0 <= starts <= stops:
+            return None
+        content, new = text.content, edit.new_text
+        if starts < stops == len(content):
+            new += "\n"
+            starts -= content[starts - 1 : starts] == "\n"  # taken for the last one
+        text = Text.of(content[:starts] + new + content[stops:], like=text)
+    return text
+
+
+def _sign(text: Text, line: int, column: int, base: Text, encoding: Encoding) -> int:
+    """The offset of the sign that Kakoune selects for a place in ``base``."""
+    if line >= len(text.lines):
+        return len(text.content) - 1
+    units = _units(line, column, base.lines, encoding)
+    column = to_column(text.lines[line], units, encoding)
+    return sum(map(len, text.lines[:line])) + min(column, len(text.lines[line]) - 1)
+
+
+def before_moved_lines(
+    attempt: Attempt, told: Text, after: Text, encoding: Encoding, *, selects_line_ends: bool
+) -> Text | None:
+    """The text of which the edits, at the places that they were sent with, have made ``after``,
+    where since ``told`` lines were typed or taken out above the first of them and nothing else was
+    done: what they took out is known from ``told`` then. None where it was not so, and where to
+    have typed all that differs is less to assume."""
+    least, found = _typed(told, after), None
+    for move, above in itertools.product(_moves(attempt, told, after), (0, 1)):
+        # An edit at the end may have taken out the end of the line above it.
+        at = min(attempt.edits[0].start_line, len(told.lines) + move - 1) - above
+        if move == 0 or at < 0 or at < move:
+            continue
+        before = Text.of("".join((*after.lines[:at], *told.lines[at - move :])), like=after)
+        if (typed := _typed(told, before)) >= least:
+            continue
+        if _alike(told, before) + max(move, 0) > at:  # the edits took out some of what was typed
+            continue
+        if as_sent(attempt, before, encoding, selects_line_ends=selects_line_ends) == after:
+            least, found = typed, before
+    return found
+
+
+def _moves(attempt: Attempt, told: Text, after: Text) -> range:
+    """By how many lines the rest may have moved."""
+    grown = len(attempt.meant.lines) - len(attempt.base.lines)
+    moved = len(after.lines) - len(told.lines) - grown
+    # Each edit may have taken out a line end more than in its own place, or less.
+    some = len(attempt.edits)
+    taken = sum(edit.end_line - edit.start_line for edit in attempt.edits)
+    ended = attempt.edits[-1].end_line + 1 - len(told.lines) - some <= moved
+    return range(moved - some - (min(taken, _FEW) if ended else 0), moved + some + 1)
+
+
+def _alike(one: Text, other: Text) -> int:
+    """How many lines from the first on."""
+    pairs = enumerate(zip(one.lines, other.lines, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one.lines), len(other.lines)))
+
+
+def _typed(told: Text, now: Text) -> int:
+    """How much that is."""
+    begin, stop, new = splice_between(told, now)
+    return stop - begin + len(new)
 
 
 def before_insertions(attempt: Attempt, after: Text, encoding: Encoding) -> Text | None:
