@@ -286,6 +286,9 @@ class Flight:
             return None
         if before is not None and not _was_there(attempt, change.before, before):
             return before
+        # Who tells of it with ranges is followed (``Track``); that would hold up the next key.
+        if change.span is not None and is_long(change.after.lines):
+            return None
         if first_in((attempt,), change.after) is not None:
             return None
         return before_moved_lines(

@@ -90,7 +90,8 @@ def test_its_hands_are_there_again_after_a_stop_and_in_another_process(
 
     assert editor.ask_agent("Look.")["text"] == "Seen."
     assert editor.tool_texts() == ["one\n"]
-    assert "read" not in offered(rkat.model.requests[2])  # until they were loaded
+    # Until they were loaded; a new process is given them.
+    assert ("read" in offered(rkat.model.requests[2])) == was_ended(editor)
 
     editor.call("agent/closeSession", {"sessionId": session})
     assert "message" not in editor.event("agentStatus", status="exited")
@@ -99,6 +100,11 @@ def test_its_hands_are_there_again_after_a_stop_and_in_another_process(
     assert editor.tool_texts() == ["one\n", "one\n"]
     assert "Hello." in str(rkat.model.requests[-1]["messages"])
     assert any("does not remember" in each["message"] for each in editor.events("notice"))
+
+
+def was_ended(editor: Editor) -> bool:
+    """Whether it was, since it had not stopped after 5 s, as on a busy machine."""
+    return bool(editor.events("agentStatus", status="restarting"))
 
 
 def offered(request: Json) -> set[str]:
@@ -116,7 +122,7 @@ def test_a_stop_of_the_only_turn_leaves_a_session_that_goes_on(start: Start, rka
     assert editor.ask_agent("The word is blue.")["text"] == "Noted."
     assert editor.ask_agent("Which word?")["text"] == "Blue."
     assert "The word is blue." in str(rkat.model.requests[-1]["messages"])
-    assert not editor.events("notice", level="warning")
+    assert was_ended(editor) or not editor.events("notice", level="warning")
 
 
 def test_the_configuration_is_merged_and_told_without_its_secrets(start: Start) -> None:
