@@ -50,7 +50,7 @@ _AT_ONCE = 8
 class _Accounted:
     """The last text on disk that somebody stands for: our host, the editor, a change that was
     taken. ``document`` was saved as ``content``; ``typing``: it may have been typed in while the
-    file was written, and then it knows what the file holds."""
+    file was written, which then holds what it showed before."""
 
     at: int
     content: Content
@@ -112,7 +112,7 @@ class Mirror:
         """While it is held, it is remembered who has written what, and ``watcher`` is told of what
         others find."""
         if not self._watchers:
-            self._desk.shown.begin()
+            self._desk.shown.begin(self._documents.all())
         self._watchers.append(watcher)
         try:
             yield
@@ -327,7 +327,9 @@ class Mirror:
         await document.compared()
         found = document.disk
         assert isinstance(last.content, Text)
-        if last.typing or found is None or alike(last.content, found):
+        if found is None or alike(last.content, found):
+            return found, False
+        if last.typing and not self._desk.shown.is_foreign(document, found, _WRITE_SECONDS):
             return found, False
         return last.content, True
 

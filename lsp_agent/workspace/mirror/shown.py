@@ -4,6 +4,7 @@ an agent's by it."""
 import math
 import time
 from collections import deque
+from collections.abc import Iterable
 
 from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
@@ -21,15 +22,21 @@ class ShownTexts:
         self._texts: dict[OpenDocument, deque[tuple[int, float, Text]]] = {}
         self._began = math.inf
 
-    def begin(self) -> None:
+    def begin(self, documents: Iterable[OpenDocument]) -> None:
+        """With what the open ones show already."""
         self._texts.clear()
         self._began = time.time()
+        for document in documents:
+            self._add(document, 0, self._began)
 
     def add(self, document: OpenDocument, at: int) -> None:
         """Long ones are not remembered."""
+        self._add(document, at, time.time())
+
+    def _add(self, document: OpenDocument, at: int, now: float) -> None:
         if not is_long(document.lines):
             texts = self._texts.setdefault(document, deque(maxlen=_MAX_SHOWN))
-            texts.append((at, time.time(), document.text))
+            texts.append((at, now, document.text))
 
     def since(self, document: OpenDocument, at: int) -> list[Text]:
         return [text for then, _, text in self._texts.get(document, ()) if then > at]
@@ -41,6 +48,14 @@ class ShownTexts:
             known = seconds >= self._began and not is_long(document.lines)
             return document.text if known else None
         return next((text for _, then, text in reversed(texts) if then <= seconds), None)
+
+    def is_foreign(self, document: OpenDocument, disk: Text, seconds: float) -> bool:
+        """Whether the disk has what the document has not shown, for so many seconds at least."""
+        texts = self._texts.get(document)
+        if texts is None or is_long(document.lines) or texts[0][1] > time.time() - seconds:
+            return False
+        shown = document.shown(disk)
+        return not any(alike(text, shown) for *_, text in texts)
 
     def may_be_half_written(self, document: OpenDocument, disk: Text) -> bool:
         """Whether the disk has no more than the beginning of what it shows, or has shown: most

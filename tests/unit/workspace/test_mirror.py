@@ -930,6 +930,38 @@ async def test_what_the_agent_writes_the_moment_after_a_save_is_not_lost(
 
 
 @pytest.mark.asyncio
+async def test_nor_is_it_where_the_person_had_just_typed(bench: MirrorBench) -> None:
+    editor = await bench.open()
+    await asyncio.sleep(0.35)  # for so long it is known what the document showed
+    await bench.before()
+    editor.type(len(TEXT), "typed\n")
+    await editor.settle()
+    bench.writes(AGENTS + "typed\n")
+    bench.documents.save(editor.uri)
+    await bench.after()
+    assert bench.shown == AGENTS + "typed\n"
+    assert await bench.texts() == [("applied", TEXT + "typed\n", AGENTS + "typed\n")]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.asyncio
+async def test_what_is_typed_while_the_editor_writes_the_file_stays(
+    bench: MirrorBench, known: bool
+) -> None:
+    editor = await bench.open()
+    await asyncio.sleep(0.35 if known else 0)
+    await bench.before()
+    for number in range(3):
+        bench.writes(bench.document.text.content)
+        editor.type(len(TEXT), f"typed {number}\n")
+        await editor.settle()
+        bench.documents.save(editor.uri)
+        assert await bench.after() == []
+    assert bench.shown == f"{TEXT}typed 2\ntyped 1\ntyped 0\n"
+    assert bench.document.dirty
+
+
+@pytest.mark.asyncio
 async def test_what_an_editor_saves_over_the_agents_write_stays_and_the_agents_is_brought_in(
     bench: MirrorBench,
 ) -> None:
