@@ -166,7 +166,10 @@ class Buffer:
     def apply(self, edits: Sequence[dict[str, Any]]) -> None:
         """LSP TextEdits of the present text, all at once; the last goes first."""
         if self.policy.traits.selects_line_ends:
+            told = self.sent_text
             for edit in reversed(edits):
+                if self._is_left_out(told, edit):
+                    continue
                 start, end = self._selected(**edit["range"])
                 at_end = end == len(self.text) and end > start
                 if at_end and start and self.text[start - 1] == "\n":
@@ -212,6 +215,16 @@ class Buffer:
             left -= self._units(text[offset])
             offset += 1
         return offset
+
+    def _is_left_out(self, told: str, edit: dict[str, Any]) -> bool:
+        """As kakoune-lsp does it, in the text that it has told of last: an edit of one line at
+        columns that this does not have, or which changes nothing there."""
+        start, end = edit["range"]["start"], edit["range"]["end"]
+        if start["line"] != end["line"]:
+            return False
+        line = told.splitlines(keepends=True)[start["line"]]
+        there = line[start["character"] : end["character"]]
+        return end["character"] > len(line) or there == edit["newText"]
 
     def _selected(self, start: dict[str, int], end: dict[str, int]) -> tuple[int, int]:
         """As Kakoune does: the sign at a place behind a line's last one is the line end, and a

@@ -252,12 +252,13 @@ class Flight:
     def _strayed_otherwise(self, change: ContentChange) -> int:
         """As ``Track``, which is surer, for a client that tells of an edit in pieces, in another
         order, or as one. In a long text that would hold up the next key."""
-        for track in self._tracks if not is_long(change.after.lines) else ():
+        with_ranges = change.span is not None
+        for track in self._tracks if not (with_ranges and is_long(change.after.lines)) else ():
             attempt = track.attempt
             for before, mark in self._states:
                 if mark < track.sent_at:
                     continue
-                if self._as_sent(attempt, before) == change.after != before:
+                if change.after != before and self._makes(attempt, before, change.after):
                     if before == attempt.base:
                         break  # not astray: it is in
                     typed = tuple(self._typed[track.sent_at : mark])
@@ -291,16 +292,24 @@ class Flight:
             return None
         if first_in((attempt,), change.after) is not None:
             return None
-        return before_moved_lines(
-            attempt,
-            change.before,
-            change.after,
-            self._encoding,
-            selects_line_ends=self._selects_line_ends,
+        told, after = change.before, change.after
+        ways = (
+            before_moved_lines(attempt, told, after, self._encoding, selected_as=known)
+            for known in self._known_to_client(attempt, told)
+        )
+        return next((before for before in ways if before is not None), None)
+
+    def _makes(self, attempt: Attempt, before: Text, after: Text) -> bool:
+        return any(
+            as_sent(attempt, before, self._encoding, selected_as=known) == after
+            for known in self._known_to_client(attempt, before)
         )
 
-    def _as_sent(self, attempt: Attempt, text: Text) -> Text | None:
-        return as_sent(attempt, text, self._encoding, selects_line_ends=self._selects_line_ends)
+    def _known_to_client(self, attempt: Attempt, told: Text) -> tuple[Text | None, ...]:
+        """The texts by which a Kakoune's client may have taken the edit."""
+        if not self._selects_line_ends:
+            return (None,)
+        return (told,) if told == attempt.base else (told, attempt.base)
 
     def replied(self, applied: bool | None, now: float) -> None:
         """The client's answer; None if none came, which proves nothing."""

@@ -30,11 +30,12 @@ class Attempt:
 
 
 def as_sent(
-    attempt: Attempt, text: Text, encoding: Encoding, *, selects_line_ends: bool = False
+    attempt: Attempt, text: Text, encoding: Encoding, *, selected_as: Text | None = None
 ) -> Text | None:
-    """What the edits make of ``text`` at the places that they were sent with."""
-    if selects_line_ends:
-        return _selected(attempt, text, encoding)
+    """What the edits make of ``text`` at the places that they were sent with; ``selected_as``: in
+    Kakoune, whose client had told of that text last."""
+    if selected_as is not None:
+        return _selected(attempt, text, selected_as, encoding)
 
     def moved(line: int, column: int) -> tuple[int, int]:
         units = _units(line, column, attempt.base.lines, encoding)
@@ -50,10 +51,12 @@ def as_sent(
         return None
 
 
-def _selected(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
+def _selected(attempt: Attempt, text: Text, told: Text, encoding: Encoding) -> Text | None:
     """As Kakoune does it, the last edit first. The sign at a place behind a line's last one is the
     line end; with a range goes the sign before its end. Its texts end with a line end."""
     for edit in reversed(attempt.edits):
+        if _is_left_out(edit, attempt.base, told, encoding):
+            continue
         starts = _sign(text, edit.start_line, edit.start_column, attempt.base, encoding)
         stops = starts
         if (edit.start_line, edit.start_column) < (edit.end_line, edit.end_column):
@@ -71,6 +74,20 @@ def _selected(attempt: Attempt, text: Text, encoding: Encoding) -> Text | None:
     return text
 
 
+def _is_left_out(edit: TextEdit, base: Text, told: Text, encoding: Encoding) -> bool:
+    """As kakoune-lsp leaves out an edit within one line: at columns which that does not have in the
+    text that it has told of, or which changes nothing there."""
+    if edit.start_line != edit.end_line or edit.end_line >= len(told.lines):
+        return False
+    line = told.lines[edit.start_line]
+    columns = edit.start_column, edit.end_column
+    start, end = (_units(edit.start_line, column, base.lines, encoding) for column in columns)
+    if end > to_units(line, len(line), encoding) + 1:
+        return True
+    start, end = (to_column(line, units, encoding) for units in (start, end))
+    return line[start:end] == edit.new_text
+
+
 def _sign(text: Text, line: int, column: int, base: Text, encoding: Encoding) -> int:
     """The offset of the sign that Kakoune selects for a place in ``base``."""
     if line >= len(text.lines):
@@ -81,16 +98,22 @@ def _sign(text: Text, line: int, column: int, base: Text, encoding: Encoding) ->
 
 
 def before_moved_lines(
-    attempt: Attempt, told: Text, after: Text, encoding: Encoding, *, selects_line_ends: bool
+    attempt: Attempt, told: Text, after: Text, encoding: Encoding, *, selected_as: Text | None
 ) -> Text | None:
     """The text of which the edits, at the places that they were sent with, have made ``after``,
     where since ``told`` lines were typed or taken out above the first of them and nothing else was
     done: what they took out is known from ``told`` then. None where it was not so, and where to
     have typed all that differs is less to assume."""
+    edits = attempt.edits
+    if selected_as is not None:
+        base, known = attempt.base, selected_as
+        edits = [each for each in edits if not _is_left_out(each, base, known, encoding)]
+    if not edits:
+        return None
     least, found = _typed(told, after), None
-    for move, above in itertools.product(_moves(attempt, told, after), (0, 1)):
+    for move, above in itertools.product(_moves(edits, told, after), (0, 1)):
         # An edit at the end may have taken out the end of the line above it.
-        at = min(attempt.edits[0].start_line, len(told.lines) + move - 1) - above
+        at = min(edits[0].start_line, len(told.lines) + move - 1) - above
         if move == 0 or at < 0 or at < move:
             continue
         before = Text.of("".join((*after.lines[:at], *told.lines[at - move :])), like=after)
@@ -98,19 +121,19 @@ def before_moved_lines(
             continue
         if _alike(told, before) + max(move, 0) > at:  # the edits took out some of what was typed
             continue
-        if as_sent(attempt, before, encoding, selects_line_ends=selects_line_ends) == after:
+        if as_sent(attempt, before, encoding, selected_as=selected_as) == after:
             least, found = typed, before
     return found
 
 
-def _moves(attempt: Attempt, told: Text, after: Text) -> range:
+def _moves(edits: Sequence[TextEdit], told: Text, after: Text) -> range:
     """By how many lines the rest may have moved."""
-    grown = len(attempt.meant.lines) - len(attempt.base.lines)
+    taken = sum(edit.end_line - edit.start_line for edit in edits)
+    grown = sum(len(split_lines(f"{edit.new_text}.")) - 1 for edit in edits) - taken
     moved = len(after.lines) - len(told.lines) - grown
     # Each edit may have taken out a line end more than in its own place, or less.
-    some = len(attempt.edits)
-    taken = sum(edit.end_line - edit.start_line for edit in attempt.edits)
-    ended = attempt.edits[-1].end_line + 1 - len(told.lines) - some <= moved
+    some = len(edits)
+    ended = edits[-1].end_line + 1 - len(told.lines) - some <= moved
     return range(moved - some - (min(taken, _FEW) if ended else 0), moved + some + 1)
 
 

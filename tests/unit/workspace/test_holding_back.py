@@ -188,6 +188,37 @@ def test_whatever_lines_move_above_an_edit_all_of_it_and_nothing_else_goes_in(
     run(main)
 
 
+#: A line is typed at the top or taken out there, and whether that is told before the edit comes.
+_MOVES = st.lists(st.tuples(st.sampled_from(["typed", ""]), st.booleans()), max_size=2)
+
+
+@given(st.tuples(_MOVES, _MOVES, _MOVES), st.integers(1, 10))
+def test_the_end_of_an_answer_goes_in_however_often_lines_move_above_it(
+    moves: tuple[list[tuple[str, bool]], ...], length: int
+) -> None:
+    head = [f"line {number}" for number in range(8)]
+    said = f"{'word ' * length}\n\n- a call"
+    old, new = f"{said}\n<!-- the agent is at work -->\n", f"{said}\n\nDone.\n"
+    rest = "\n## You\n\nlast\nof all\n"
+
+    def keys(editor: ScriptedEditor, point: Point, send: int) -> None:
+        for typed, told in moves[send - 1] if point == "before apply" and send <= 3 else ():
+            if typed:
+                editor.buffer.type(0, f"{typed}\n")
+                head.insert(0, typed)
+            else:
+                editor.buffer.replace(0, len(head.pop(0)) + 1, "")
+            if told:
+                editor.flush()
+
+    async def main(clock: VirtualClock) -> None:
+        editor, document = opened(clock, keys, f"{text_of(head)}{old}{rest}")
+        assert await put(editor, document, old, new) == "in"
+        assert editor.buffer.text == f"{text_of(head)}{new}{rest}"
+
+    run(main)
+
+
 class Slow(ScriptedEditor):
     """Answers at once and tells a second later, as on a busy machine."""
 
