@@ -287,7 +287,7 @@ class Flight:
             return None
         if before is not None and not _was_there(attempt, change.before, before):
             return before
-        # Who tells of it with ranges is followed (``Track``); that would hold up the next key.
+        # It would hold up the next key; a client that tells with ranges has a ``Track``.
         if change.span is not None and is_long(change.after.lines):
             return None
         if first_in((attempt,), change.after) is not None:
@@ -306,7 +306,8 @@ class Flight:
         )
 
     def _known_to_client(self, attempt: Attempt, told: Text) -> tuple[Text | None, ...]:
-        """The texts by which a Kakoune's client may have taken the edit."""
+        """The texts by which a Kakoune's client may have taken the edit: it had told of ``told``
+        already, or not yet."""
         if not self._selects_line_ends:
             return (None,)
         return (told,) if told == attempt.base else (told, attempt.base)

@@ -14,8 +14,9 @@ from lsp_agent.workspace.placing.signs import TELLING_LENGTH
 
 #: Code points that no person types just then, and alike, somewhere else.
 _NEVER_TYPED = 20
-# Lines that an edit may have had too few of, at the end of a text.
-_FEW = 16
+# Line ends that edits may have taken out more than their own, or less; and so many less at the end
+# of a text. Each is tried.
+_FEW, _FEW_AT_END = 2, 8
 # The widest code point less one.
 _SLACK: dict[Encoding, int] = {"utf-8": 3, "utf-16": 1, "utf-32": 0}
 
@@ -131,10 +132,9 @@ def _moves(edits: Sequence[TextEdit], told: Text, after: Text) -> range:
     taken = sum(edit.end_line - edit.start_line for edit in edits)
     grown = sum(len(split_lines(f"{edit.new_text}.")) - 1 for edit in edits) - taken
     moved = len(after.lines) - len(told.lines) - grown
-    # Each edit may have taken out a line end more than in its own place, or less.
-    some = len(edits)
+    some = min(len(edits), _FEW)
     ended = edits[-1].end_line + 1 - len(told.lines) - some <= moved
-    return range(moved - some - (min(taken, _FEW) if ended else 0), moved + some + 1)
+    return range(moved - some - (min(taken, _FEW_AT_END) if ended else 0), moved + some + 1)
 
 
 def _alike(one: Text, other: Text) -> int:
