@@ -5,6 +5,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from lsp_agent.text.lines import Text, is_long
 from lsp_agent.workspace.documents.open_document import OpenDocument, alike
@@ -14,12 +15,22 @@ from lsp_agent.workspace.documents.open_document import OpenDocument, alike
 _MAX_SHOWN = 256
 
 
+class _Shown(NamedTuple):
+    """``at`` is the mirror's count, ``wall`` and ``clock`` are the wall clock's time and the
+    document's own."""
+
+    at: int
+    wall: float
+    clock: float
+    text: Text
+
+
 class ShownTexts:
     """``at`` is the mirror's count."""
 
     def __init__(self) -> None:
-        #: With the count and the wall clock then, oldest first.
-        self._texts: dict[OpenDocument, deque[tuple[int, float, Text]]] = {}
+        #: Oldest first.
+        self._texts: dict[OpenDocument, deque[_Shown]] = {}
         self._began = math.inf
 
     def begin(self, documents: Iterable[OpenDocument]) -> None:
@@ -36,10 +47,10 @@ class ShownTexts:
     def _add(self, document: OpenDocument, at: int, now: float) -> None:
         if not is_long(document.lines):
             texts = self._texts.setdefault(document, deque(maxlen=_MAX_SHOWN))
-            texts.append((at, now, document.text))
+            texts.append(_Shown(at, now, document.clock(), document.text))
 
     def since(self, document: OpenDocument, at: int) -> list[Text]:
-        return [text for then, _, text in self._texts.get(document, ()) if then > at]
+        return [shown.text for shown in self._texts.get(document, ()) if shown.at > at]
 
     def when(self, document: OpenDocument, seconds: float) -> Text | None:
         """What it showed at a time of the wall clock; None where that is not known."""
@@ -47,20 +58,22 @@ class ShownTexts:
         if texts is None:
             known = seconds >= self._began and not is_long(document.lines)
             return document.text if known else None
-        return next((text for _, then, text in reversed(texts) if then <= seconds), None)
+        return next((shown.text for shown in reversed(texts) if shown.wall <= seconds), None)
 
     def is_foreign(self, document: OpenDocument, disk: Text, seconds: float) -> bool:
         """Whether the disk has what the document has not shown, for so many seconds at least."""
         texts = self._texts.get(document)
-        if texts is None or is_long(document.lines) or texts[0][1] > time.time() - seconds:
+        if texts is None or is_long(document.lines):
             return False
-        shown = document.shown(disk)
-        return not any(alike(text, shown) for *_, text in texts)
+        if texts[0].clock > document.clock() - seconds:
+            return False
+        read = document.shown(disk)
+        return not any(alike(shown.text, read) for shown in texts)
 
     def may_be_half_written(self, document: OpenDocument, disk: Text) -> bool:
         """Whether the disk has no more than the beginning of what it shows, or has shown: most
         editors write into the emptied file, or put a new one in its place."""
         begun = document.shown(disk)
-        texts = [document.text, *(text for *_, text in self._texts.get(document, ()))]
+        texts = [document.text, *(shown.text for shown in self._texts.get(document, ()))]
         longer = any(text.begins_with(begun) for text in texts)
         return longer and not any(alike(text, begun) for text in texts)
