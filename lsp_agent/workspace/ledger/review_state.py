@@ -332,8 +332,8 @@ class ReviewState:
         ]
 
         def is_changed(hunk: ReviewHunk) -> bool:
-            before = was[hunk.key]
-            if not hunk.touched or hunk.left == before.left:
+            before = was.get(hunk.key)  # None: its lines have come back
+            if before is None or not hunk.touched or hunk.left == before.left:
                 return False
             return not _are_in(self.review.lines_of(before), review.lines_of(hunk))
 

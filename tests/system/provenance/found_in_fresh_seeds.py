@@ -176,4 +176,16 @@ MENDED: dict[str, tuple[Json, list[Step]]] = {
             ["write", "a1", 0, 1, [["cut", 10], ["cut", 22]]],
         ],
     ),
+    "what a write had taken over is back after a restart, where the write is out again": (
+        {"lines": 6, "mirror": [2]},
+        [
+            ["write", "a2", 0, 0, [["swap", 16], ["front", 18], ["add", 27]]],
+            ["delete", 1, 7],
+            ["write", "a2", 0, 1, [["line", 28], ["line", 21]]],
+            ["end", "a2"],
+            ["edit", "a1", 0, 0, ["front", 14]],
+            ["apply", 24, 2],
+            ["restart", 0, 1],
+        ],
+    ),
 }
