@@ -287,29 +287,27 @@ class Flight:
             return None
         if before is not None and not _was_there(attempt, change.before, before):
             return before
-        # It would hold up the next key; a client that tells with ranges has a ``Track``.
-        if change.span is not None and is_long(change.after.lines):
-            return None
-        if first_in((attempt,), change.after) is not None:
+        # Only who tells of an edit and of what was typed in one whole text leaves that open.
+        if not self._selects_line_ends or first_in((attempt,), change.after) is not None:
             return None
         told, after = change.before, change.after
         ways = (
-            before_moved_lines(attempt, told, after, self._encoding, selected_as=known)
+            before_moved_lines(attempt, told, after, known, self._encoding)
             for known in self._known_to_client(attempt, told)
         )
         return next((before for before in ways if before is not None), None)
 
     def _makes(self, attempt: Attempt, before: Text, after: Text) -> bool:
+        if not self._selects_line_ends:
+            return as_sent(attempt, before, self._encoding) == after
         return any(
             as_sent(attempt, before, self._encoding, selected_as=known) == after
             for known in self._known_to_client(attempt, before)
         )
 
-    def _known_to_client(self, attempt: Attempt, told: Text) -> tuple[Text | None, ...]:
+    def _known_to_client(self, attempt: Attempt, told: Text) -> tuple[Text, ...]:
         """The texts by which a Kakoune's client may have taken the edit: it had told of ``told``
         already, or not yet."""
-        if not self._selects_line_ends:
-            return (None,)
         return (told,) if told == attempt.base else (told, attempt.base)
 
     def replied(self, applied: bool | None, now: float) -> None:

@@ -12,8 +12,8 @@ from lsp_agent.text.lines import Text
 
 #: Shorter words are in a text by chance.
 TELLING_LENGTH = 4
-# Code points; longer stretches would take long to compare.
-_MAX_COMPARED = 20_000
+#: Code points; longer stretches would take long to compare.
+MOST_COMPARED = 20_000
 
 
 def likely_in(base: Text, meant: Text, now: Text) -> Literal["words", "nearer"] | None:
@@ -40,7 +40,7 @@ def nearer(text: Text, meant: Text, base: Text) -> bool:
     ):
         kept += 1
     parts = ["".join(t.lines[start : len(t.lines) - kept]) for t in (text, meant, base)]
-    if max(map(len, parts)) > _MAX_COMPARED:
+    if max(map(len, parts)) > MOST_COMPARED:
         return False
     now, aim, old = parts
     # Whatever was typed adds alike to both distances.

@@ -5,12 +5,14 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rapidfuzz.distance import Indel
+
 from lsp_agent.text.edits import TextEdit, apply_edits
 from lsp_agent.text.lines import Text, clamp, split_lines
 from lsp_agent.text.positions import Encoding, to_column, to_units
 from lsp_agent.workspace.documents.open_document import ContentChange
 from lsp_agent.workspace.placing.repair import offset_of, splice_between
-from lsp_agent.workspace.placing.signs import TELLING_LENGTH
+from lsp_agent.workspace.placing.signs import MOST_COMPARED, TELLING_LENGTH
 
 #: Code points that no person types just then, and alike, somewhere else.
 _NEVER_TYPED = 20
@@ -99,31 +101,29 @@ def _sign(text: Text, line: int, column: int, base: Text, encoding: Encoding) ->
 
 
 def before_moved_lines(
-    attempt: Attempt, told: Text, after: Text, encoding: Encoding, *, selected_as: Text | None
+    attempt: Attempt, told: Text, after: Text, known: Text, encoding: Encoding
 ) -> Text | None:
-    """The text of which the edits, at the places that they were sent with, have made ``after``,
-    where since ``told`` lines were typed or taken out above the first of them and nothing else was
-    done: what they took out is known from ``told`` then. None where it was not so, and where to
-    have typed all that differs is less to assume."""
-    edits = attempt.edits
-    if selected_as is not None:
-        base, known = attempt.base, selected_as
-        edits = [each for each in edits if not _is_left_out(each, base, known, encoding)]
+    """The text of which the edits, at the places that they were sent with, have made ``after`` in a
+    Kakoune whose client had told of ``known`` last, where since ``told`` lines were typed or taken
+    out above the first of them and nothing else was done: what they took out is known from ``told``
+    then. None where it was not so, and where to have typed all that differs is less to assume."""
+    edits = [e for e in attempt.edits if not _is_left_out(e, attempt.base, known, encoding)]
     if not edits:
         return None
-    least, found = _typed(told, after), None
+    (most, most_signs), found = _typed(told, after), None
     for move, above in itertools.product(_moves(edits, told, after), (0, 1)):
         # An edit at the end may have taken out the end of the line above it.
         at = min(edits[0].start_line, len(told.lines) + move - 1) - above
         if move == 0 or at < 0 or at < move:
             continue
         before = Text.of("".join((*after.lines[:at], *told.lines[at - move :])), like=after)
-        if (typed := _typed(told, before)) >= least:
+        typed, signs = _typed(told, before)
+        if typed >= most or signs >= most_signs:
             continue
         if _alike(told, before) + max(move, 0) > at:  # the edits took out some of what was typed
             continue
-        if as_sent(attempt, before, encoding, selected_as=selected_as) == after:
-            least, found = typed, before
+        if as_sent(attempt, before, encoding, selected_as=known) == after:
+            most, most_signs, found = typed, signs, before
     return found
 
 
@@ -143,10 +143,13 @@ def _alike(one: Text, other: Text) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(one.lines), len(other.lines)))
 
 
-def _typed(told: Text, now: Text) -> int:
-    """How much that is."""
+def _typed(told: Text, now: Text) -> tuple[int, int]:
+    """How many code points that is in whole lines, and at least: lines that are alike look as if
+    signs of them had been typed, and a line that was split as if it were two."""
     begin, stop, new = splice_between(told, now)
-    return stop - begin + len(new)
+    old = told.content[begin:stop]
+    lines = len(old) + len(new)
+    return lines, lines if lines > MOST_COMPARED else Indel.distance(old, new)
 
 
 def before_insertions(attempt: Attempt, after: Text, encoding: Encoding) -> Text | None:
