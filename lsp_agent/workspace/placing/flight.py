@@ -251,9 +251,11 @@ class Flight:
 
     def _strayed_otherwise(self, change: ContentChange) -> int:
         """As ``Track``, which is surer, for a client that tells of an edit in pieces, in another
-        order, or as one. In a long text that would hold up the next key."""
-        with_ranges = change.span is not None
-        for track in self._tracks if not (with_ranges and is_long(change.after.lines)) else ():
+        order, or as one. In a long text that would hold up the next key, but in Kakoune, which
+        hands on its text at an edit or a rest."""
+        if is_long(change.after.lines) and not self._selects_line_ends:
+            return 0
+        for track in self._tracks:
             attempt = track.attempt
             for before, mark in self._states:
                 if mark < track.sent_at:
